@@ -1,0 +1,30 @@
+import { badInput } from '../errors.js';
+
+/** A position on the sphere in degrees: lng -180..180 (both name the same meridian), lat -90..90. */
+export interface Point {
+  readonly lng: number;
+  readonly lat: number;
+}
+
+/**
+ * The one name of each meridian that index keys, ranges and comparisons use: -180 <= lng < 180, never -0.
+ * Positions keep the name they were given; only what is derived from them is canonical.
+ */
+export function canonicalLng(lng: number): number {
+  return lng === 180 ? -180 : lng + 0;
+}
+
+/**
+ * A point from numbers of a client. Throws BAD_USER_INPUT naming `field`.lng or `field`.lat where one is not finite or
+ * out of range; a latitude that would be a longitude gets a hint that the two may be swapped.
+ */
+export function readPoint(field: string, lng: unknown, lat: unknown): Point {
+  if (typeof lng !== 'number' || !(lng >= -180 && lng <= 180)) {
+    throw badInput(`${field}.lng`, lng, 'a longitude from -180 to 180 degrees');
+  }
+  if (typeof lat !== 'number' || !(lat >= -90 && lat <= 90)) {
+    const swapped = typeof lat === 'number' && Math.abs(lat) <= 180 && Math.abs(lng) <= 90;
+    throw badInput(`${field}.lat`, lat, `a latitude from -90 to 90 degrees${swapped ? ' (are lng and lat swapped?)' : ''}`);
+  }
+  return { lng: lng + 0, lat: lat + 0 };
+}

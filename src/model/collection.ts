@@ -1,0 +1,22 @@
+/** A named set of markers that is drawn, counted and paged together. */
+export interface Collection {
+  readonly key: string;
+  readonly name: string;
+  readonly description: string | null;
+  /** Names of the properties that a viewport can draw without touching the base items. */
+  readonly mapProperties: readonly string[];
+  /** Geohash characters in the partition key of its markers' index entries, 0 to 6. */
+  readonly prefixLength: number;
+  /** Partitions that each prefix is spread over, 1 for none. */
+  readonly writeShards: number;
+  /** Two symbols that stand for the collection in compact keys; null where it was given none. */
+  readonly code: string | null;
+  /** Which slot of the geo index its markers stand in; the other one is free for a repartition. */
+  readonly geoSlot: GeoSlot;
+  readonly version: number;
+  /** RFC 3339, UTC, milliseconds. */
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export type GeoSlot = 'A' | 'B';
