@@ -1,11 +1,5 @@
 /** The contract's error codes: what a client may switch on in `extensions.code`. */
-export type ErrorCode =
-  | 'BAD_USER_INPUT'
-  | 'NOT_FOUND'
-  | 'CONFLICT'
-  | 'LIMIT_EXCEEDED'
-  | 'THROTTLED'
-  | 'UNAVAILABLE';
+export type ErrorCode = 'BAD_USER_INPUT' | 'NOT_FOUND' | 'CONFLICT' | 'LIMIT_EXCEEDED' | 'THROTTLED' | 'UNAVAILABLE';
 
 /**
  * A failure that the caller can act on: its message and details reach the client unmasked. Anything else that is
@@ -33,14 +27,21 @@ const LONGEST_VALUE_SHOWN = 80;
 
 /** The value as it may stand in a message: short, on one line, NaN and Infinity by name. */
 function shown(value: unknown): string {
-  const text = typeof value === 'string' ? JSON.stringify(value) : typeof value === 'object' ? JSON.stringify(value) : String(value);
-  return text.length > LONGEST_VALUE_SHOWN ? `${text.slice(0, LONGEST_VALUE_SHOWN)}… (${text.length} characters)` : text;
+  const written = typeof value === 'string' || typeof value === 'object';
+  const text = written ? JSON.stringify(value) : String(value as number | boolean | bigint | undefined);
+  return text.length > LONGEST_VALUE_SHOWN
+    ? `${text.slice(0, LONGEST_VALUE_SHOWN)}… (${text.length} characters)`
+    : text;
 }
 
 /** BAD_USER_INPUT that names the field, the value it had and what is allowed there. */
 export function badInput(field: string, value: unknown, allowed: string): CellportError {
   const text = shown(value);
-  return new CellportError('BAD_USER_INPUT', `${field} must be ${allowed}; got ${text}`, { field, value: text, allowed });
+  return new CellportError('BAD_USER_INPUT', `${field} must be ${allowed}; got ${text}`, {
+    field,
+    value: text,
+    allowed,
+  });
 }
 
 /** NOT_FOUND for one thing by its name, e.g. `notFound('collection', 'parks')`. */
@@ -49,6 +50,15 @@ export function notFound(what: string, name: string): CellportError {
 }
 
 /** LIMIT_EXCEEDED: what was asked for, how much it would take, how much is allowed and what to do instead. */
-export function limitExceeded(field: string, value: number | string, limit: number | string, advice: string): CellportError {
-  return new CellportError('LIMIT_EXCEEDED', `${field} is ${value}, the limit is ${limit}: ${advice}`, { field, value, limit });
+export function limitExceeded(
+  field: string,
+  value: number | string,
+  limit: number | string,
+  advice: string,
+): CellportError {
+  return new CellportError('LIMIT_EXCEEDED', `${field} is ${value}, the limit is ${limit}: ${advice}`, {
+    field,
+    value,
+    limit,
+  });
 }

@@ -24,7 +24,11 @@ export function readPoint(field: string, lng: unknown, lat: unknown): Point {
   }
   if (typeof lat !== 'number' || !(lat >= -90 && lat <= 90)) {
     const swapped = typeof lat === 'number' && Math.abs(lat) <= 180 && Math.abs(lng) <= 90;
-    throw badInput(`${field}.lat`, lat, `a latitude from -90 to 90 degrees${swapped ? ' (are lng and lat swapped?)' : ''}`);
+    throw badInput(
+      `${field}.lat`,
+      lat,
+      `a latitude from -90 to 90 degrees${swapped ? ' (are lng and lat swapped?)' : ''}`,
+    );
   }
   return { lng: lng + 0, lat: lat + 0 };
 }
