@@ -1,0 +1,163 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { CellportError } from './errors.js';
+import { LOG_LEVELS, type LogLevel } from './log.js';
+
+/** Every setting of the process, read once. Field names say what it is, docs/configuration.md says why one would change it. */
+export interface Config {
+  /** Table of the entities, and the one that the stream consumer fills. */
+  readonly tables: { readonly entities: string; readonly derived: string };
+  readonly keyStyle: 'readable' | 'compact';
+  /** Absolute path; holds the embedded engine's data and the state of interrupted imports. */
+  readonly dataDir: string;
+  readonly database: DatabaseConfig;
+  readonly http: { readonly host: string; readonly port: number };
+  /** Bytes of the cell cache, 0 for none. */
+  readonly cacheBytes: number;
+  readonly limits: LimitsConfig;
+  readonly logLevel: LogLevel;
+  /** Variables that begin like ours and are none: most likely typing errors, worth a warning. */
+  readonly unknown: readonly string[];
+}
+
+/** `embedded`: DynamoDB Local that we start. `configured`: the one that the AWS variables name; what is undefined is left to the SDK's own chain. */
+export type DatabaseConfig =
+  | { readonly kind: 'embedded' }
+  | {
+      readonly kind: 'configured';
+      readonly endpoint: string | undefined;
+      readonly streamsEndpoint: string | undefined;
+      readonly region: string | undefined;
+    };
+
+export interface LimitsConfig {
+  readonly maxFirst: number;
+  readonly maxDepth: number;
+  readonly maxAliases: number;
+  readonly maxFields: number;
+  readonly maxTokens: number;
+  readonly maxNodes: number;
+  readonly maxBodyBytes: number;
+  readonly deadlineMs: number;
+  readonly rangesPerPage: number;
+  readonly itemsPerField: number;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A whole number of the environment; digits only, so that `1e3`, `0x10` and `12px` are refused rather than guessed at. */
+function wholeNumber(from: number, to: number, fallback: number) {
+  const wanted = `must be a whole number from ${from} to ${to}`;
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, wanted)
+    .transform(Number)
+    .refine((value) => value >= from && value <= to, wanted)
+    .default(fallback);
+}
+
+const url = z.url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' }).optional();
+const text = z.string().optional();
+
+const variables = z.object({
+  CELLPORT_TABLE: z
+    .string()
+    // DynamoDB allows 255; the derived table adds its suffix.
+    .regex(/^[A-Za-z0-9_.-]{3,240}$/, 'must be 3 to 240 letters, digits, `_`, `-` or `.`')
+    .default('cellport'),
+  CELLPORT_KEY_STYLE: z.enum(['readable', 'compact'], 'must be readable or compact').default('readable'),
+  CELLPORT_DATA_DIR: z.string().default('.cellport'),
+  CELLPORT_ENGINE: z.enum(['embedded', 'aws'], 'must be embedded or aws').optional(),
+  CELLPORT_CACHE_MB: wholeNumber(0, 1_000_000, 64),
+  CELLPORT_MAX_FIRST: wholeNumber(1, 100_000, 5000),
+  CELLPORT_MAX_DEPTH: wholeNumber(3, 100, 12),
+  CELLPORT_MAX_ALIASES: wholeNumber(0, 100_000, 200),
+  CELLPORT_MAX_FIELDS: wholeNumber(10, 1_000_000, 1000),
+  CELLPORT_MAX_TOKENS: wholeNumber(100, 1_000_000, 8000),
+  CELLPORT_MAX_NODES: wholeNumber(100, 10_000_000, 100_000),
+  CELLPORT_MAX_BODY_BYTES: wholeNumber(1024, 100_000_000, 4 * 1024 * 1024),
+  CELLPORT_MAX_RANGES: wholeNumber(4, 10_000, 64),
+  CELLPORT_MAX_ITEMS: wholeNumber(100, 10_000_000, 20_000),
+  CELLPORT_DEADLINE_MS: wholeNumber(100, 600_000, 10_000),
+  CELLPORT_LOG: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('warn'),
+  PORT: wholeNumber(0, 65_535, 4000),
+  HOST: z.string().default('127.0.0.1'),
+  AWS_ENDPOINT_URL_DYNAMODB: url,
+  AWS_ENDPOINT_URL_DYNAMODB_STREAMS: url,
+  AWS_ENDPOINT_URL: url,
+  AWS_REGION: text,
+  AWS_DEFAULT_REGION: text,
+  AWS_PROFILE: text,
+});
+
+/** The part of the environment that we read, in which an empty value counts as none (`PORT= npm start`). */
+function given(env: Environment): Record<string, string> {
+  const known: Record<string, string> = {};
+  for (const name of Object.keys(variables.shape)) {
+    const value = env[name]?.trim();
+    if (value !== undefined && value !== '') known[name] = value;
+  }
+  return known;
+}
+
+const SHOWN = 60;
+
+function shown(value: string): string {
+  return JSON.stringify(value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value);
+}
+
+/** Where the tables are: see `Config.database`. A region or profile alone names AWS, except to a demo. */
+function databaseOf(values: z.infer<typeof variables>, demo: boolean): DatabaseConfig {
+  const endpoint = values.AWS_ENDPOINT_URL_DYNAMODB ?? values.AWS_ENDPOINT_URL;
+  const region = values.AWS_REGION ?? values.AWS_DEFAULT_REGION;
+  // Nobody's shell profile may send demo data to an account of theirs: a demo needs to be told outright.
+  const inProfile = !demo && (region ?? values.AWS_PROFILE) !== undefined;
+  if (values.CELLPORT_ENGINE === 'embedded') return { kind: 'embedded' };
+  if (values.CELLPORT_ENGINE !== 'aws' && endpoint === undefined && !inProfile) return { kind: 'embedded' };
+  return {
+    kind: 'configured',
+    endpoint,
+    streamsEndpoint: values.AWS_ENDPOINT_URL_DYNAMODB_STREAMS ?? endpoint,
+    // DynamoDB Local and its like take any region, but the SDK signs with one.
+    region: region ?? (endpoint === undefined ? undefined : 'us-east-1'),
+  };
+}
+
+/**
+ * The configuration that `env` makes. `demo`: whether demo data is going to be loaded. Throws one BAD_USER_INPUT that
+ * has a line for each fault, naming the variable, its value and what is allowed.
+ */
+export function readConfig(env: Environment, { demo = false }: { readonly demo?: boolean } = {}): Config {
+  const input = given(env);
+  const parsed = variables.safeParse(input);
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map((issue) => {
+      const name = String(issue.path[0]);
+      return `${name} ${issue.message}; it is ${shown(input[name] ?? '')}`;
+    });
+    throw new CellportError('BAD_USER_INPUT', faults.join('\n'), { faults });
+  }
+  const values = parsed.data;
+  return {
+    tables: { entities: values.CELLPORT_TABLE, derived: `${values.CELLPORT_TABLE}-derived` },
+    keyStyle: values.CELLPORT_KEY_STYLE,
+    dataDir: resolve(values.CELLPORT_DATA_DIR),
+    database: databaseOf(values, demo),
+    http: { host: values.HOST, port: values.PORT },
+    cacheBytes: values.CELLPORT_CACHE_MB * 1024 * 1024,
+    limits: {
+      maxFirst: values.CELLPORT_MAX_FIRST,
+      maxDepth: values.CELLPORT_MAX_DEPTH,
+      maxAliases: values.CELLPORT_MAX_ALIASES,
+      maxFields: values.CELLPORT_MAX_FIELDS,
+      maxTokens: values.CELLPORT_MAX_TOKENS,
+      maxNodes: values.CELLPORT_MAX_NODES,
+      maxBodyBytes: values.CELLPORT_MAX_BODY_BYTES,
+      deadlineMs: values.CELLPORT_DEADLINE_MS,
+      rangesPerPage: values.CELLPORT_MAX_RANGES,
+      itemsPerField: values.CELLPORT_MAX_ITEMS,
+    },
+    logLevel: values.CELLPORT_LOG,
+    unknown: Object.keys(env).filter((name) => name.startsWith('CELLPORT_') && !Object.hasOwn(variables.shape, name)),
+  };
+}
