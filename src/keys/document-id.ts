@@ -1,0 +1,23 @@
+import { KEY_BYTES, byteLength, isWellFormed, type KeyRole } from './escape.js';
+
+/** The primary key of an item in either table. */
+export interface Key {
+  readonly pk: string;
+  readonly sk: string;
+}
+
+/** `<pk>#<sk>`: names an item outside DynamoDB, e.g. in a search index. */
+export function documentId(key: Key): string {
+  return `${key.pk}#${key.sk}`;
+}
+
+/** The key of a document id, cut at the last `#` (sort keys hold none); undefined for a text that is none. */
+export function parseDocumentId(id: string): Key | undefined {
+  const cut = id.lastIndexOf('#');
+  const key = { pk: id.slice(0, Math.max(cut, 0)), sk: id.slice(cut + 1) };
+  return cut > 0 && isKey(key.pk, 'partition') && isKey(key.sk, 'sort') ? key : undefined;
+}
+
+function isKey(text: string, role: KeyRole): boolean {
+  return text !== '' && isWellFormed(text) && byteLength(text) <= KEY_BYTES[role];
+}

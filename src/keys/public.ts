@@ -1,0 +1,1 @@
+export { defineEntity } from './entity.js';
