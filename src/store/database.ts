@@ -1,0 +1,67 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+
+import { type KeyStyle, type Keyspace, createKeyspace } from '../keys/keyspace.js';
+
+/** Names of the two tables. */
+export interface Tables {
+  /** What is true: collections and markers. It carries the stream. */
+  readonly entities: string;
+  /** What follows from it: cells and the state of the stream's consumer. */
+  readonly derived: string;
+}
+
+/** An item as lib-dynamodb gives and takes it: plain JavaScript values. */
+export type Item = Readonly<Record<string, unknown>>;
+
+export interface Database {
+  readonly client: DynamoDBDocumentClient;
+  readonly tables: Tables;
+  readonly keys: Keyspace;
+}
+
+export interface DatabaseOptions {
+  readonly tables: Tables;
+  readonly keyStyle: KeyStyle;
+  /** Endpoint, region and credentials come from the AWS SDK's own variables and chain where they are left out. */
+  readonly endpoint?: string | undefined;
+  readonly region?: string | undefined;
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
+  readonly maxSockets?: number | undefined;
+  /** How long one attempt may take before it is tried again; the caller's deadline comes on top. */
+  readonly attemptTimeoutMs?: number | undefined;
+  /** First attempt included. */
+  readonly maxAttempts?: number | undefined;
+}
+
+const MAX_SOCKETS = 64;
+const MAX_ATTEMPTS = 5;
+const CONNECT_WITHIN_MS = 2_000;
+const ATTEMPT_TIMEOUT_MS = 5_000;
+
+/**
+ * A client with keep-alive connections that retries throttling and broken connections with jitter, a bounded number of
+ * times. Nothing is sent before the first command.
+ */
+export function createDatabase(options: DatabaseOptions): Database {
+  const sockets = { keepAlive: true, maxSockets: options.maxSockets ?? MAX_SOCKETS };
+  const client = new DynamoDBClient({
+    ...(options.endpoint === undefined ? {} : { endpoint: options.endpoint }),
+    ...(options.region === undefined ? {} : { region: options.region }),
+    ...(options.credentials === undefined ? {} : { credentials: options.credentials }),
+    retryMode: 'standard',
+    maxAttempts: options.maxAttempts ?? MAX_ATTEMPTS,
+    requestHandler: {
+      httpAgent: sockets,
+      httpsAgent: sockets,
+      connectionTimeout: CONNECT_WITHIN_MS,
+      requestTimeout: options.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS,
+      throwOnRequestTimeout: true,
+    },
+  });
+  return {
+    client: DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
+    tables: options.tables,
+    keys: createKeyspace(options.keyStyle),
+  };
+}

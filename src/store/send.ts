@@ -1,0 +1,189 @@
+import type { ConsumedCapacity } from '@aws-sdk/client-dynamodb';
+import {
+  BatchGetCommand,
+  type BatchGetCommandInput,
+  type BatchGetCommandOutput,
+  BatchWriteCommand,
+  type BatchWriteCommandInput,
+  type BatchWriteCommandOutput,
+  DeleteCommand,
+  type DeleteCommandInput,
+  type DeleteCommandOutput,
+  GetCommand,
+  type GetCommandInput,
+  type GetCommandOutput,
+  PutCommand,
+  type PutCommandInput,
+  type PutCommandOutput,
+  QueryCommand,
+  type QueryCommandInput,
+  type QueryCommandOutput,
+  ScanCommand,
+  type ScanCommandInput,
+  type ScanCommandOutput,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+  type TransactWriteCommandOutput,
+  UpdateCommand,
+  type UpdateCommandInput,
+  type UpdateCommandOutput,
+} from '@aws-sdk/lib-dynamodb';
+
+import type { Database } from './database.js';
+import { mapFailure } from './failures.js';
+import type { Call, Meter } from './meter.js';
+
+/** The operations on items, with what each takes and gives. A request is such an input: a plain value. */
+export interface Operations {
+  get: { input: GetCommandInput; output: GetCommandOutput };
+  batchGet: { input: BatchGetCommandInput; output: BatchGetCommandOutput };
+  query: { input: QueryCommandInput; output: QueryCommandOutput };
+  scan: { input: ScanCommandInput; output: ScanCommandOutput };
+  put: { input: PutCommandInput; output: PutCommandOutput };
+  update: { input: UpdateCommandInput; output: UpdateCommandOutput };
+  delete: { input: DeleteCommandInput; output: DeleteCommandOutput };
+  batchWrite: { input: BatchWriteCommandInput; output: BatchWriteCommandOutput };
+  transactWrite: { input: TransactWriteCommandInput; output: TransactWriteCommandOutput };
+}
+
+export type Operation = keyof Operations;
+
+/** How an operation is sent and what of it is metered: how often it reads by key, reads a range, writes, gets back. */
+interface Dispatch<K extends Operation> {
+  readonly run: (
+    database: Database,
+    input: Operations[K]['input'],
+    options: { readonly abortSignal?: AbortSignal },
+  ) => Promise<Operations[K]['output']>;
+  readonly asked: (input: Operations[K]['input']) => { readonly getItems?: number; readonly writes?: number };
+  readonly returned: (output: Operations[K]['output']) => number;
+  readonly reads: boolean;
+}
+
+const items = (lists: Readonly<Record<string, readonly unknown[]>> | undefined) =>
+  Object.values(lists ?? {}).reduce((sum, list) => sum + list.length, 0);
+
+const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
+  get: {
+    run: ({ client }, input, options) => client.send(new GetCommand(input), options),
+    asked: () => ({ getItems: 1 }),
+    returned: (output) => (output.Item === undefined ? 0 : 1),
+    reads: true,
+  },
+  batchGet: {
+    run: ({ client }, input, options) => client.send(new BatchGetCommand(input), options),
+    asked: (input) => ({
+      getItems: Object.values(input.RequestItems ?? {}).reduce((sum, table) => sum + (table.Keys?.length ?? 0), 0),
+    }),
+    returned: (output) => items(output.Responses),
+    reads: true,
+  },
+  query: {
+    run: ({ client }, input, options) => client.send(new QueryCommand(input), options),
+    asked: () => ({}),
+    returned: (output) => output.Count ?? 0,
+    reads: true,
+  },
+  scan: {
+    run: ({ client }, input, options) => client.send(new ScanCommand(input), options),
+    asked: () => ({}),
+    returned: (output) => output.Count ?? 0,
+    reads: true,
+  },
+  put: {
+    run: ({ client }, input, options) => client.send(new PutCommand(input), options),
+    asked: () => ({ writes: 1 }),
+    returned: () => 0,
+    reads: false,
+  },
+  update: {
+    run: ({ client }, input, options) => client.send(new UpdateCommand(input), options),
+    asked: () => ({ writes: 1 }),
+    returned: () => 0,
+    reads: false,
+  },
+  delete: {
+    run: ({ client }, input, options) => client.send(new DeleteCommand(input), options),
+    asked: () => ({ writes: 1 }),
+    returned: () => 0,
+    reads: false,
+  },
+  batchWrite: {
+    run: ({ client }, input, options) => client.send(new BatchWriteCommand(input), options),
+    asked: (input) => ({ writes: items(input.RequestItems) }),
+    returned: () => 0,
+    reads: false,
+  },
+  transactWrite: {
+    run: ({ client }, input, options) => client.send(new TransactWriteCommand(input), options),
+    asked: (input) => ({ writes: input.TransactItems?.length ?? 0 }),
+    returned: () => 0,
+    reads: false,
+  },
+};
+
+interface Answer {
+  readonly ConsumedCapacity?: ConsumedCapacity | ConsumedCapacity[] | undefined;
+  readonly ScannedCount?: number | undefined;
+}
+
+function count<K extends Operation>(
+  meter: Meter,
+  operation: K,
+  input: Operations[K]['input'],
+  output: Operations[K]['output'],
+): void {
+  const { asked, returned, reads } = DISPATCH[operation] as Dispatch<K>;
+  const { ConsumedCapacity, ScannedCount }: Answer = output;
+  const { getItems = 0, writes = 0 } = asked(input);
+  const units = [ConsumedCapacity ?? []].flat().reduce((sum, consumed) => sum + (consumed.CapacityUnits ?? 0), 0);
+  meter.getItems += getItems;
+  meter.writes += writes;
+  if (reads) meter.readUnits += units;
+  else meter.writeUnits += units;
+  if (operation === 'query' || operation === 'scan') {
+    meter.queries += 1;
+    meter.itemsScanned += ScannedCount ?? 0;
+  }
+  meter.itemsReturned += returned(output);
+}
+
+/** Ends with the signal's reason as soon as it is aborted: the SDK would first sleep out the pause before a retry. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let abort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', abort, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+/**
+ * Sends one command: the only place where DynamoDB is asked for items. Adds ReturnConsumedCapacity and counts the answer
+ * in the call's meter. Throws THROTTLED or UNAVAILABLE when the SDK's retries did not help, the reason of the call's
+ * signal when it is aborted, and the SDK's error where it says something of the request itself.
+ */
+export async function send<K extends Operation>(
+  database: Database,
+  operation: K,
+  input: Operations[K]['input'],
+  call: Call,
+): Promise<Operations[K]['output']> {
+  const { meter, signal } = call;
+  signal?.throwIfAborted();
+  const { run } = DISPATCH[operation] as Dispatch<K>;
+  const metered: Operations[K]['input'] = { ...input, ReturnConsumedCapacity: 'TOTAL' };
+  try {
+    const work = run(database, metered, signal === undefined ? {} : { abortSignal: signal });
+    const output = await (signal === undefined ? work : untilAborted(work, signal));
+    count(meter, operation, input, output);
+    return output;
+  } catch (error) {
+    if (signal?.aborted === true) throw signal.reason;
+    throw mapFailure(error);
+  }
+}
