@@ -1,0 +1,185 @@
+import { badInput } from '../errors.js';
+import { LONGEST_ROW, NOT_UTF8, decodeUtf8, readBytes } from './bytes.js';
+import { parseExactly } from './exact-json.js';
+import { contentOf, isFields, markerOfFeature, type Fields, type ReadOptions, type Row } from './row.js';
+
+const NEWLINE = 0x0a;
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_ARRAY = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** All that stands around the features; more of it than this is a file of another kind. */
+const LONGEST_FRAME = 1024 * 1024;
+const FEATURES_KEY = /"features"\s*:\s*$/;
+const WGS84 = /CRS:?:?84|EPSG:(?:[\d.]*:)?4326|WGS ?84/i;
+
+interface Element {
+  readonly line: number;
+  readonly end: number;
+  readonly bytes: Buffer;
+}
+
+/**
+ * Cuts the file into what stands between the commas of its `features` array, by counting brackets outside strings;
+ * JSON.parse then reads one element at a time. A streaming parser of tokens would be five times slower and could not say
+ * on which line a feature stands. What is around the features (the frame) is collected and given
+ * to `onFrame` twice: as far as it goes when the features begin, made whole, and all of it at the end.
+ */
+async function* readElements(path: string, onFrame: (frame: string) => void): AsyncGenerator<Element> {
+  let frame = '';
+  let depth = 0;
+  let inString = false;
+  let escaped = false;
+  let line = 1;
+  let offset = 0;
+  /** Depth of what is directly inside the features array, 0 until it begins. */
+  let inside = 0;
+  let done = false;
+  let pieces: Buffer[] = [];
+  let held = 0;
+  let begun = 0;
+
+  for await (const chunk of readBytes(path)) {
+    // From where this chunk belongs to the present element, or to the frame.
+    let from = 0;
+    const cut = (to: number): Element => {
+      const bytes = Buffer.concat([...pieces, chunk.subarray(from, to)]);
+      const element = { line: begun, end: offset + to, bytes };
+      pieces = [];
+      held = 0;
+      begun = 0;
+      from = to + 1;
+      return element;
+    };
+    for (let at = 0; at < chunk.length; at += 1) {
+      const byte = chunk[at] as number;
+      if (inString) {
+        if (escaped) escaped = false;
+        else if (byte === BACKSLASH) escaped = true;
+        else if (byte === QUOTE) inString = false;
+        continue;
+      }
+      if (byte <= SPACE) {
+        if (byte === NEWLINE) line += 1;
+        continue;
+      }
+      if (inside > 0 && begun === 0 && byte !== COMMA && byte !== CLOSE_ARRAY) begun = line;
+      switch (byte) {
+        case QUOTE:
+          inString = true;
+          break;
+        case OPEN_OBJECT:
+        case OPEN_ARRAY:
+          depth += 1;
+          if (byte === OPEN_ARRAY && depth === 2 && !done) {
+            const before = frame + chunk.toString('latin1', from, at);
+            if (FEATURES_KEY.test(before)) {
+              frame = `${before}[`;
+              onFrame(`${frame}]}`);
+              inside = depth;
+              from = at + 1;
+            }
+          }
+          break;
+        case COMMA:
+          if (depth === inside) {
+            if (begun === 0) begun = line;
+            yield cut(at);
+          }
+          break;
+        case CLOSE_OBJECT:
+        case CLOSE_ARRAY:
+          if (depth === inside && byte === CLOSE_ARRAY) {
+            // After the last comma there may be nothing, as in an empty array.
+            if (begun > 0) yield cut(at);
+            pieces = [];
+            held = 0;
+            from = at;
+            inside = 0;
+            done = true;
+          }
+          depth -= 1;
+          break;
+        default:
+      }
+    }
+    const rest = chunk.subarray(from);
+    offset += chunk.length;
+    if (inside === 0) {
+      frame += rest.toString('latin1');
+      if (frame.length > LONGEST_FRAME) {
+        throw badInput('file', path, 'GeoJSON with a features array: none begins in its first megabyte');
+      }
+      continue;
+    }
+    pieces.push(rest);
+    held += rest.length;
+    if (held > LONGEST_ROW) {
+      throw badInput('file', path, `GeoJSON: the feature on line ${begun} does not end within ${LONGEST_ROW} bytes`);
+    }
+  }
+  if (inside > 0) {
+    const where =
+      begun > 0 ? `in the feature that begins on line ${begun}` : `after line ${line}, between two features`;
+    throw badInput('file', path, `complete GeoJSON: it ends ${where}`);
+  }
+  onFrame(frame);
+}
+
+/** The file without its features, parsed. Throws BAD_USER_INPUT where it is no JSON, or its positions are no degrees. */
+function readFrame(path: string, frame: string): Fields {
+  let value: unknown;
+  try {
+    value = parseExactly(Buffer.from(frame, 'latin1').toString());
+  } catch (error) {
+    throw badInput('file', path, `GeoJSON: ${(error as SyntaxError).message}`);
+  }
+  if (!isFields(value))
+    throw badInput('file', path, 'a GeoJSON FeatureCollection (one JSON value a line is --format ndjson)');
+  const { crs } = value;
+  if (isFields(crs) && isFields(crs['properties'])) {
+    const name = String(crs['properties']['name']);
+    if (!WGS84.test(name)) throw badInput('file', path, `GeoJSON in WGS 84 degrees; its crs is ${name}`);
+  }
+  return value;
+}
+
+/**
+ * The rows of a GeoJSON FeatureCollection, or of a single Feature. Throws BAD_USER_INPUT where the file as a whole is
+ * none: a feature that is wrong in itself is a row with a reason.
+ */
+export async function* readGeojson(path: string, options: ReadOptions): AsyncGenerator<Row> {
+  let frame = '';
+  const onFrame = (text: string): void => {
+    frame = text;
+    readFrame(path, text);
+  };
+  for await (const { line, end, bytes } of readElements(path, onFrame)) {
+    const row = { line, end, bytes: bytes.length };
+    const text = decodeUtf8(bytes)?.trim();
+    if (text === undefined) {
+      yield { ...row, source: bytes.toString('latin1'), content: { reason: NOT_UTF8 } };
+      continue;
+    }
+    let feature: unknown;
+    try {
+      feature = parseExactly(text);
+    } catch (error) {
+      yield { ...row, source: text, content: { reason: `it is no JSON: ${(error as SyntaxError).message}` } };
+      continue;
+    }
+    yield { ...row, source: feature, content: contentOf(() => markerOfFeature(feature, options)) };
+  }
+  const whole = readFrame(path, frame);
+  if (whole['type'] === 'Feature') {
+    const row = { line: 1, end: frame.length, bytes: frame.length, source: whole };
+    yield { ...row, content: contentOf(() => markerOfFeature(whole, options)) };
+  } else if (whole['type'] !== 'FeatureCollection' || !Array.isArray(whole['features'])) {
+    throw badInput('file', path, 'a GeoJSON FeatureCollection with an array of features');
+  }
+}

@@ -1,0 +1,144 @@
+import type { Properties } from '../model/marker.js';
+
+/** What a row of a file says of a marker, not yet validated: the store's own rules decide on keys, positions and sizes. */
+export interface MarkerRow {
+  readonly key: string;
+  readonly position: { readonly lng: unknown; readonly lat: unknown };
+  readonly name: string | null;
+  readonly category: string | null;
+  readonly properties: Properties;
+}
+
+/** One row of a file: a marker, or the reason why it is none. */
+export interface Row {
+  /** The line of the file on which it begins, from 1. */
+  readonly line: number;
+  /** Bytes of the file up to the end of this row. */
+  readonly end: number;
+  /** Length of the row in bytes. */
+  readonly bytes: number;
+  /** The row as it stood in the file, for the rejects file. */
+  readonly source: unknown;
+  readonly content: { readonly marker: MarkerRow } | { readonly reason: string };
+}
+
+/** How rows are read: `keyField` names the field or property that holds the key, instead of the usual ones. */
+export interface ReadOptions {
+  readonly keyField?: string | undefined;
+}
+
+/** A row that cannot be a marker; the message is the reason that the rejects file gives. */
+export class RowFault extends Error {}
+
+/** What stands in a file, with the names of its fields. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Whether a value parsed from JSON is an object with fields. */
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Runs `make` and gives the row's content: its marker, or the reason of the RowFault that it threw. */
+export function contentOf(make: () => MarkerRow): Row['content'] {
+  try {
+    return { marker: make() };
+  } catch (error) {
+    if (error instanceof RowFault) return { reason: error.message };
+    throw error;
+  }
+}
+
+/** A key of a file as text: strings as they are, whole numbers by their digits (those beyond 2^53 come as bigint). */
+function keyText(field: string, value: unknown): string {
+  if (typeof value === 'string' && value !== '') return value;
+  if (typeof value === 'bigint' || (typeof value === 'number' && Number.isSafeInteger(value))) return String(value);
+  if (value === undefined || value === null || value === '') {
+    throw new RowFault(`it has no ${field}, which would be its key (--key-field names another field)`);
+  }
+  throw new RowFault(`its ${field} is neither a text nor a whole number`);
+}
+
+/** A name or category: texts as they are, numbers and booleans as they are written, null where there is nothing. */
+function label(field: string, value: unknown): string | null {
+  if (value === undefined || value === null || value === '') return null;
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value);
+  throw new RowFault(`its ${field} is not a text`);
+}
+
+/** The fields without those that were used for something else. */
+function without(fields: Fields, used: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !used.includes(name)));
+}
+
+/**
+ * A marker from a GeoJSON Feature: its `id` is the key, `name` and `category` come from its properties, the rest are
+ * properties. An altitude is left out. Throws RowFault.
+ */
+export function markerOfFeature(feature: unknown, { keyField }: ReadOptions): MarkerRow {
+  if (!isFields(feature) || feature['type'] !== 'Feature') throw new RowFault('it is no GeoJSON Feature');
+  const { geometry } = feature;
+  if (!isFields(geometry)) throw new RowFault('the feature has no geometry');
+  if (geometry['type'] !== 'Point') {
+    throw new RowFault(`its geometry is a ${String(geometry['type'])}; a marker is a Point`);
+  }
+  const { coordinates } = geometry;
+  if (!Array.isArray(coordinates) || coordinates.length < 2) throw new RowFault('its Point has no coordinates');
+  const properties = feature['properties'] ?? {};
+  if (!isFields(properties)) throw new RowFault('its properties are no object');
+  return {
+    key: keyField === undefined ? keyText('id', feature['id']) : keyText(keyField, properties[keyField]),
+    position: { lng: coordinates[0] as unknown, lat: coordinates[1] as unknown },
+    name: label('name', properties['name']),
+    category: label('category', properties['category']),
+    properties: without(properties, ['name', 'category']),
+  };
+}
+
+/** Under which names the parts of a marker stand in a table or a flat object, the first that is there wins. */
+export const FIELD_NAMES = {
+  key: ['key', 'id'],
+  lng: ['lng', 'lon', 'long', 'longitude', 'x'],
+  lat: ['lat', 'latitude', 'y'],
+  name: ['name'],
+  category: ['category'],
+} as const;
+
+/** Which field of a file holds which part of a marker. */
+export type FieldMap = Readonly<Partial<Record<keyof typeof FIELD_NAMES, string>>>;
+
+/**
+ * Finds the parts of a marker among the names of fields, whatever their case and the blanks around them. `keyField`, where
+ * given, must be among them as it is written.
+ */
+export function mapFields(names: readonly string[], { keyField }: ReadOptions): FieldMap {
+  const byPlainName = new Map<string, string>();
+  for (const name of names) {
+    const plain = name.trim().toLowerCase();
+    if (!byPlainName.has(plain)) byPlainName.set(plain, name);
+  }
+  const found: Partial<Record<keyof typeof FIELD_NAMES, string>> = {};
+  for (const part of Object.keys(FIELD_NAMES) as (keyof typeof FIELD_NAMES)[]) {
+    const hit = FIELD_NAMES[part].find((name) => byPlainName.has(name));
+    const name = hit === undefined ? undefined : byPlainName.get(hit);
+    if (name !== undefined) found[part] = name;
+  }
+  if (keyField !== undefined) {
+    delete found.key;
+    if (names.includes(keyField)) found.key = keyField;
+  }
+  return found;
+}
+
+/** A marker from named fields, e.g. a row of a table; what `map` does not name is a property. Throws RowFault. */
+export function markerOfFields(fields: Fields, map: FieldMap, { keyField }: ReadOptions): MarkerRow {
+  const value = (part: keyof typeof FIELD_NAMES): unknown => (map[part] === undefined ? undefined : fields[map[part]]);
+  return {
+    key: keyText(keyField ?? map.key ?? 'key', value('key')),
+    position: { lng: value('lng'), lat: value('lat') },
+    name: label('name', value('name')),
+    category: label('category', value('category')),
+    // A field that was named as the key stays a property, as it does in GeoJSON.
+    properties: without(fields, Object.values(keyField === undefined ? map : { ...map, key: '' })),
+  };
+}

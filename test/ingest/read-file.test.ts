@@ -1,0 +1,318 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { formatOf, readFile, type FileFormat } from '../../src/ingest/read-file.js';
+import type { MarkerRow, ReadOptions, Row } from '../../src/ingest/row.js';
+
+let folder = '';
+let files = 0;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cellport-ingest-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function rowsOf(format: FileFormat, content: string | Uint8Array, options: ReadOptions = {}): Promise<Row[]> {
+  files += 1;
+  const path = join(folder, `${files}.${format}`);
+  await writeFile(path, content);
+  const rows: Row[] = [];
+  for await (const row of readFile(path, format, options)) rows.push(row);
+  return rows;
+}
+
+const markersOf = (rows: readonly Row[]): MarkerRow[] =>
+  rows.flatMap(({ content }) => ('marker' in content ? [content.marker] : []));
+const reasonsOf = (rows: readonly Row[]): [number, string][] =>
+  rows.flatMap(({ line, content }) => ('reason' in content ? [[line, content.reason] as [number, string]] : []));
+
+const feature = (id: unknown, rest: object = {}) => ({
+  type: 'Feature',
+  id,
+  geometry: { type: 'Point', coordinates: [16.9, 52.4] },
+  properties: { name: 'Poznań', category: 'city', population: 538_633 },
+  ...rest,
+});
+const collection = (...features: unknown[]) => ({ type: 'FeatureCollection', features });
+
+describe('every format', () => {
+  it('reads the same markers from GeoJSON, NDJSON of features, NDJSON of objects and CSV', async () => {
+    const wanted = {
+      key: 'poz',
+      position: { lng: 16.9, lat: 52.4 },
+      name: 'Poznań',
+      category: 'city',
+      properties: { population: 538_633 },
+    };
+    const flat = { id: 'poz', lng: 16.9, lat: 52.4, name: 'Poznań', category: 'city', population: 538_633 };
+    const nested = { key: 'poz', position: { lng: 16.9, lat: 52.4 }, name: 'Poznań', category: 'city' };
+    const texts: [FileFormat, string][] = [
+      ['geojson', JSON.stringify(collection(feature('poz')), null, 2)],
+      ['geojson', JSON.stringify(feature('poz'))],
+      ['ndjson', JSON.stringify(feature('poz'))],
+      ['ndjson', JSON.stringify(flat)],
+      ['ndjson', JSON.stringify({ ...nested, properties: { population: 538_633 } })],
+      ['csv', 'id,lng,lat,name,category,population\npoz,16.9,52.4,Poznań,city,538633\n'],
+    ];
+    for (const [format, text] of texts) {
+      expect({ text, markers: markersOf(await rowsOf(format, text)) }).toEqual({ text, markers: [wanted] });
+      expect({ text, markers: markersOf(await rowsOf(format, `\ufeff${text}`)) }).toEqual({ text, markers: [wanted] });
+    }
+  });
+
+  it('never changes a digit of a long id, and hands on long numbers in properties as bigint', async () => {
+    const long = '9007199254740993';
+    const text = `{"type":"Feature","id":${long},"geometry":{"type":"Point","coordinates":[1,2]},"properties":{"n":${long},"text":"\\"1234567890123456789"}}`;
+    for (const rows of [await rowsOf('ndjson', text), await rowsOf('geojson', text)]) {
+      expect(markersOf(rows)).toMatchObject([
+        { key: long, properties: { n: BigInt(long), text: '"1234567890123456789' } },
+      ]);
+    }
+    const fromTable = await rowsOf('csv', `id,lng,lat,n\n${long},1,2,${long}\n`);
+    expect(markersOf(fromTable)).toMatchObject([{ key: long, properties: { n: long } }]);
+  });
+
+  it('rejects text that is not UTF-8 instead of replacing its letters', async () => {
+    const latin1 = (text: string) => Buffer.from(text, 'latin1');
+    const bad = JSON.stringify(feature('b', { properties: { name: 'Poznañ' } }));
+    for (const rows of [
+      await rowsOf('ndjson', latin1(`${JSON.stringify({ id: 'a', lng: 1, lat: 2 })}\n${bad}\n`)),
+      await rowsOf('geojson', latin1(`{"type":"FeatureCollection","features":[{},\n${bad}]}`)),
+      await rowsOf('csv', latin1('id,lng,lat,name\nb,1,2,Poznañ\n')),
+    ]) {
+      expect(reasonsOf(rows).at(-1)?.[1]).toMatch(/not UTF-8/);
+    }
+    await expect(rowsOf('csv', latin1('id,lng,lat,ñ\n'))).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+  });
+
+  it('takes another field as the key where it is told to', async () => {
+    const options = { keyField: 'code' };
+    const withCode = feature('x', { properties: { code: 'PL-1' } });
+    expect(markersOf(await rowsOf('geojson', JSON.stringify(collection(withCode)), options))).toMatchObject([
+      { key: 'PL-1', properties: { code: 'PL-1' } },
+    ]);
+    expect(markersOf(await rowsOf('csv', 'id,code,lng,lat\n7,PL-1,1,2\n', options))).toMatchObject([
+      { key: 'PL-1', properties: { id: 7, code: 'PL-1' } },
+    ]);
+    expect(reasonsOf(await rowsOf('ndjson', '{"id":1,"lng":1,"lat":2}', options))).toEqual([
+      [1, expect.stringMatching(/no code/)],
+    ]);
+    await expect(rowsOf('csv', 'id,lng,lat\n7,1,2\n', options)).rejects.toThrow(/column named code/);
+  });
+});
+
+describe('GeoJSON', () => {
+  it('gives the reason and the line of each feature that is no marker, and goes on', async () => {
+    const lines = [
+      '{"type":"FeatureCollection",',
+      '"features":[',
+      `${JSON.stringify(feature('a'))},`,
+      `${JSON.stringify(feature('b', { geometry: null }))},`,
+      `${JSON.stringify(feature('c', { geometry: { type: 'Polygon', coordinates: [] } }))},`,
+      `${JSON.stringify({ ...feature('d'), id: undefined })},`,
+      '{"type":"Feature","id":"e",,},',
+      'null,',
+      ',',
+      `${JSON.stringify(feature({}))},`,
+      `${JSON.stringify(feature('f', { geometry: { type: 'Point', coordinates: [] } }))},`,
+      `${JSON.stringify(feature('g'))}`,
+      ']}',
+    ];
+    const rows = await rowsOf('geojson', lines.join('\n'));
+    expect(markersOf(rows).map(({ key }) => key)).toEqual(['a', 'g']);
+    const patterns = [
+      [4, /no geometry/],
+      [5, /Polygon/],
+      [6, /no id/],
+      [7, /no JSON/],
+      [8, /no GeoJSON Feature/],
+      [9, /no JSON/],
+      [10, /neither a text nor a whole number/],
+      [11, /no coordinates/],
+    ] as const;
+    expect(reasonsOf(rows)).toEqual(patterns.map(([line, pattern]) => [line, expect.stringMatching(pattern)]));
+  });
+
+  it('reads what JSON.parse reads, wherever the file is cut into chunks and whatever its strings hold', async () => {
+    const property = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('"features":[', ']}', '\\"', '{', '\\'),
+      fc.integer(),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.dictionary(fc.string(), property), { maxLength: 5 }),
+        fc.boolean(),
+        async (list, pretty) => {
+          const features = list.map((properties, at) =>
+            feature(at, { properties: { ...properties, pad: ' ['.repeat(40_000) } }),
+          );
+          const text = JSON.stringify(
+            { name: '"features":[{', ...collection(...features), note: [[{}]] },
+            null,
+            pretty ? 1 : 0,
+          );
+          const rows = await rowsOf('geojson', text);
+          expect(rows.map(({ source }) => source)).toEqual(JSON.parse(JSON.stringify(features)));
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  it('refuses a file that is cut off, of another kind, or not in degrees', async () => {
+    const whole = JSON.stringify(collection(feature('a'), feature('b')));
+    for (const cut of [
+      whole.slice(0, -1),
+      whole.slice(0, -2),
+      whole.slice(0, -20),
+      whole.slice(0, 20),
+      '',
+      '[]',
+      '{"type":"Topology"}',
+      '{"features":[]}',
+      '{"type":"FeatureCollection"}',
+    ]) {
+      await expect(rowsOf('geojson', cut)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+    }
+    const crs = (name: string) => ({
+      type: 'FeatureCollection',
+      crs: { type: 'name', properties: { name } },
+      features: [feature('a')],
+    });
+    await expect(rowsOf('geojson', JSON.stringify(crs('urn:ogc:def:crs:EPSG::3857')))).rejects.toThrow(/WGS 84/);
+    expect(markersOf(await rowsOf('geojson', JSON.stringify(crs('urn:ogc:def:crs:OGC:1.3:CRS84'))))).toHaveLength(1);
+    expect(await rowsOf('geojson', JSON.stringify(collection()))).toEqual([]);
+  });
+});
+
+describe('NDJSON', () => {
+  it('gives the reason and the line of what is no marker, passes over empty lines and needs no last line feed', async () => {
+    const lines = [
+      '{"id":1,"lng":1,"lat":2}',
+      '',
+      'no json',
+      '[1]',
+      '{"lng":1,"lat":2}',
+      '{"id":3,"lng":1,"lat":2,"position":{"lng":3}}',
+      '{"id":2,"lon":1,"latitude":2}',
+    ];
+    const rows = await rowsOf('ndjson', lines.join('\r\n'));
+    expect(markersOf(rows).map(({ key }) => key)).toEqual(['1', '2']);
+    expect(reasonsOf(rows).map(([line]) => line)).toEqual([3, 4, 5, 6]);
+  });
+
+  it('keeps a line together that holds the line separators of Unicode', async () => {
+    const rows = await rowsOf('ndjson', '{"id":"a","lng":1,"lat":2,"name":"x\u2028y\u2029z"}\n');
+    expect(markersOf(rows)).toMatchObject([{ name: 'x\u2028y\u2029z' }]);
+  });
+
+  it('rejects a line that is longer than any item could be, without holding it', async () => {
+    const rows = await rowsOf('ndjson', `{"id":"${'x'.repeat(9_000_000)}"}\n{"id":"b","lng":1,"lat":2}\n`);
+    expect(reasonsOf(rows)).toEqual([[1, expect.stringMatching(/longer than/)]]);
+    expect(markersOf(rows)).toHaveLength(1);
+  });
+});
+
+describe('CSV', () => {
+  it('matches columns by name in any order and case, with any of their usual names', async () => {
+    for (const [lng, lat] of [
+      ['lng', 'lat'],
+      ['lon', 'lat'],
+      [' Longitude', 'LATITUDE '],
+      ['x', 'y'],
+      ['long', 'lat'],
+    ]) {
+      const rows = await rowsOf('csv', `${lat},name,ID,${lng}\n52.4,Poznań,poz,16.9\n`);
+      expect(markersOf(rows)).toMatchObject([{ key: 'poz', position: { lng: 16.9, lat: 52.4 }, name: 'Poznań' }]);
+    }
+    for (const header of ['id,lat', 'id,lng', 'lng,lat', 'id,lng,lat,a,a', '']) {
+      await expect(rowsOf('csv', `${header}\n1,2\n`)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+    }
+  });
+
+  it('reads semicolons with decimal commas, tabs, quotes, line ends of both kinds and line feeds inside quotes', async () => {
+    const texts = [
+      'id;lng;lat;note\r\na;16,9;52,4;"say ""x"";\r\nand more"\r\n\r\nb;1;2;\r\n',
+      'id\tlng\tlat\tnote\na\t16.9\t52.4\t"say ""x"";\r\nand more"\nb\t1\t2\t\n',
+      '"id","lng","lat","note"\na,16.9,52.4,"say ""x"";\r\nand more"\r\nb,1,2,""',
+    ];
+    for (const text of texts) {
+      const markers = markersOf(await rowsOf('csv', text));
+      expect(markers).toMatchObject([
+        { key: 'a', position: { lng: 16.9, lat: 52.4 }, properties: { note: 'say "x";\r\nand more' } },
+        { key: 'b', properties: {} },
+      ]);
+    }
+  });
+
+  it('makes numbers only of what is written as one', async () => {
+    const [marker] = markersOf(
+      await rowsOf('csv', 'id,lng,lat,a,b,c,d,e,f\n007,1,2,12,007,1e3,-0.5,12345678901234567890,true\n'),
+    );
+    expect(marker).toMatchObject({
+      key: '007',
+      properties: { a: 12, b: '007', c: '1e3', d: -0.5, e: '12345678901234567890', f: 'true' },
+    });
+  });
+
+  it('loses only the line on which a quote is wrong, and says which', async () => {
+    const lines = [
+      'id,lng,lat,note',
+      'a,1,2,"fine"',
+      'b,1,2,"x"y',
+      'c,1,2,',
+      'd,1,2,"unclosed',
+      'e,1,2,5" pipe',
+      'f,1,2',
+      'g,1,2,z,z',
+      'h,1,2,"two',
+      'lines"',
+      'i,1,2,"open',
+    ];
+    const rows = await rowsOf('csv', lines.join('\n'));
+    expect(markersOf(rows).map(({ key }) => key)).toEqual(['a', 'c', 'h']);
+    expect(reasonsOf(rows).map(([line]) => line)).toEqual([3, 5, 6, 7, 8, 11]);
+  });
+
+  it('gives back any table that was written by the rules, each row with the line on which it begins', async () => {
+    const cell = fc
+      .string({ unit: fc.constantFrom('a', '"', ',', ';', '\n', '\r\n', ' ', 'ż', '1') })
+      .filter((text) => !text.includes('\r\n\n'));
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(cell, cell), { maxLength: 700 }), async (table) => {
+        const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
+        let line = 2;
+        const starts: number[] = [];
+        const lines = table.map(([a, b], at) => {
+          const text = `k${at},1,2,${quoted(a)},${quoted(b)}`;
+          starts.push(line);
+          line += text.split('\n').length;
+          return text;
+        });
+        const rows = await rowsOf('csv', ['key,lng,lat,a,b', ...lines].join('\n'));
+        expect(rows.map(({ line: at }) => at)).toEqual(starts);
+        const shown = markersOf(rows).map(({ properties }) => [properties['a'] ?? '', properties['b'] ?? '']);
+        expect(shown).toEqual(
+          table.map((cells) =>
+            cells.map((text) => (text === '1' || text === '11' || /^1+$/.test(text) ? Number(text) : text)),
+          ),
+        );
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+it('tells the format by the name of the file', () => {
+  expect(['a.GeoJSON', 'a.json', 'a.ndjson', 'a.jsonl', 'x/a.csv', 'a.tsv'].map(formatOf)).toEqual([
+    'geojson',
+    'geojson',
+    'ndjson',
+    'ndjson',
+    'csv',
+    'csv',
+  ]);
+  expect(() => formatOf('a.txt')).toThrow(/--format/);
+});

@@ -1,0 +1,18 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { SeenKeys } from '../../src/ingest/seen-keys.js';
+
+it('says of each key on which line it stood first, as a Map would', () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof(fc.nat(3000).map(String), fc.string())), fc.nat(5000), (keys, more) => {
+      const seen = new SeenKeys();
+      const known = new Map<string, number>();
+      const all = [...keys, ...Array.from({ length: more }, (_, at) => `k${at % 3100}`)];
+      for (const [at, key] of all.entries()) {
+        expect(seen.add(key, at + 1)).toBe(known.get(key));
+        if (!known.has(key)) known.set(key, at + 1);
+      }
+    }),
+    { numRuns: 50 },
+  );
+});
