@@ -1,0 +1,30 @@
+import { notFound } from '../errors.js';
+import type { Keyspace } from '../keys/keyspace.js';
+import type { Loaders } from '../loaders/loaders.js';
+import type { Collection } from '../model/collection.js';
+
+/** What one field or one page may take. */
+export interface MapLimits {
+  /** Most entries of a page, and the greatest `limit` of auto and features. */
+  readonly maxFirst: number;
+  /** Most Query calls of a page, or of a field without pages. */
+  readonly rangesPerPage: number;
+  /** Most items that a page or a field without pages reads or answers with. */
+  readonly itemsPerField: number;
+}
+
+/** What every question of a map is answered from: made once for a request. */
+export interface MapContext {
+  readonly loaders: Loaders;
+  readonly keys: Keyspace;
+  readonly limits: MapLimits;
+  /** Whether the cells are known to be complete and close behind the markers, so that they may keep a plan from reading. */
+  readonly countsTrusted: () => boolean;
+}
+
+/** The collection of this key. Throws NOT_FOUND where there is none. */
+export async function requireCollection({ loaders }: MapContext, key: string): Promise<Collection> {
+  const collection = await loaders.collection(key);
+  if (!collection) throw notFound('collection', key);
+  return collection;
+}
