@@ -18,6 +18,8 @@ export interface Database {
   readonly client: DynamoDBDocumentClient;
   readonly tables: Tables;
   readonly keys: Keyspace;
+  /** How long one command may take, its retries included, before it fails as UNAVAILABLE. */
+  readonly giveUpAfterMs: number;
 }
 
 export interface DatabaseOptions {
@@ -28,16 +30,15 @@ export interface DatabaseOptions {
   readonly region?: string | undefined;
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
   readonly maxSockets?: number | undefined;
-  /** How long one attempt may take before it is tried again; the caller's deadline comes on top. */
-  readonly attemptTimeoutMs?: number | undefined;
-  /** First attempt included. */
-  readonly maxAttempts?: number | undefined;
+  readonly giveUpAfterMs?: number | undefined;
 }
 
 const MAX_SOCKETS = 64;
-const MAX_ATTEMPTS = 5;
+/** The SDK's pauses before them are random, up to 1, 2 and 4 s when throttled: under the 10 s that a request may take. */
+const MAX_ATTEMPTS = 4;
+const GIVE_UP_AFTER_MS = 8_000;
 const CONNECT_WITHIN_MS = 2_000;
-const ATTEMPT_TIMEOUT_MS = 5_000;
+const ATTEMPT_WITHIN_MS = 5_000;
 
 /**
  * A client with keep-alive connections that retries throttling and broken connections with jitter, a bounded number of
@@ -50,12 +51,12 @@ export function createDatabase(options: DatabaseOptions): Database {
     ...(options.region === undefined ? {} : { region: options.region }),
     ...(options.credentials === undefined ? {} : { credentials: options.credentials }),
     retryMode: 'standard',
-    maxAttempts: options.maxAttempts ?? MAX_ATTEMPTS,
+    maxAttempts: MAX_ATTEMPTS,
     requestHandler: {
       httpAgent: sockets,
       httpsAgent: sockets,
       connectionTimeout: CONNECT_WITHIN_MS,
-      requestTimeout: options.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS,
+      requestTimeout: ATTEMPT_WITHIN_MS,
       throwOnRequestTimeout: true,
     },
   });
@@ -63,5 +64,6 @@ export function createDatabase(options: DatabaseOptions): Database {
     client: DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
     tables: options.tables,
     keys: createKeyspace(options.keyStyle),
+    giveUpAfterMs: options.giveUpAfterMs ?? GIVE_UP_AFTER_MS,
   };
 }

@@ -38,7 +38,7 @@ interface SdkFailure {
   readonly CancellationReasons?: readonly { readonly Code?: string }[];
 }
 
-/** THROTTLED after `retries with jitter` have not helped. */
+/** THROTTLED, after retries with jitter did not help. */
 export function throttled(cause?: unknown): CellportError {
   return new CellportError(
     'THROTTLED',
@@ -46,6 +46,11 @@ export function throttled(cause?: unknown): CellportError {
     { retryAfterMs: RETRY_AFTER_MS },
     { cause },
   );
+}
+
+/** UNAVAILABLE, with what is known of the reason. */
+export function unavailable(reason: string, cause?: unknown): CellportError {
+  return new CellportError('UNAVAILABLE', `DynamoDB cannot be used: ${reason}`, {}, { cause });
 }
 
 /** What the SDK said of one failure, as far as anyone here looks at it. */
@@ -72,8 +77,7 @@ export function mapFailure(error: unknown): unknown {
   if (throttling) return throttled(error);
   const outOfReach =
     OUT_OF_REACH.has(String(name)) || OUT_OF_REACH.has(String(code)) || ($metadata?.httpStatusCode ?? 0) >= 500;
-  if (outOfReach) {
-    return new CellportError('UNAVAILABLE', 'DynamoDB does not answer; try again later', {}, { cause: error });
-  }
+  if (outOfReach) return unavailable('it does not answer', error);
+  if (name === 'ResourceNotFoundException') return unavailable('a table is missing', error);
   return error;
 }

@@ -30,7 +30,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 
 import type { Database } from './database.js';
-import { mapFailure } from './failures.js';
+import { mapFailure, unavailable } from './failures.js';
 import type { Call, Meter } from './meter.js';
 
 /** The operations on items, with what each takes and gives. A request is such an input: a plain value. */
@@ -148,42 +148,49 @@ function count<K extends Operation>(
   meter.itemsReturned += returned(output);
 }
 
-/** Ends with the signal's reason as soon as it is aborted: the SDK would first sleep out the pause before a retry. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let abort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', abort, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
+/**
+ * A signal that is aborted by the caller's or after a time, and a promise that rejects with it at once: the SDK would
+ * first sleep out the pause before a retry.
+ */
+function giveUp(afterMs: number, outer: AbortSignal | undefined) {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(unavailable(`no answer within ${afterMs} ms`)), afterMs);
+  const pass = () => controller.abort(outer?.reason);
+  outer?.addEventListener('abort', pass, { once: true });
+  return {
+    signal: controller.signal,
+    givenUp: new Promise<never>((_, reject) => {
+      controller.signal.addEventListener('abort', () => reject(controller.signal.reason as Error), { once: true });
+    }),
+    settle: () => {
+      clearTimeout(timer);
+      outer?.removeEventListener('abort', pass);
+    },
+  };
 }
 
 /**
  * Sends one command: the only place where DynamoDB is asked for items. Adds ReturnConsumedCapacity and counts the answer
- * in the call's meter. Throws THROTTLED or UNAVAILABLE when the SDK's retries did not help, the reason of the call's
- * signal when it is aborted, and the SDK's error where it says something of the request itself.
+ * in the call's meter. Throws THROTTLED or UNAVAILABLE when the SDK's retries did not help in time, the reason of the
+ * call's signal when it is aborted, and the SDK's error where it says something of the request itself.
  */
 export async function send<K extends Operation>(
   database: Database,
   operation: K,
   input: Operations[K]['input'],
-  call: Call,
+  { meter, signal: outer }: Call,
 ): Promise<Operations[K]['output']> {
-  const { meter, signal } = call;
-  signal?.throwIfAborted();
+  outer?.throwIfAborted();
   const { run } = DISPATCH[operation] as Dispatch<K>;
-  const metered: Operations[K]['input'] = { ...input, ReturnConsumedCapacity: 'TOTAL' };
+  const { signal, givenUp, settle } = giveUp(database.giveUpAfterMs, outer);
   try {
-    const work = run(database, metered, signal === undefined ? {} : { abortSignal: signal });
-    const output = await (signal === undefined ? work : untilAborted(work, signal));
+    const metered: Operations[K]['input'] = { ...input, ReturnConsumedCapacity: 'TOTAL' };
+    const output = await Promise.race([run(database, metered, { abortSignal: signal }), givenUp]);
     count(meter, operation, input, output);
     return output;
   } catch (error) {
-    if (signal?.aborted === true) throw signal.reason;
-    throw mapFailure(error);
+    throw signal.aborted ? signal.reason : mapFailure(error);
+  } finally {
+    settle();
   }
 }

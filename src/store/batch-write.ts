@@ -1,0 +1,53 @@
+import type { BatchWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+
+import { CellportError } from '../errors.js';
+import { backOff } from './backoff.js';
+import { chunks, mapConcurrently } from './concurrency.js';
+import type { Database, Item } from './database.js';
+import type { Call } from './meter.js';
+import { send } from './send.js';
+
+/** DynamoDB's own limit of items in one BatchWriteItem. */
+const ITEMS_IN_A_BATCH = 25;
+const BATCHES_AT_A_TIME = 12;
+/** With the pauses of `backOff`, about two minutes in which nothing at all is taken. */
+const FRUITLESS_TRIES = 120;
+
+/** The BatchWriteItem that puts some items into one table. */
+export function batchPutRequest(table: string, items: readonly Item[]): BatchWriteCommandInput {
+  return { RequestItems: { [table]: items.map((item) => ({ PutRequest: { Item: { ...item } } })) } };
+}
+
+async function putBatch(database: Database, table: string, items: readonly Item[], call: Call): Promise<void> {
+  let request = batchPutRequest(table, items);
+  let left = items.length;
+  for (let fruitless = 0; ;) {
+    const before = left;
+    let failure: unknown;
+    try {
+      const { UnprocessedItems } = await send(database, 'batchWrite', request, call);
+      left = UnprocessedItems?.[table]?.length ?? 0;
+      if (left === 0 || UnprocessedItems === undefined) return;
+      request = { RequestItems: UnprocessedItems };
+    } catch (error) {
+      // Puts of whole items may be repeated at will, so a load waits for a table that is busy or away for a moment.
+      if (!(error instanceof CellportError) || call.signal?.aborted === true) throw error;
+      failure = error;
+    }
+    fruitless = left < before ? 0 : fruitless + 1;
+    if (fruitless >= FRUITLESS_TRIES) throw failure ?? new CellportError('THROTTLED', 'DynamoDB takes no more writes');
+    await backOff(fruitless, call.signal);
+  }
+}
+
+/**
+ * Puts items into one table, over whatever stands under their keys; of several with one key the last one wins. For loads
+ * in the background: what DynamoDB throttles or leaves unprocessed is tried again, with jitter, for about two minutes
+ * without any progress before THROTTLED or UNAVAILABLE is thrown. No order among the items is kept.
+ */
+export async function putInBulk(database: Database, table: string, items: readonly Item[], call: Call): Promise<void> {
+  const unique = [...new Map(items.map((item) => [`${String(item['pk'])}\n${String(item['sk'])}`, item])).values()];
+  await mapConcurrently(chunks(unique, ITEMS_IN_A_BATCH), BATCHES_AT_A_TIME, (batch) =>
+    putBatch(database, table, batch, call),
+  );
+}

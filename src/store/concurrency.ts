@@ -1,0 +1,35 @@
+/**
+ * Runs `work` over all items, at most `limit` at a time, and gives the results in the order of the items. The first
+ * failure stops what has not begun, and is thrown when what has begun is over: nothing goes on behind the caller's back.
+ */
+export async function mapConcurrently<T, R>(
+  items: readonly T[],
+  limit: number,
+  work: (item: T, index: number) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  let next = 0;
+  let failure: { readonly error: unknown } | undefined;
+  async function worker(): Promise<void> {
+    while (next < items.length && failure === undefined) {
+      const index = next;
+      next += 1;
+      try {
+        // `next` was below the length, so there is an item.
+        results[index] = await work(items[index] as T, index);
+      } catch (error) {
+        failure ??= { error };
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
+  if (failure !== undefined) throw failure.error;
+  return results;
+}
+
+/** The list in pieces of `size`, the last one shorter. */
+export function chunks<T>(list: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
+    list.slice(index * size, (index + 1) * size),
+  );
+}

@@ -1,0 +1,33 @@
+import type { PutCommandInput } from '@aws-sdk/lib-dynamodb';
+import { isDeepStrictEqual } from 'node:util';
+
+import type { Database, Item } from './database.js';
+import { failureOf, isFailure } from './failures.js';
+import type { Call } from './meter.js';
+import { send } from './send.js';
+
+/** The PutItem of an item that must not be there yet. */
+export function putIfAbsentRequest(table: string, item: Item): PutCommandInput {
+  return { TableName: table, Item: { ...item }, ConditionExpression: 'attribute_not_exists(pk)' };
+}
+
+const defined = (item: Item) => Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined));
+
+/**
+ * Puts an item that must not be there yet, in one conditional write; false where something stands under its key
+ * already. An attempt that was applied but whose answer was lost counts as what it is: the item is ours.
+ */
+export async function putIfAbsent(database: Database, table: string, item: Item, call: Call): Promise<boolean> {
+  try {
+    await send(database, 'put', putIfAbsentRequest(table, item), call);
+    return true;
+  } catch (error) {
+    if (!isFailure(error, 'ConditionalCheckFailedException')) throw error;
+    call.meter.writes += 1;
+    if ((failureOf(error).$metadata?.attempts ?? 1) === 1) return false;
+    // The SDK tried again after an attempt without an answer: that one may be what the condition found.
+    const Key = { pk: item['pk'], sk: item['sk'] };
+    const { Item: found } = await send(database, 'get', { TableName: table, Key, ConsistentRead: true }, call);
+    return found !== undefined && isDeepStrictEqual(found, defined(item));
+  }
+}

@@ -1,0 +1,33 @@
+/** DynamoDB's limit of one item, attribute names included. */
+export const MAX_ITEM_BYTES = 400 * 1024;
+
+function numberBytes(value: number): number {
+  const digits = Math.abs(value).toExponential().replace(/e.*$/, '').replace('.', '').replace(/0+$/, '').length;
+  // Two digits a byte and one for the exponent; one more where the pairs do not begin at the first digit, or below zero.
+  return Math.ceil(digits / 2) + (value < 0 ? 3 : 2);
+}
+
+/**
+ * Bytes that a value takes in an item by DynamoDB's published rules (names and strings as UTF-8, a list or map 3 bytes
+ * and 1 for each entry). Never too few: numbers are rounded up by at most one byte.
+ */
+export function valueBytes(value: unknown): number {
+  if (typeof value === 'string') return Buffer.byteLength(value);
+  if (typeof value === 'number') return numberBytes(value);
+  if (Array.isArray(value)) return value.reduce((sum: number, entry) => sum + 1 + valueBytes(entry), 3);
+  if (typeof value === 'object' && value !== null) {
+    return Object.entries(value).reduce(
+      (sum, [name, entry]) => sum + 1 + Buffer.byteLength(name) + valueBytes(entry),
+      3,
+    );
+  }
+  return 1;
+}
+
+/** Bytes of a whole item: its attributes with their names. Attributes that are undefined are not written. */
+export function itemBytes(item: Readonly<Record<string, unknown>>): number {
+  return Object.entries(item).reduce(
+    (sum, [name, value]) => (value === undefined ? sum : sum + Buffer.byteLength(name) + valueBytes(value)),
+    0,
+  );
+}

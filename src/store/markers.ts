@@ -1,0 +1,133 @@
+import { CellportError, badInput } from '../errors.js';
+import type { Collection } from '../model/collection.js';
+import type { Marker } from '../model/marker.js';
+import { type BatchGetOptions, batchGet } from './batch-get.js';
+import { putInBulk } from './batch-write.js';
+import { mapConcurrently } from './concurrency.js';
+import { putIfAbsent } from './conditional-put.js';
+import type { Database, Item } from './database.js';
+import { type MarkerInput, markerFromBase, newMarkerItem } from './marker-item.js';
+import type { Call } from './meter.js';
+
+/** Most markers that one call may create. */
+export const MAX_MARKERS_A_CALL = 500;
+const PUTS_AT_A_TIME = 16;
+
+function conflict(collection: Collection, key: unknown): CellportError {
+  return new CellportError('CONFLICT', `the collection ${collection.key} has a marker ${JSON.stringify(key)} already`, {
+    collection: collection.key,
+    key,
+  });
+}
+
+function asMarker(database: Database, item: Item, collection: Collection): Marker {
+  const marker = markerFromBase(database.keys, item, collection);
+  if (marker === undefined) throw new Error(`an item of our own making is no marker: ${JSON.stringify(item)}`);
+  return marker;
+}
+
+/**
+ * Creates a marker by one conditional write of one item, whatever indexes it stands in; `now` is RFC 3339 in UTC. Throws
+ * BAD_USER_INPUT naming the field, or CONFLICT where its key is taken.
+ */
+export async function createMarker(
+  database: Database,
+  collection: Collection,
+  input: MarkerInput,
+  now: string,
+  call: Call,
+): Promise<Marker> {
+  const item = newMarkerItem(database, collection, input, now);
+  if (!(await putIfAbsent(database, database.tables.entities, item, call))) throw conflict(collection, input.key);
+  return asMarker(database, item, collection);
+}
+
+export interface MarkerFailure {
+  /** Position in the list of inputs. */
+  readonly index: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface CreatedMarkers {
+  /** In the order of the inputs, those that failed left out. */
+  readonly markers: readonly Marker[];
+  readonly failures: readonly MarkerFailure[];
+}
+
+/**
+ * Creates up to 500 markers, each by a conditional write of its own: one that fails takes no other with it and is named
+ * by its index. Of several inputs with one key the first is created. When DynamoDB throttles or is away even after
+ * retries, what was not yet tried fails with the same code at once, so that the call ends. Throws BAD_USER_INPUT for
+ * more than 500 before anything is written.
+ */
+export async function createMarkers(
+  database: Database,
+  collection: Collection,
+  inputs: readonly MarkerInput[],
+  now: string,
+  call: Call,
+): Promise<CreatedMarkers> {
+  if (inputs.length > MAX_MARKERS_A_CALL) {
+    throw badInput('markers', `${inputs.length} markers`, `at most ${MAX_MARKERS_A_CALL} markers a call`);
+  }
+  const firstOf = new Map<unknown, number>();
+  inputs.forEach(({ key }, index) => firstOf.set(key, firstOf.get(key) ?? index));
+  let gaveUp: CellportError | undefined;
+  async function create(input: MarkerInput, index: number): Promise<Marker | CellportError> {
+    try {
+      const item = newMarkerItem(database, collection, input, now);
+      // Not left to the condition: which of two concurrent writes comes first would be chance.
+      if (firstOf.get(input.key) !== index) return conflict(collection, input.key);
+      if (gaveUp !== undefined) return gaveUp;
+      const put = await putIfAbsent(database, database.tables.entities, item, call);
+      return put ? asMarker(database, item, collection) : conflict(collection, input.key);
+    } catch (error) {
+      if (!(error instanceof CellportError) || call.signal?.aborted === true) throw error;
+      if (error.code === 'THROTTLED' || error.code === 'UNAVAILABLE') gaveUp = error;
+      return error;
+    }
+  }
+  const results = await mapConcurrently(inputs, PUTS_AT_A_TIME, create);
+  return {
+    markers: results.filter((result): result is Marker => !(result instanceof CellportError)),
+    failures: results.flatMap((result, index) =>
+      result instanceof CellportError ? [{ index, code: result.code, message: result.message }] : [],
+    ),
+  };
+}
+
+/** What names a marker. */
+export interface MarkerReference {
+  readonly collection: Collection;
+  readonly key: string;
+}
+
+/** Markers by their names, in that order, null where there is none: BatchGetItem, 100 at a time. */
+export async function getMarkers(
+  database: Database,
+  references: readonly MarkerReference[],
+  call: Call,
+  options: BatchGetOptions = {},
+): Promise<(Marker | null)[]> {
+  const { keys, tables } = database;
+  const items = await batchGet(
+    database,
+    tables.entities,
+    references.map(({ collection, key }) => keys.marker(keys.scope(collection), key)),
+    call,
+    options,
+  );
+  return references.map(({ collection }, index) => {
+    const item = items[index];
+    return item === undefined ? null : (markerFromBase(keys, item, collection) ?? null);
+  });
+}
+
+/**
+ * Puts items made by `newMarkerItem` over whatever stands under their keys, for imports: without conditions, so that an
+ * import may be repeated. Of several with one key the last wins. See `putInBulk` for what happens under throttling.
+ */
+export function putMarkersInBulk(database: Database, items: readonly Item[], call: Call): Promise<void> {
+  return putInBulk(database, database.tables.entities, items, call);
+}
