@@ -1,40 +1,139 @@
-import { defineEntity } from './entity.js';
+import { derive } from './derive.js';
+import type { EntityDeclaration } from './entity-types.js';
 import { INDEXES } from './indexes.js';
+import { shardOf } from './shard.js';
 
-export type KeyStyle = 'readable' | 'compact';
+// Every entity of the two tables, each said once. `scope` names a collection: its key where keys are readable, its
+// two-symbol code where they are compact. Compact partition keys begin with the scope, two symbols for the purpose and
+// `#`; what belongs to no collection has `--` there, which no code can be.
 
-/** The entities of one style. `scope` names a collection: its key where keys are readable, its code where they are compact. */
-export function declareEntities(style: KeyStyle) {
-  const pk = <const R extends string, const C extends string>(readable: R, compact: C) =>
-    (style === 'readable' ? readable : compact) as R;
-  const geo = {
-    pk: pk('marker::{scope}::{prefix}::{shard*}', '{scope:2}Mg#{prefix}::{shard*}'),
-    sk: '{rest}::{key}',
-  } as const;
-  return {
-    collection: defineEntity({ name: 'collection', key: { pk: pk('collection', '--Co#'), sk: '{key}' } }),
-    code: defineEntity({ name: 'code', key: { pk: pk('code', '--Cc#'), sk: '{code}' } }),
-    marker: defineEntity({
-      name: 'marker',
-      key: { pk: pk('marker::{scope}::{key}', '{scope:2}Ma#{key}'), sk: 'self' },
-      indexes: {
-        geoA: { attributes: INDEXES.geoA, ...geo },
-        geoB: { attributes: INDEXES.geoB, ...geo },
-      },
-      mayBeEmpty: ['prefix'],
-    }),
-    cell: defineEntity({
-      name: 'cell',
-      key: { pk: pk('cell::{scope}::{length}::{prefix}', '{scope:2}{length:2}#{prefix}'), sk: '{suffix}' },
-      mayBeEmpty: ['prefix'],
-    }),
-    streamState: defineEntity({
-      name: 'streamState',
-      key: { pk: pk('stream::{consumer}', '--St#{consumer}'), sk: 'state' },
-    }),
-    setAside: defineEntity({
-      name: 'setAside',
-      key: { pk: pk('stream::{consumer}', '--St#{consumer}'), sk: 'aside::{sequence}' },
-    }),
-  };
-}
+/** Characters of a geohash that stand in the sort key of its cell; those before them stand in the partition key. */
+const SUFFIX_LENGTH = 3;
+
+const prefixOf = (geohash: string) => geohash.slice(0, -SUFFIX_LENGTH);
+const suffixOf = (geohash: string) => geohash.slice(-SUFFIX_LENGTH);
+
+export const COLLECTION = {
+  name: 'collection',
+  key: { pk: { readable: 'collection', compact: '--Co#' }, sk: '{key}' },
+} as const satisfies EntityDeclaration;
+
+/** Keeps a code for one collection. */
+export const CODE = {
+  name: 'code',
+  key: { pk: { readable: 'code', compact: '--Cc#' }, sk: '{code}' },
+} as const satisfies EntityDeclaration;
+
+const MARKER_PK = { readable: 'marker::{scope}::{key}', compact: '{scope:2}Ma#{key}' } as const;
+
+// `shard` is no segment at all where there is one shard, so that a collection may begin to shard later.
+const MARKERS_BY_GEOHASH = {
+  pk: { readable: 'marker::{scope}::{prefix}::{shard*}', compact: '{scope:2}Mg#{prefix}::{shard*}' },
+  sk: '{rest}::{key}',
+} as const;
+
+export const MARKER = {
+  name: 'marker',
+  // `self` sorts after `reading::…`, so that one descending Query gives a marker and its latest readings.
+  key: { pk: MARKER_PK, sk: 'self' },
+  indexes: {
+    geoA: { attributes: INDEXES.geoA, ...MARKERS_BY_GEOHASH },
+    geoB: { attributes: INDEXES.geoB, ...MARKERS_BY_GEOHASH },
+    place: {
+      attributes: INDEXES.place,
+      pk: { readable: 'place::{scope}::{outermost?}', compact: '{scope:2}Mp#{outermost?}' },
+      sk: '{inner*}::{key}',
+    },
+    global: { attributes: INDEXES.global, pk: '{globalId?}' },
+  },
+  derived: {
+    prefix: derive({ geohash: 'text', prefixLength: 'number' }, ({ geohash, prefixLength }) =>
+      geohash.slice(0, prefixLength),
+    ),
+    rest: derive({ geohash: 'text', prefixLength: 'number' }, ({ geohash, prefixLength }) =>
+      geohash.slice(prefixLength),
+    ),
+    shard: derive({ key: 'text', writeShards: 'number' }, ({ key, writeShards }) =>
+      writeShards > 1 ? [String(shardOf(key, writeShards))] : [],
+    ),
+    outermost: derive({ place: 'list' }, ({ place }) => place[0]),
+    inner: derive({ place: 'list' }, ({ place }) => place.slice(1)),
+  },
+} as const satisfies EntityDeclaration;
+
+export const READING = {
+  name: 'reading',
+  key: { pk: MARKER_PK, sk: 'reading::{instant}' },
+} as const satisfies EntityDeclaration;
+
+export const ZONE = {
+  name: 'zone',
+  key: { pk: { readable: 'zone::{scope}', compact: '{scope:2}Zo#' }, sk: '{key}' },
+} as const satisfies EntityDeclaration;
+
+const ZONES_BY_GEOHASH = {
+  pk: { readable: 'zone::{scope}::{length}::{prefix}', compact: '{scope:2}Zg#{length}::{prefix}' },
+  sk: '{suffix}::{key}',
+} as const;
+
+export const ZONE_COVER = {
+  name: 'zoneCover',
+  key: { pk: { readable: 'cover::{scope}::{key}', compact: '{scope:2}Zc#{key}' }, sk: '{geohash}' },
+  indexes: {
+    geoA: { attributes: INDEXES.geoA, ...ZONES_BY_GEOHASH },
+    geoB: { attributes: INDEXES.geoB, ...ZONES_BY_GEOHASH },
+  },
+  derived: {
+    length: derive({ geohash: 'text' }, ({ geohash }) => String(geohash.length)),
+    prefix: derive({ geohash: 'text' }, ({ geohash }) => prefixOf(geohash)),
+    suffix: derive({ geohash: 'text' }, ({ geohash }) => suffixOf(geohash)),
+  },
+} as const satisfies EntityDeclaration;
+
+export const COUNTER = {
+  name: 'counter',
+  key: { pk: { readable: 'counter::{scope}', compact: '{scope:2}Nu#' }, sk: '{schema}' },
+} as const satisfies EntityDeclaration;
+
+export const JOB = {
+  name: 'job',
+  key: { pk: { readable: 'job::{scope}', compact: '{scope:2}Jo#' }, sk: '{kind}' },
+} as const satisfies EntityDeclaration;
+
+export const CELL = {
+  name: 'cell',
+  key: {
+    pk: { readable: 'cell::{scope}::{length}::{prefix}', compact: '{scope:2}{purpose:2}#{prefix}' },
+    sk: '{suffix}',
+  },
+  derived: {
+    length: derive({ geohash: 'text' }, ({ geohash }) => String(geohash.length)),
+    // Below a suffix's length the prefix is empty and no longer tells lengths apart: there the purpose does.
+    purpose: derive({ geohash: 'text' }, ({ geohash }) =>
+      geohash.length < SUFFIX_LENGTH ? `C${geohash.length}` : 'Ce',
+    ),
+    prefix: derive({ geohash: 'text' }, ({ geohash }) => prefixOf(geohash)),
+    // The empty geohash is the whole collection. `total` is longer than any suffix, so it cannot be taken for one.
+    suffix: derive({ geohash: 'text' }, ({ geohash }) => (geohash === '' ? 'total' : suffixOf(geohash))),
+  },
+} as const satisfies EntityDeclaration;
+
+/** How many markers stand below each name of a place. */
+export const PLACES = {
+  name: 'places',
+  key: { pk: { readable: 'places::{scope}::{path*}', compact: '{scope:2}Pl#::{path*}' }, sk: '{name}' },
+} as const satisfies EntityDeclaration;
+
+const STREAM_PK = { readable: 'stream::{consumer}', compact: '--St#{consumer}' } as const;
+
+/** How far a consumer of the stream has come, and who its owner is. */
+export const STREAM_STATE = {
+  name: 'streamState',
+  key: { pk: STREAM_PK, sk: 'state' },
+} as const satisfies EntityDeclaration;
+
+/** A record of the stream that could not be understood. */
+export const SET_ASIDE = {
+  name: 'setAside',
+  key: { pk: STREAM_PK, sk: 'aside::{sequence}' },
+} as const satisfies EntityDeclaration;

@@ -1,80 +1,157 @@
+import { derivedPart, type Derivation, type Ingredients } from './derive.js';
 import { documentId, parseDocumentId, type Key } from './document-id.js';
-import type { IndexAttributes } from './indexes.js';
-import { compileTemplate, type Parts, type Template, type TemplateParts } from './template.js';
+import type {
+  EntityDeclaration,
+  IndexDeclaration,
+  IndexIngredients,
+  IndexNames,
+  IndexText,
+  KeyIngredients,
+  KeyStyle,
+  Source,
+  Text,
+} from './entity-types.js';
+import type { KeyRole } from './escape.js';
+import { compileTemplate, type Template } from './template.js';
+import type { Parts, TemplateParts } from './template-types.js';
 
-/** One index of an entity: the attributes that are its keys, and the templates that make them. */
-export interface IndexDeclaration {
-  readonly attributes: IndexAttributes;
-  readonly pk: string;
-  readonly sk?: string;
+/** The keys of one index as a function of what they are made from. */
+export interface EntityIndex<Needed = Ingredients, Pk = Template, Sk = Template | undefined> {
+  readonly pk: Pk;
+  /** Undefined for an index without a sort key. */
+  readonly sk: Sk;
+  /** All that its keys are made from: an update that touches the index has to know every one of them. */
+  readonly ingredients: readonly string[];
+  /** The attributes that put an item into the index; none where an optional part is missing, which keeps the item out. */
+  format(ingredients: Needed): Readonly<Record<string, string>>;
 }
 
-/** All that is said of an entity's keys; everything else follows from it. */
-export interface EntityDeclaration {
-  /** Names the entity in errors. */
+/** All that follows from the declaration of an entity's keys. */
+export interface Entity<
+  Needed = Ingredients,
+  PkParts = Parts,
+  SkParts = Parts,
+  Indexes = Readonly<Record<string, EntityIndex>>,
+  IndexesNeeded = Ingredients,
+> {
   readonly name: string;
-  readonly key: { readonly pk: string; readonly sk: string };
-  readonly indexes?: Readonly<Record<string, IndexDeclaration>>;
-  /** Parts that may be the empty text; all others must not. */
-  readonly mayBeEmpty?: readonly string[];
+  readonly pk: Template<PkParts>;
+  readonly sk: Template<SkParts>;
+  readonly indexes: Indexes;
+  /** The primary key. Throws BAD_USER_INPUT naming the part that is missing, empty or too long. */
+  format(ingredients: Needed): Key;
+  /** The parts of a key of this entity; undefined for every other key, other spellings of one included. */
+  parse(key: Key): (PkParts & SkParts) | undefined;
+  /** `<pk>#<sk>`, which names the item outside DynamoDB. */
+  documentId(ingredients: Needed): string;
+  /** The parts of a document id of this entity; undefined for every other text. */
+  parseDocumentId(id: string): (PkParts & SkParts) | undefined;
+  /** The attributes of all its indexes, each as its own `format` gives them. */
+  indexKeys(ingredients: IndexesNeeded): Readonly<Record<string, string>>;
+  /** The indexes whose keys an update of these values may change: it has to write their keys anew. */
+  touchedIndexes(changed: Iterable<string>): (keyof Indexes)[];
 }
 
-type KeyParts<D extends EntityDeclaration> = TemplateParts<D['key']['pk']> & TemplateParts<D['key']['sk']>;
-type IndexParts<I extends IndexDeclaration> = TemplateParts<I['pk']> &
-  (I['sk'] extends string ? TemplateParts<I['sk']> : unknown);
+type IndexKey<D extends EntityDeclaration, N extends IndexNames<D>, K extends 'pk' | 'sk'> =
+  IndexText<D, N, K> extends infer T extends string
+    ? [T] extends [never]
+      ? undefined
+      : Template<TemplateParts<T>>
+    : never;
 
-export interface EntityIndex<P> {
-  readonly pk: Template<P>;
-  readonly sk: Template<P> | undefined;
-  format(parts: P): Readonly<Record<string, string>>;
-}
+/** The entity of a declaration, typed from its templates. */
+export type EntityOf<D extends EntityDeclaration> = Entity<
+  KeyIngredients<D>,
+  TemplateParts<Text<D['key']['pk']>>,
+  TemplateParts<Text<D['key']['sk']>>,
+  {
+    readonly [N in IndexNames<D>]: EntityIndex<IndexIngredients<D, N>, IndexKey<D, N, 'pk'>, IndexKey<D, N, 'sk'>>;
+  },
+  IndexIngredients<D, IndexNames<D>>
+>;
 
-export interface Entity<D extends EntityDeclaration> {
-  readonly name: string;
-  readonly indexes: {
-    readonly [I in keyof D['indexes']]: EntityIndex<IndexParts<NonNullable<D['indexes']>[I & string]>>;
-  };
-  format(parts: KeyParts<D>): Key;
-  parse(key: Key): KeyParts<D> | undefined;
-  documentId(parts: KeyParts<D>): string;
-  parseDocumentId(id: string): KeyParts<D> | undefined;
-}
-
-export function defineEntity<const D extends EntityDeclaration>(declaration: D): Entity<D> {
-  const compile = (source: string, role: 'partition' | 'sort'): Template =>
-    compileTemplate({ source, role, owner: declaration.name, mayBeEmpty: declaration.mayBeEmpty ?? [] });
+/**
+ * Everything that follows from one declaration of an entity's keys, in one style. Throws an Error for a declaration whose
+ * keys could be read in two ways.
+ */
+export function defineEntity<const D extends EntityDeclaration>(
+  declaration: D,
+  style: KeyStyle = 'readable',
+): EntityOf<D> {
+  const { name, derived = {} }: EntityDeclaration = declaration;
+  const compile = (source: Source, role: KeyRole): Template =>
+    compileTemplate<string>({
+      source: typeof source === 'string' ? source : source[style],
+      role,
+      owner: name,
+      mayBeEmpty: Object.keys(derived),
+    });
   const pk = compile(declaration.key.pk, 'partition');
   const sk = compile(declaration.key.sk, 'sort');
-
-  const format = (parts: Parts): Key => ({ pk: pk.format(parts), sk: sk.format(parts) });
-  const parse = (key: Key): Parts | undefined => {
-    const fromPk = pk.parse(key.pk);
-    const fromSk = fromPk && sk.parse(key.sk);
-    if (!fromSk) return undefined;
-    const parts = { ...fromPk, ...fromSk };
-    const again = format(parts);
-    return again.pk === key.pk && again.sk === key.sk ? parts : undefined;
-  };
-  const indexes = Object.fromEntries(
-    Object.entries(declaration.indexes ?? {}).map(([name, index]) => {
-      const indexPk = compile(index.pk, 'partition');
-      const indexSk = index.sk === undefined ? undefined : compile(index.sk, 'sort');
-      const made = (parts: Parts) => ({
-        [index.attributes.pk]: indexPk.format(parts),
-        ...(indexSk && index.attributes.sk ? { [index.attributes.sk]: indexSk.format(parts) } : {}),
-      });
-      return [name, { pk: indexPk, sk: indexSk, format: made }];
-    }),
+  const indexes = Object.entries(declaration.indexes ?? {}).map(
+    ([index, keys]) => [index, entityIndex(keys, derived, compile)] as const,
   );
-  return {
-    name: declaration.name,
-    indexes,
-    format,
-    parse,
-    documentId: (parts: Parts) => documentId(format(parts)),
-    parseDocumentId: (id: string) => {
-      const key = parseDocumentId(id);
-      return key && parse(key);
+
+  const entity: Entity = {
+    name,
+    pk,
+    sk,
+    indexes: Object.fromEntries(indexes),
+    format(ingredients) {
+      const parts = partsOf([pk, sk], derived, ingredients);
+      return { pk: pk.format(parts), sk: sk.format(parts) };
     },
-  } as unknown as Entity<D>;
+    parse(key) {
+      const fromPk = pk.parse(key.pk);
+      const fromSk = fromPk && sk.parse(key.sk);
+      const agree = fromSk && Object.keys(fromSk).every((part) => !(part in fromPk) || fromPk[part] === fromSk[part]);
+      return agree ? { ...fromPk, ...fromSk } : undefined;
+    },
+    documentId: (ingredients) => documentId(entity.format(ingredients)),
+    parseDocumentId(id) {
+      const key = parseDocumentId(id);
+      return key && entity.parse(key);
+    },
+    indexKeys: (ingredients) => Object.assign({}, ...indexes.map(([, index]) => index.format(ingredients))),
+    touchedIndexes(changed) {
+      const values = new Set(changed);
+      return indexes.filter(([, index]) => index.ingredients.some((one) => values.has(one))).map(([index]) => index);
+    },
+  };
+  // Inside, parts are looked up by names that the compiler cannot follow; outside, their types follow from the declaration.
+  return entity as unknown as EntityOf<D>;
+}
+
+type Derived = Readonly<Record<string, Derivation>>;
+
+function entityIndex(
+  { attributes, ...sources }: IndexDeclaration,
+  derived: Derived,
+  compile: (source: Source, role: KeyRole) => Template,
+): EntityIndex {
+  const pk = compile(sources.pk, 'partition');
+  const sk = sources.sk === undefined ? undefined : compile(sources.sk, 'sort');
+  const templates = sk ? [pk, sk] : [pk];
+  const optional = templates.flatMap((template) => template.optional);
+  return {
+    pk,
+    sk,
+    ingredients: [...new Set(templates.flatMap(({ names }) => names.flatMap((name) => madeFrom(name, derived))))],
+    format(ingredients) {
+      const parts = partsOf(templates, derived, ingredients);
+      if (optional.some((name) => parts[name] === undefined)) return {};
+      const keys = { [attributes.pk]: pk.format(parts) };
+      return sk && attributes.sk ? { ...keys, [attributes.sk]: sk.format(parts) } : keys;
+    },
+  };
+}
+
+function madeFrom(name: string, derived: Derived): readonly string[] {
+  return derived[name] ? Object.keys(derived[name].from) : [name];
+}
+
+function partsOf(templates: readonly Template[], derived: Derived, ingredients: Ingredients): Parts {
+  const names = templates.flatMap((template) => template.names);
+  const part = (name: string) => (derived[name] ? derivedPart(derived[name], ingredients) : ingredients[name]);
+  return Object.fromEntries(names.map((name) => [name, part(name)])) as Parts;
 }

@@ -1,15 +1,10 @@
+import { MARKER } from './declarations.js';
+import { defineEntity } from './entity.js';
 import { compileTemplate } from './template.js';
 
-const COLLECTION = compileTemplate<{ readonly key: string }>({
-  source: 'collection::{key}',
-  role: 'partition',
-  owner: 'collection',
-});
-const MARKER = compileTemplate<{ readonly collection: string; readonly key: string }>({
-  source: 'marker::{collection}::{key}',
-  role: 'partition',
-  owner: 'marker',
-});
+const collections = compileTemplate({ source: 'collection::{key}', role: 'partition', owner: 'collection' });
+// A marker's id is its readable partition key.
+const markers = defineEntity(MARKER, 'readable').pk;
 
 /** What a GraphQL id names. */
 export type NodeId =
@@ -18,18 +13,18 @@ export type NodeId =
 
 /** The GraphQL id of a collection, the same whatever the style of the table's keys. */
 export function collectionId(key: string): string {
-  return COLLECTION.format({ key });
+  return collections.format({ key });
 }
 
 /** The GraphQL id of a marker, `marker::{collection}::{key}`, the same whatever the style of the table's keys. */
 export function markerId(collection: string, key: string): string {
-  return MARKER.format({ collection, key });
+  return markers.format({ scope: collection, key });
 }
 
 /** What an id names; undefined for a text that is no id of ours, other spellings of one included. */
 export function parseId(id: string): NodeId | undefined {
-  const collection = COLLECTION.parse(id);
+  const collection = collections.parse(id);
   if (collection) return { type: 'collection', ...collection };
-  const marker = MARKER.parse(id);
-  return marker && { type: 'marker', ...marker };
+  const marker = markers.parse(id);
+  return marker && { type: 'marker', collection: marker.scope, key: marker.key };
 }

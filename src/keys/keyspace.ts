@@ -1,20 +1,17 @@
 import { badInput } from '../errors.js';
 import type { GeoSlot } from '../model/collection.js';
-import { declareEntities, type KeyStyle } from './declarations.js';
+import { CELL, CODE, COLLECTION, MARKER, SET_ASIDE, STREAM_STATE } from './declarations.js';
 import { documentId, parseDocumentId, type Key } from './document-id.js';
-import { AFTER_SEPARATOR } from './escape.js';
+import type { KeyStyle } from './entity-types.js';
+import { defineEntity } from './entity.js';
 import { geoIndexOf } from './indexes.js';
-import { shardOf } from './shard.js';
-import { compileTemplate } from './template.js';
+import type { SortRange } from './template.js';
 
-export type { KeyStyle } from './declarations.js';
 export type { Key } from './document-id.js';
+export type { KeyStyle } from './entity-types.js';
+export type { SortRange } from './template.js';
 
-/** Characters of a cell's geohash that stand in its sort key; the others stand in its partition key. */
-const SUFFIX_LENGTH = 3;
-const TOTAL = 'total';
-
-/** What the index entry of a marker follows from. */
+/** What the index entry of a marker is made from. */
 export interface GeoEntry {
   readonly scope: string;
   readonly key: string;
@@ -25,10 +22,9 @@ export interface GeoEntry {
   readonly geoSlot: GeoSlot;
 }
 
-/** Inclusive bounds of a BETWEEN on a sort key. */
-export interface SortRange {
-  readonly from: string;
-  readonly to: string;
+/** Bounds of sort keys within one partition. */
+export interface PartitionRange extends SortRange {
+  readonly pk: string;
 }
 
 /** Every key of both tables in one style, as functions of the parts they need. */
@@ -42,6 +38,7 @@ export interface Keyspace {
   parseCollection(key: Key): string | undefined;
   /** The item that keeps a code for one collection. */
   codeClaim(code: string): Key;
+  /** A marker's own item. */
   marker(scope: string, key: string): Key;
   parseMarker(key: Key): { readonly scope: string; readonly key: string } | undefined;
   /** Whether the item is a marker's own or one that stands under it, e.g. a reading. */
@@ -52,94 +49,73 @@ export interface Keyspace {
   geoPartitions(scope: string, prefix: string, writeShards: number): string[];
   /** Bounds of the sort keys of all markers from one geohash of length 10 to another, both included. */
   geoSortRange(prefixLength: number, firstGeohash: string, lastGeohash: string): SortRange;
+  /** The geohash without its prefix and the marker's key, from the sort key of an index entry. */
   parseGeoSort(sortKey: string): { readonly rest: string; readonly key: string } | undefined;
+  /** The empty geohash is the collection's total. */
   cell(scope: string, geohash: string): Key;
   /** Bounds of the cells from one geohash to another of the same length and partition, both included. */
-  cellRange(scope: string, firstGeohash: string, lastGeohash: string): SortRange & { readonly pk: string };
+  cellRange(scope: string, firstGeohash: string, lastGeohash: string): PartitionRange;
   parseCell(key: Key): { readonly scope: string; readonly geohash: string } | undefined;
+  /** The item that holds a consumer's state, the one of a record that it set aside, and bounds of all of these. */
   streamState(consumer: string): Key;
   setAside(consumer: string, sequence: string): Key;
-  setAsidePartition(consumer: string): SortRange & { readonly pk: string };
+  setAsidePartition(consumer: string): PartitionRange;
+  /** `<pk>#<sk>`, and the key of such an id; undefined for a text that is none. */
   documentId(key: Key): string;
   parseDocumentId(id: string): Key | undefined;
 }
 
-/** The keyspace of a table in this style. */
+/** The keyspace of a table in this style. Its functions throw BAD_USER_INPUT where a part is empty or too long for a key. */
 export function createKeyspace(style: KeyStyle): Keyspace {
-  const entities = declareEntities(style);
-  const geo = entities.marker.indexes.geoA;
-  const markerPartition = compileTemplate({
-    source: style === 'readable' ? 'marker::{scope}::{key}' : '{scope:2}Ma#{key}',
-    role: 'partition',
-    owner: 'marker',
-  });
-
-  function cellParts(scope: string, geohash: string) {
-    const length = geohash.length;
-    return {
-      scope,
-      length: style === 'readable' ? String(length) : length >= SUFFIX_LENGTH ? 'Ce' : `C${length}`,
-      prefix: geohash.slice(0, -SUFFIX_LENGTH),
-      suffix: geohash === '' ? TOTAL : geohash.slice(-SUFFIX_LENGTH),
-    };
-  }
-  const cell = (scope: string, geohash: string): Key => entities.cell.format(cellParts(scope, geohash));
+  const collections = defineEntity(COLLECTION, style);
+  const codes = defineEntity(CODE, style);
+  const markers = defineEntity(MARKER, style);
+  const cells = defineEntity(CELL, style);
+  const states = defineEntity(STREAM_STATE, style);
+  const setAsides = defineEntity(SET_ASIDE, style);
+  // Both slots of the geo index hold the same keys; only the attributes differ.
+  const geo = markers.indexes.geoA;
 
   return {
     style,
     scope({ key, code }) {
       if (style === 'readable') return key;
-      if (code === null)
-        throw badInput('code', code, `two letters or digits for the collection "${key}", as keys are compact here`);
-      return code;
+      if (code !== null) return code;
+      throw badInput('code', code, `two letters or digits: this table's keys are compact and need one for "${key}"`);
     },
-    collection: (key) => entities.collection.format({ key }),
-    collectionsPartition: entities.collection.format({ key: '-' }).pk,
-    parseCollection: (key) => entities.collection.parse(key)?.key,
-    codeClaim: (code) => entities.code.format({ code }),
-    marker: (scope, key) => entities.marker.format({ scope, key }),
-    parseMarker: (key) => entities.marker.parse(key),
-    isUnderMarker: (key) => markerPartition.parse(key.pk) !== undefined,
-    geoEntry({ scope, key, geohash, prefixLength, writeShards, geoSlot }) {
-      return entities.marker.indexes[geoIndexOf(geoSlot)].format({
-        scope,
-        key,
-        prefix: geohash.slice(0, prefixLength),
-        rest: geohash.slice(prefixLength),
-        shard: writeShards > 1 ? [String(shardOf(key, writeShards))] : [],
-      });
-    },
+    collection: (key) => collections.format({ key }),
+    collectionsPartition: collections.pk.format({}),
+    parseCollection: (key) => collections.parse(key)?.key,
+    codeClaim: (code) => codes.format({ code }),
+    marker: (scope, key) => markers.format({ scope, key }),
+    parseMarker: (key) => markers.parse(key),
+    isUnderMarker: (key) => markers.pk.parse(key.pk) !== undefined,
+    geoEntry: ({ geoSlot, ...entry }) => markers.indexes[geoIndexOf(geoSlot)].format(entry),
     geoPartitions(scope, prefix, writeShards) {
-      const partition = (shard: readonly string[]) => geo.pk.format({ scope, prefix, shard, rest: '', key: '' });
-      return writeShards > 1
-        ? Array.from({ length: writeShards }, (_, shard) => partition([String(shard)]))
-        : [partition([])];
+      const shards = writeShards > 1 ? Array.from({ length: writeShards }, (_, shard) => [String(shard)]) : [[]];
+      return shards.map((shard) => geo.pk.format({ scope, prefix, shard }));
     },
     geoSortRange: (prefixLength, firstGeohash, lastGeohash) => ({
       from: firstGeohash.slice(prefixLength),
-      to: lastGeohash.slice(prefixLength) + AFTER_SEPARATOR,
+      to: geo.sk.rangeUnder({ rest: lastGeohash.slice(prefixLength) }).to,
     }),
-    parseGeoSort: (sortKey) => geo.sk?.parse(sortKey),
-    cell,
+    parseGeoSort: (sortKey) => geo.sk.parse(sortKey),
+    cell: (scope, geohash) => cells.format({ scope, geohash }),
     cellRange(scope, firstGeohash, lastGeohash) {
-      const first = cell(scope, firstGeohash);
-      const last = cell(scope, lastGeohash);
+      const first = cells.format({ scope, geohash: firstGeohash });
+      const last = cells.format({ scope, geohash: lastGeohash });
       if (first.pk !== last.pk) throw new Error(`cells ${firstGeohash} and ${lastGeohash} stand in two partitions`);
       return { pk: first.pk, from: first.sk, to: last.sk };
     },
     parseCell(key) {
-      const parts = entities.cell.parse(key);
+      const parts = cells.parse(key);
       if (!parts) return undefined;
-      const geohash = parts.suffix === TOTAL ? '' : parts.prefix + parts.suffix;
-      const same = cell(parts.scope, geohash);
-      return same.pk === key.pk && same.sk === key.sk ? { scope: parts.scope, geohash } : undefined;
+      const cell = { scope: parts.scope, geohash: parts.suffix === 'total' ? '' : parts.prefix + parts.suffix };
+      return cells.documentId(cell) === documentId(key) ? cell : undefined;
     },
-    streamState: (consumer) => entities.streamState.format({ consumer }),
-    setAside: (consumer, sequence) => entities.setAside.format({ consumer, sequence }),
-    setAsidePartition(consumer) {
-      const { pk } = entities.streamState.format({ consumer });
-      return { pk, from: 'aside::', to: `aside${AFTER_SEPARATOR}` };
-    },
+    streamState: (consumer) => states.format({ consumer }),
+    setAside: (consumer, sequence) => setAsides.format({ consumer, sequence }),
+    setAsidePartition: (consumer) => ({ pk: setAsides.pk.format({ consumer }), ...setAsides.sk.rangeUnder({}) }),
     documentId,
     parseDocumentId,
   };

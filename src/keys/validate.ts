@@ -1,32 +1,29 @@
 import { badInput } from '../errors.js';
 import { KEY_BYTES, byteLength, escapePart, isWellFormed } from './escape.js';
 
-/** A geo index's sort key is 10 characters of geohash, the separator and the marker's key; every slot must take it. */
+const COLLECTION_KEY = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+const CODE = /^[0-9A-Za-z]{2}$/;
+
+/** The longest sort key that holds a marker's key is the geo index's: ten characters of geohash and a separator before it. */
 const MARKER_KEY_BYTES = KEY_BYTES.sort - 12;
 
-/** A collection's key from a client. Throws BAD_USER_INPUT naming `field` where it is no text, empty or too long. */
+/** A collection's key from a client. Throws BAD_USER_INPUT naming `field` for anything that is none. */
 export function readCollectionKey(field: string, value: unknown): string {
-  return readKey(field, value, KEY_BYTES.sort);
+  if (typeof value === 'string' && COLLECTION_KEY.test(value)) return value;
+  throw badInput(field, value, '1 to 63 characters from a-z, 0-9, "-" and "_", the first a letter or a digit');
 }
 
-/** A marker's key from a client. Throws BAD_USER_INPUT naming `field` where it is no text, empty or too long. */
+/** A marker's key from a client: any text that fits. Throws BAD_USER_INPUT naming `field` where it is empty or too long. */
 export function readMarkerKey(field: string, value: unknown): string {
-  return readKey(field, value, MARKER_KEY_BYTES);
+  if (typeof value !== 'string' || value === '') throw badInput(field, value, 'a text that is not empty');
+  if (!isWellFormed(value)) throw badInput(field, value, 'well-formed Unicode, without lone surrogates');
+  // Counted as it stands in a sort key, where most is escaped, so that the key fits whatever the prefix length will be.
+  if (byteLength(escapePart(value, 'sort')) <= MARKER_KEY_BYTES) return value;
+  throw badInput(field, value, `at most ${MARKER_KEY_BYTES} bytes of UTF-8, escaped as in a sort key`);
 }
 
-/** A collection's code: two letters or digits. Throws BAD_USER_INPUT naming `field` for anything else. */
+/** The code of a collection from a client. Throws BAD_USER_INPUT naming `field` for anything that is none. */
 export function readCode(field: string, value: unknown): string {
-  if (typeof value !== 'string' || !/^[0-9A-Za-z]{2}$/.test(value)) {
-    throw badInput(field, value, 'two letters or digits, e.g. "Sh"');
-  }
-  return value;
-}
-
-function readKey(field: string, value: unknown, limit: number): string {
-  if (typeof value !== 'string' || value === '' || !isWellFormed(value)) {
-    throw badInput(field, value, 'a text of Unicode characters that is not empty');
-  }
-  // Counted as it stands in a sort key, where the most characters are escaped.
-  if (byteLength(escapePart(value, 'sort')) > limit) throw badInput(field, value, `at most ${limit} bytes of UTF-8`);
-  return value;
+  if (typeof value === 'string' && CODE.test(value)) return value;
+  throw badInput(field, value, 'two letters or digits from A-Z, a-z and 0-9, e.g. "Sh"');
 }

@@ -1,0 +1,68 @@
+import type { Derivation, IngredientValue } from './derive.js';
+import type { IndexAttributes } from './indexes.js';
+import type { Braced, NameOf, ValueOf } from './template-types.js';
+
+/** Two ways to write the same keys: one that a human can guess, and a short one. A table has one of them. */
+export type KeyStyle = 'readable' | 'compact';
+
+/** A template's source, or one for each style. */
+export type Source = string | Readonly<Record<KeyStyle, string>>;
+
+/** One index of an entity: the attributes that are its keys, and the templates that make them. */
+export interface IndexDeclaration {
+  readonly attributes: IndexAttributes;
+  readonly pk: Source;
+  readonly sk?: Source;
+}
+
+/** All that is said of an entity's keys; everything else follows from it. */
+export interface EntityDeclaration {
+  /** Names the entity in errors. */
+  readonly name: string;
+  readonly key: { readonly pk: Source; readonly sk: Source };
+  readonly indexes?: Readonly<Record<string, IndexDeclaration>>;
+  /** Parts that are made from other values. They alone may be the empty text. */
+  readonly derived?: Readonly<Record<string, Derivation>>;
+}
+
+/** The texts of a template in all styles. */
+export type Text<S> = S extends string ? S : S extends Readonly<Record<KeyStyle, infer T extends string>> ? T : never;
+type KeyText<D extends EntityDeclaration> = Text<D['key']['pk'] | D['key']['sk']>;
+type TextAt<I, K extends string> = K extends keyof I ? Text<I[K]> : never;
+
+type DerivedOf<D> = D extends { readonly derived: infer R } ? R : Record<never, never>;
+type IndexesOf<D> = D extends { readonly indexes: infer I } ? I : Record<never, never>;
+
+type FromOf<R, N extends keyof R> = R[N] extends Derivation<infer F> ? F : never;
+/** The ingredients of these derived parts; one that several are made from has the same kind in all of them. */
+type IngredientNames<R, N> = N extends keyof R ? keyof FromOf<R, N> : never;
+type KindOf<R, I> = { [N in keyof R]: I extends keyof FromOf<R, N> ? FromOf<R, N>[I] : never }[keyof R];
+
+/** What the parts in these braces are made from: themselves, or the ingredients of the derived ones. */
+type MadeFrom<R, B extends string> = {
+  readonly [C in B as NameOf<C> extends keyof R ? never : NameOf<C>]: ValueOf<C>;
+} & { readonly [I in IngredientNames<R, NameOf<B>>]: IngredientValue<KindOf<R, I>> };
+
+type Optional<T> = { readonly [N in keyof T]?: T[N] | undefined };
+type Simplified<T> = { readonly [N in keyof T]: T[N] };
+
+type MadeFromText<R, T extends string> = Simplified<
+  MadeFrom<R, Exclude<Braced<T>, `${string}?`>> & Optional<MadeFrom<R, Extract<Braced<T>, `${string}?`>>>
+>;
+
+/** What an entity's own key is made from. */
+export type KeyIngredients<D extends EntityDeclaration> = MadeFromText<DerivedOf<D>, KeyText<D>>;
+
+/** What the keys of one index are made from; only what makes parts like `{date?}` may be left out. */
+export type IndexIngredients<D extends EntityDeclaration, N extends IndexNames<D>> = MadeFromText<
+  DerivedOf<D>,
+  TextAt<IndexesOf<D>[N], 'pk' | 'sk'>
+>;
+
+export type IndexNames<D extends EntityDeclaration> = keyof IndexesOf<D> & string;
+
+/** The texts of one index's partition or sort key; never where it has none. */
+export type IndexText<D extends EntityDeclaration, N extends IndexNames<D>, K extends 'pk' | 'sk'> = TextAt<
+  IndexesOf<D>[N],
+  K
+>;

@@ -1,0 +1,52 @@
+import { SEPARATOR, escapePart, type KeyRole } from './escape.js';
+
+/** A part in braces that is one text. */
+export interface TextPart {
+  readonly name: string;
+  /** Written `{name?}`: without it an item stays out of the index. */
+  readonly optional: boolean;
+  /** Written `{name:2}`: the number of its characters, none of which needs escaping. */
+  readonly width: number | undefined;
+}
+
+/** What stands between two separators: literal texts and parts, or a list that stands for any number of such pieces. */
+export type Segment = { readonly list: string } | { readonly tokens: readonly (string | TextPart)[] };
+
+/** `{name}`, `{name?}`, `{name*}`, `{name:2}`, or literal text. */
+const TOKEN = /\{([A-Za-z][A-Za-z0-9]*)(?:([?*])|:([1-9][0-9]*))?\}|[^{}]+/g;
+
+/**
+ * The segments of a template's source. Throws an Error where its keys could be read in two ways: two parts of unknown
+ * width side by side, two lists, a name used twice, literal text that would need escaping.
+ */
+export function parseSource(source: string, role: KeyRole): readonly Segment[] {
+  const segments = source.split(SEPARATOR).map((text) => parseSegment(text, role, source));
+  const names = segments.flatMap(textParts).map(({ name }) => name);
+  const lists = segments.flatMap((segment) => ('list' in segment ? [segment.list] : []));
+  if (lists.length > 1 || new Set([...names, ...lists]).size < names.length + lists.length) {
+    throw new Error(`the template "${source}" holds two lists or names a part twice`);
+  }
+  return segments;
+}
+
+/** The parts of a segment that are one text each. */
+export function textParts(segment: Segment): readonly TextPart[] {
+  return 'list' in segment ? [] : segment.tokens.filter((token) => typeof token !== 'string');
+}
+
+function parseSegment(text: string, role: KeyRole, source: string): Segment {
+  const matches = [...text.matchAll(TOKEN)];
+  const [only] = matches;
+  if (matches.length === 1 && only?.[1] && only[2] === '*') return { list: only[1] };
+
+  const tokens = matches.map(([literal, name, mark, width]) =>
+    name ? { name, optional: mark === '?', width: width ? Number(width) : undefined } : literal,
+  );
+  const literals = tokens.filter((token) => typeof token === 'string').join('');
+  const open = tokens.filter((token) => typeof token !== 'string' && token.width === undefined);
+  const understood = matches.map(([match]) => match).join('') === text && matches.every(([, , mark]) => mark !== '*');
+  if (text === '' || !understood || open.length > 1 || escapePart(literals, role) !== literals) {
+    throw new Error(`the template "${source}" cannot be read in one way at "${text}"`);
+  }
+  return { tokens };
+}
