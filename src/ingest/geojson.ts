@@ -26,8 +26,8 @@ interface Element {
 
 /**
  * Cuts the file into what stands between the commas of its `features` array, by counting brackets outside strings;
- * JSON.parse then reads one element at a time. A streaming parser of tokens would be five times slower and could not say
- * on which line a feature stands. What is around the features (the frame) is collected and given
+ * JSON.parse then reads one element at a time. A streaming parser of tokens could not say on which line a feature stands,
+ * and would end at the first fault in one. What is around the features (the frame) is collected and given
  * to `onFrame` twice: as far as it goes when the features begin, made whole, and all of it at the end.
  */
 async function* readElements(path: string, onFrame: (frame: string) => void): AsyncGenerator<Element> {

@@ -1,0 +1,83 @@
+// Builds what is not built: the server (TypeScript into dist/) and GraphiQL (Vite into dist/graphiql/), side by side.
+// `node scripts/build.mjs` builds both whatever there is; `--if-needed` compares times of files first, in milliseconds.
+
+import { spawn } from 'node:child_process';
+import { chmod, mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+const parts = [
+  {
+    name: 'the server',
+    stamp: 'dist/.built-server',
+    result: 'dist/cli/main.js',
+    sources: ['src', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'],
+    command: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'],
+  },
+  {
+    name: 'GraphiQL',
+    stamp: 'dist/.built-graphiql',
+    result: 'dist/graphiql/index.html',
+    sources: ['web', 'vite.config.ts', 'package-lock.json'],
+    command: ['node_modules/vite/bin/vite.js', 'build'],
+  },
+];
+
+/** When something was last changed in a file or anywhere in a folder (that a file is gone shows in its folder); 0 where there is none. */
+async function changedAt(path) {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined) return 0;
+  if (!found.isDirectory()) return found.mtimeMs;
+  const inside = await Promise.all((await readdir(path)).map((name) => changedAt(join(path, name))));
+  return Math.max(found.mtimeMs, ...inside);
+}
+
+async function isBuilt({ stamp, result, sources }) {
+  const [built, there, ...changed] = await Promise.all(
+    [stamp, result, ...sources].map((path) => changedAt(join(root, path))),
+  );
+  // An installed package has no sources: nothing to build it from, and nothing to build.
+  return there > 0 && (changed[0] === 0 || built > Math.max(...changed));
+}
+
+function run(command) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, command, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+    child.on('error', reject);
+    child.on('exit', (code, signal) => {
+      if (code === 0) resolve();
+      else reject(new Error(`${command.join(' ')} ended with ${signal ?? `exit code ${code}`}`));
+    });
+  });
+}
+
+async function buildPart({ name, stamp, command }) {
+  const began = new Date();
+  await mkdir(join(root, 'dist'), { recursive: true });
+  await run(command);
+  // The time at which it began: what was changed while it ran is not in it.
+  await writeFile(join(root, stamp), '');
+  await utimes(join(root, stamp), began, began);
+  console.error(`built ${name} in ${((Date.now() - began.getTime()) / 1000).toFixed(1)} s`);
+}
+
+/** Builds both parts, or with `ifNeeded` those that are older than their sources. */
+export async function build({ ifNeeded }) {
+  const built = await Promise.all(parts.map(async (part) => ifNeeded && (await isBuilt(part))));
+  const missing = parts.filter((_, at) => !built[at]);
+  if (missing.length > 0) console.error(`building ${missing.map(({ name }) => name).join(' and ')} …`);
+  const results = await Promise.allSettled(missing.map(buildPart));
+  const failed = results.find(({ status }) => status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+  const main = join(root, parts[0].result);
+  if ((await changedAt(main)) > 0) await chmod(main, 0o755);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await build({ ifNeeded: process.argv.includes('--if-needed') }).catch((error) => {
+    console.error(`the build failed: ${error.message}`);
+    process.exitCode = 1;
+  });
+}

@@ -1,0 +1,42 @@
+import 'graphiql/setup-workers/vite';
+import 'graphiql/style.css';
+import './style.css';
+
+import { GraphiQL } from 'graphiql';
+import { createElement } from 'react';
+import { createRoot } from 'react-dom/client';
+
+/** What GraphiQL asks to have sent. */
+interface Request {
+  readonly query: string;
+  readonly variables?: unknown;
+  readonly operationName?: string | null | undefined;
+}
+
+/** Sends one operation to the server that this page came from; answers of any status are shown as they are. */
+async function send(request: Request, options?: { readonly headers?: Readonly<Record<string, string>> }) {
+  const response = await fetch('/graphql', {
+    method: 'POST',
+    headers: { accept: 'application/json', 'content-type': 'application/json', ...options?.headers },
+    body: JSON.stringify(request),
+  });
+  return response.json();
+}
+
+/** The example queries in the order of their file names, one tab each. */
+const examples = Object.entries(
+  import.meta.glob<string>('./examples/*.graphql', { query: '?raw', import: 'default', eager: true }),
+)
+  .toSorted(([a], [b]) => (a < b ? -1 : 1))
+  // The header makes the server say what the answer has cost.
+  .map(([, query]) => ({ query, headers: '{ "x-cellport-cost": "1" }' }));
+
+const place = document.querySelector('#graphiql');
+if (place === null) throw new Error('the page has lost its place for GraphiQL');
+createRoot(place).render(
+  createElement(
+    GraphiQL,
+    { fetcher: send, defaultTabs: examples, defaultEditorToolsVisibility: 'headers', shouldPersistHeaders: true },
+    createElement(GraphiQL.Logo, null, 'Cellport'),
+  ),
+);
