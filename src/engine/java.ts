@@ -34,13 +34,22 @@ function jarFolder(): string {
   return join(lib, version);
 }
 
-/** A port nobody listens on at this moment; another program may still take it before we do. */
-async function freePort(): Promise<number> {
+/**
+ * A port nobody listens on at this moment, the wanted one where that is free; another program may still take it before
+ * we do.
+ */
+async function freePort(wanted: number): Promise<number> {
   const server = createServer();
-  await new Promise<void>((resolve, reject) => {
+  const listening = new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(0, resolve);
+    server.listen(wanted, resolve);
   });
+  try {
+    await listening;
+  } catch (error) {
+    if (wanted === 0) throw error;
+    return freePort(0);
+  }
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
   if (address === null || typeof address === 'string') throw new Error('a TCP server without a port');
@@ -62,14 +71,14 @@ function answers(port: number): Promise<boolean> {
 
 /**
  * Starts Amazon's DynamoDB Local in a Java process of its own and waits until it answers, 30 s at most (a busy machine
- * takes 3 to 7). Data goes to `dbPath`, or stays in memory where that is null. Throws UNAVAILABLE with what to install
- * where Java is missing or too old.
+ * takes 3 to 7). Data goes to `dbPath`, or stays in memory where that is null. It listens on `wantedPort` where that is
+ * free (0: any). Throws UNAVAILABLE with what to install where Java is missing or too old.
  */
-export async function startJava(dbPath: string | null, signal: AbortSignal): Promise<JavaEngine> {
+export async function startJava(dbPath: string | null, wantedPort: number, signal: AbortSignal): Promise<JavaEngine> {
   const folder = jarFolder();
   let complaint = '';
   for (let attempt = 0; attempt < ATTEMPTS_FOR_A_PORT; attempt += 1) {
-    const port = await freePort();
+    const port = await freePort(attempt === 0 ? wantedPort : 0);
     const storage = dbPath === null ? ['-inMemory'] : ['-dbPath', dbPath];
     // Without -sharedDb: the engine listens on all interfaces, and data is then separate for each access key.
     const child = spawn(

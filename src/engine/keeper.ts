@@ -8,7 +8,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { type Server, type Socket, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,22 +20,35 @@ const REGION = 'local';
 const FIRST_CONNECTION_WITHIN_MS = 10_000;
 const ANSWERS_WITHIN_MS = 2_000;
 const ASK_AGAIN_MS = 50;
+const YOUNG_MS = 5_000;
+const TOO_MANY_YOUNG_DEATHS = 3;
 
 /** What a keeper leaves in its data folder for those who come after it. */
 interface KeeperFile extends KeeperAddress {
-  readonly java: number | null;
+  readonly java: JavaTrace | null;
+}
+
+/** The Java process, and where it listens: after a crash the next one listens there again if it can. */
+interface JavaTrace {
+  readonly pid: number;
+  readonly port: number;
 }
 
 function greet(greeting: KeeperGreeting): void {
   process.stdout.write(`${JSON.stringify(greeting)}\n`);
 }
 
+const isPort = (value: unknown): value is number =>
+  Number.isInteger(value) && Number(value) > 0 && Number(value) < 65_536;
+
 /** What the keeper file says, undefined where there is none or it is damaged: nothing in it is needed to start. */
 function readKeeperFile(path: string): KeeperFile | undefined {
   try {
     const { port, token, java } = JSON.parse(readFileSync(path, 'utf8')) as Partial<Record<string, unknown>>;
-    if (typeof port !== 'number' || typeof token !== 'string') return undefined;
-    return { port, token, java: typeof java === 'number' ? java : null };
+    if (!isPort(port) || typeof token !== 'string') return undefined;
+    const trace: Partial<Record<string, unknown>> = typeof java === 'object' && java !== null ? java : {};
+    const whole = typeof trace['pid'] === 'number' && isPort(trace['port']);
+    return { port, token, java: whole ? (trace as unknown as JavaTrace) : null };
   } catch {
     return undefined;
   }
@@ -121,14 +134,21 @@ function newAccessKey(): string {
   return `CP${randomBytes(16).toString('hex').toUpperCase()}`;
 }
 
-/** Ends a Java process that a killed keeper left on this folder: two engines must never share one. */
-function endOrphan(java: number, dbPath: string): void {
+/** Whether this process is a DynamoDB Local on this folder, and not another that was given its number since. */
+function isOurJava(pid: number, dbPath: string): boolean {
   try {
-    const command = execFileSync('ps', ['-o', 'command=', '-ww', '-p', String(java)], { encoding: 'utf8' });
-    if (command.includes('DynamoDBLocal.jar') && command.includes(dbPath)) process.kill(java, 'SIGKILL');
+    const command = execFileSync('ps', ['-o', 'command=', '-ww', '-p', String(pid)], { encoding: 'utf8' });
+    return command.includes('DynamoDBLocal.jar') && command.includes(dbPath);
   } catch {
-    // It is gone, which is what we want.
+    return false;
   }
+}
+
+/** Ends a Java process that a killed keeper left on this folder: two engines must never share one. */
+async function endOrphan(pid: number, dbPath: string): Promise<void> {
+  if (!isOurJava(pid, dbPath)) return;
+  process.kill(pid, 'SIGKILL');
+  while (isOurJava(pid, dbPath)) await sleep(ASK_AGAIN_MS);
 }
 
 async function keep(dataDir: string | undefined): Promise<void> {
@@ -174,37 +194,56 @@ async function keep(dataDir: string | undefined): Promise<void> {
   }
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('a TCP server without a port');
+  const port = address.port;
   const dbPath = dataDir === undefined ? null : join(dataDir, 'dynamodb');
+  let wantedPort = 0;
+  const leaveTrace = (java: JavaTrace | null) => {
+    if (file !== undefined) writeKeeperFile(file, { port, token, java });
+  };
   if (file !== undefined && dbPath !== null) {
-    const before = readKeeperFile(file);
-    if (typeof before?.java === 'number') endOrphan(before.java, dbPath);
+    const before = readKeeperFile(file)?.java ?? null;
+    if (before !== null) await endOrphan(before.pid, dbPath);
+    wantedPort = before?.port ?? 0;
     mkdirSync(dbPath, { recursive: true });
-    writeKeeperFile(file, { port: address.port, token, java: null });
+    leaveTrace(before);
   }
 
   async function stop(): Promise<void> {
     if (stopped.signal.aborted) return;
     stopped.abort();
     if (engine !== undefined) await stopJava(engine);
-    // The port is our lock on the folder: it goes last, together with this process.
-    if (file !== undefined && readKeeperFile(file)?.token === token) rmSync(file, { force: true });
+    // The port is our lock on the folder: it goes last, together with this process. The file stays: it harms nobody, and
+    // the next engine listens where this one did.
     process.exit(0);
   }
   process.on('SIGINT', () => undefined);
   process.on('SIGHUP', () => undefined);
   process.on('SIGTERM', () => void stop());
 
-  greet({ port: address.port, token });
+  greet({ port, token });
   setTimeout(() => {
     if (users.size === 0) void stop();
   }, FIRST_CONNECTION_WITHIN_MS);
 
   const key = dataDir === undefined ? newAccessKey() : accessKey(join(dataDir, 'access-key'));
+  let youngDeaths = 0;
+  async function start(): Promise<void> {
+    const started = await startJava(dbPath, wantedPort, stopped.signal);
+    engine = started;
+    wantedPort = started.port;
+    leaveTrace({ pid: started.process.pid ?? 0, port: started.port });
+    const since = performance.now();
+    started.process.once('exit', () => {
+      youngDeaths = performance.now() - since > YOUNG_MS ? 0 : youngDeaths + 1;
+      // What was in memory is gone with it, and one that keeps dying young would die again.
+      const again = dbPath !== null && youngDeaths < TOO_MANY_YOUNG_DEATHS;
+      if (again && !stopped.signal.aborted) start().catch(() => stop());
+      else void stop();
+    });
+  }
   try {
-    engine = await startJava(dbPath, stopped.signal);
-    engine.process.once('exit', () => void stop());
-    if (file !== undefined) writeKeeperFile(file, { port: address.port, token, java: engine.process.pid ?? null });
-    answer = { state: 'ready', endpoint: `http://127.0.0.1:${engine.port}`, region: REGION, accessKey: key };
+    await start();
+    answer = { state: 'ready', endpoint: `http://127.0.0.1:${wantedPort}`, region: REGION, accessKey: key };
   } catch (error) {
     answer = { state: 'failed', error: error instanceof Error ? error.message : String(error) };
   }

@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { mkdirSync, realpathSync } from 'node:fs';
 import { type Socket, connect } from 'node:net';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -18,6 +18,8 @@ export interface Engine {
   close(): Promise<void>;
 }
 
+type ReadyAnswer = Extract<KeeperAnswer, { readonly state: 'ready' }>;
+
 const GIVE_UP_AFTER_MS = 60_000;
 const ASK_AGAIN_MS = 100;
 
@@ -26,7 +28,7 @@ async function findKeeper(dataDir: string | null): Promise<KeeperAddress> {
   const own = fileURLToPath(import.meta.url);
   // Run from its source (tests, development), the keeper needs tsx as its user did; built, plain node is enough.
   const fromSource = own.endsWith('.ts');
-  const keeper = join(dirname(own), fromSource ? 'keeper.ts' : 'keeper.js');
+  const keeper = resolve(dirname(own), fromSource ? 'keeper.ts' : 'keeper.js');
   const child: ChildProcessByStdio<null, Readable, null> = spawn(
     process.execPath,
     [...(fromSource ? ['--import', 'tsx'] : []), keeper, ...(dataDir === null ? [] : [dataDir])],
@@ -56,42 +58,58 @@ async function joinKeeper(address: KeeperAddress): Promise<{ socket: Socket; ans
   return { socket, answer };
 }
 
+/** Joins the keeper of a folder, started where there is none; asks again while one is stopping. */
+async function join(folder: string | null): Promise<{ socket: Socket; answer: ReadyAnswer }> {
+  const deadline = performance.now() + GIVE_UP_AFTER_MS;
+  for (;;) {
+    const joined = await joinKeeper(await findKeeper(folder));
+    if (joined?.answer.state === 'ready') return { socket: joined.socket, answer: joined.answer };
+    joined?.socket.destroy();
+    if (joined?.answer.state === 'failed') throw new CellportError('UNAVAILABLE', joined.answer.error);
+    if (performance.now() > deadline) throw new CellportError('UNAVAILABLE', 'the embedded DynamoDB keeps stopping');
+    await sleep(ASK_AGAIN_MS);
+  }
+}
+
 /**
  * Starts DynamoDB Local on a data folder, or joins the one that another process runs there; null keeps the data in
  * memory, for this process alone. Resolves when it answers. Throws UNAVAILABLE, saying what to install, where Java 17
  * is missing. The engine does not keep this process alive, and a killed process leaves no engine behind.
  */
 export async function startEngine({ dataDir }: { readonly dataDir: string | null }): Promise<Engine> {
-  const folder = dataDir === null ? null : resolve(dataDir);
-  if (folder !== null) mkdirSync(folder, { recursive: true });
-  const deadline = performance.now() + GIVE_UP_AFTER_MS;
-  for (;;) {
-    // One folder has one name: two paths to it must lead to one keeper.
-    const joined = await joinKeeper(await findKeeper(folder === null ? null : realpathSync(folder)));
-    if (joined === undefined) {
-      if (performance.now() > deadline) throw new CellportError('UNAVAILABLE', 'the embedded DynamoDB keeps stopping');
-      await sleep(ASK_AGAIN_MS);
-      continue;
-    }
-    const { socket, answer } = joined;
-    if (answer.state !== 'ready') {
-      socket.destroy();
-      throw new CellportError('UNAVAILABLE', answer.state === 'failed' ? answer.error : 'the engine is stopping');
-    }
+  if (dataDir !== null) mkdirSync(dataDir, { recursive: true });
+  // One folder has one name: two paths to it must lead to one keeper.
+  const folder = dataDir === null ? null : realpathSync(dataDir);
+  let closing = false;
+  let held: Socket;
+
+  async function hold(): Promise<ReadyAnswer> {
+    const { socket, answer } = await join(folder);
+    held = socket;
+    if (closing) socket.end();
     socket.on('error', () => socket.destroy());
+    socket.once('close', () => {
+      // Only a killed keeper lets go of us: the next one starts the engine again, on the same port if it can. An engine
+      // in memory has lost its data, which nothing brings back.
+      if (!closing && folder !== null) hold().catch(() => undefined);
+    });
     socket.resume();
     socket.unref();
-    return {
-      endpoint: answer.endpoint,
-      region: answer.region,
-      credentials: { accessKeyId: answer.accessKey, secretAccessKey: answer.accessKey },
-      close: async () => {
-        if (socket.destroyed) return;
-        socket.ref();
-        const closed = new Promise((done) => socket.once('close', done));
-        socket.end();
-        await closed;
-      },
-    };
+    return answer;
   }
+
+  const { endpoint, region, accessKey } = await hold();
+  return {
+    endpoint,
+    region,
+    credentials: { accessKeyId: accessKey, secretAccessKey: accessKey },
+    close: async () => {
+      closing = true;
+      if (held.destroyed) return;
+      held.ref();
+      const closed = new Promise((done) => held.once('close', done));
+      held.end();
+      await closed;
+    },
+  };
 }

@@ -1,0 +1,232 @@
+import {
+  CreateTableCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  ListTablesCommand,
+  PutItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+
+import { type Engine, startEngine } from '../../src/engine/start.js';
+
+type Line = Readonly<Record<string, unknown>>;
+
+const cleanups: (() => void | Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).reverse()) await clean();
+});
+
+function newFolder(name = 'cellport-engine-'): string {
+  const folder = mkdtempSync(join(tmpdir(), name));
+  cleanups.push(async () => {
+    await vi.waitFor(() => expect(javaOn(folder)).toEqual([]), { timeout: 20_000 });
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return folder;
+}
+
+async function start(dataDir: string | null): Promise<Engine> {
+  const engine = await startEngine({ dataDir });
+  cleanups.push(() => engine.close());
+  return engine;
+}
+
+/** The Java processes that run on this folder. */
+function javaOn(folder: string): number[] {
+  return execFileSync('ps', ['-eo', 'pid=,args=', '-ww'], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => line.includes('DynamoDBLocal.jar') && line.includes(folder))
+    .map((line) => Number.parseInt(line, 10));
+}
+
+/** The keeper's own process: the parent of its Java. */
+function keeperOf(folder: string): number {
+  return Number(execFileSync('ps', ['-o', 'ppid=', '-p', String(javaOn(folder)[0])], { encoding: 'utf8' }));
+}
+
+interface User {
+  readonly process: ChildProcess;
+  readonly lines: Line[];
+  said(this: void, key: string): Promise<Line>;
+}
+
+function user(args: readonly string[], environment: Readonly<Record<string, string>> = {}): User {
+  const child = spawn(process.execPath, ['--import', 'tsx', join(import.meta.dirname, 'user.ts'), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+    env: { ...process.env, ...environment },
+  });
+  cleanups.push(() => void child.kill('SIGKILL'));
+  const lines: Line[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => lines.push(JSON.parse(line) as Line));
+  const said = (key: string) =>
+    vi.waitFor(
+      () => {
+        const line = lines.find((candidate) => key in candidate || 'error' in candidate);
+        expect(line, `a line with ${key}`).toBeDefined();
+        return line ?? {};
+      },
+      { timeout: 40_000, interval: 20 },
+    );
+  return { process: child, lines, said };
+}
+
+function clientOf(engine: Pick<Engine, 'endpoint' | 'region' | 'credentials'>): DynamoDBClient {
+  const client = new DynamoDBClient({ ...engine, maxAttempts: 10 });
+  cleanups.push(() => client.destroy());
+  return client;
+}
+
+async function makeRows(engine: Engine): Promise<DynamoDBClient> {
+  const client = clientOf(engine);
+  await client.send(
+    new CreateTableCommand({
+      TableName: 'rows',
+      BillingMode: 'PAY_PER_REQUEST',
+      KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
+      AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
+    }),
+  );
+  return client;
+}
+
+async function missing(client: DynamoDBClient, numbers: readonly number[]): Promise<number[]> {
+  const lost: number[] = [];
+  for (const n of numbers) {
+    const { Item } = await client.send(new GetItemCommand({ TableName: 'rows', Key: { pk: { S: String(n) } } }));
+    if (Item === undefined) lost.push(n);
+  }
+  return lost;
+}
+
+const acknowledged = ({ lines }: User) =>
+  lines.flatMap((line) => ('acknowledged' in line ? [Number(line['acknowledged'])] : []));
+
+describe('the embedded engine', () => {
+  test('a killed process leaves no Java behind', async () => {
+    const folder = newFolder();
+    const only = user([folder]);
+    await only.said('endpoint');
+    expect(javaOn(folder)).toHaveLength(1);
+    only.process.kill('SIGKILL');
+    await vi.waitFor(() => expect(javaOn(folder)).toEqual([]), { timeout: 20_000 });
+  });
+
+  test('processes that start at once on one folder share one engine, which stays until the last is gone', async () => {
+    const folder = newFolder();
+    const users = [user([folder]), user([folder]), user([folder])];
+    const endpoints = await Promise.all(users.map(async (each) => (await each.said('endpoint'))['endpoint']));
+    expect(new Set(endpoints).size).toBe(1);
+    const [java] = javaOn(folder);
+    users[0]?.process.kill('SIGKILL');
+    const engine = await start(folder);
+    users[1]?.process.kill('SIGKILL');
+    expect(engine.endpoint).toBe(endpoints[0]);
+    await clientOf(engine).send(new ListTablesCommand({}));
+    expect(javaOn(folder)).toEqual([java]);
+  });
+
+  test('acknowledged writes survive a kill of the writer, of Java and of the keeper, and the writer goes on', async () => {
+    const folder = newFolder();
+    const engine = await start(folder);
+    const client = await makeRows(engine);
+    const writer = user([folder, 'write']);
+    const grows = async (by: number) => {
+      const before = acknowledged(writer).length;
+      await vi.waitFor(() => expect(acknowledged(writer).length).toBeGreaterThan(before + by), { timeout: 40_000 });
+    };
+    await grows(20);
+    process.kill(javaOn(folder)[0] ?? 0, 'SIGKILL');
+    await grows(20);
+    process.kill(keeperOf(folder), 'SIGKILL');
+    await grows(20);
+    writer.process.kill('SIGKILL');
+    const rows = acknowledged(writer);
+    expect(await missing(client, rows)).toEqual([]);
+    await engine.close();
+    await vi.waitFor(() => expect(javaOn(folder)).toEqual([]), { timeout: 20_000 });
+    expect(await missing(clientOf(await start(folder)), rows)).toEqual([]);
+  });
+
+  test('an engine can be started again the moment it was closed, with its data', async () => {
+    const folder = newFolder();
+    const first = await start(folder);
+    const client = await makeRows(first);
+    await client.send(new PutItemCommand({ TableName: 'rows', Item: { pk: { S: '1' } } }));
+    await first.close();
+    const second = await start(folder);
+    expect(second.credentials.accessKeyId).toBe(first.credentials.accessKeyId);
+    expect(await missing(clientOf(second), [1])).toEqual([]);
+    expect(javaOn(folder)).toHaveLength(1);
+  });
+
+  test.each([
+    ['damaged', () => '{"port":'],
+    ['of a port where nobody listens', () => JSON.stringify({ port: 9, token: 'x', java: { pid: 999_999, port: 8 } })],
+    [
+      'of a process number that is another one now',
+      () => JSON.stringify({ port: 9, token: 'x', java: { pid: process.pid, port: 8 } }),
+    ],
+  ])('a keeper file %s does not block a start', async (_, content) => {
+    const folder = newFolder();
+    writeFileSync(join(folder, 'keeper.json'), content());
+    expect((await clientOf(await start(folder)).send(new ListTablesCommand({}))).TableNames).toEqual([]);
+  });
+
+  test('a stranger on the port of the keeper file does not block a start', async () => {
+    const folder = newFolder();
+    const stranger = createServer((socket) => socket.end('220 hello\r\n').on('error', () => undefined));
+    await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
+    cleanups.push(() => void stranger.close());
+    const address = stranger.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    writeFileSync(join(folder, 'keeper.json'), JSON.stringify({ port, token: 'x', java: null }));
+    expect((await clientOf(await start(folder)).send(new ListTablesCommand({}))).TableNames).toEqual([]);
+  });
+
+  test('a long path with spaces serves as a data folder', async () => {
+    const folder = join(newFolder(), 'a folder whose name is longer than a socket path may be '.repeat(3).trim());
+    mkdirSync(folder);
+    expect((await clientOf(await start(folder)).send(new ListTablesCommand({}))).TableNames).toEqual([]);
+    expect(readFileSync(join(folder, 'access-key'), 'utf8')).toMatch(/^[A-Za-z0-9]{20,}\n$/);
+  });
+
+  test('Ctrl-C in the terminal of a server does not reach Java', async () => {
+    const folder = newFolder();
+    const server = user([folder]);
+    await server.said('endpoint');
+    const engine = await start(folder);
+    // What a terminal does: the signal goes to the whole process group.
+    process.kill(-(server.process.pid ?? 0), 'SIGINT');
+    await server.said('interrupted');
+    expect((await clientOf(engine).send(new ListTablesCommand({}))).TableNames).toEqual([]);
+  });
+
+  test('without Java one message says what to install', async () => {
+    const { error } = await user([newFolder()], { PATH: '' }).said('endpoint');
+    expect(error).toMatch(/needs Java 17 or newer.*docker compose up/);
+  });
+
+  test('in memory each process has an engine of its own', async () => {
+    const [one, other] = await Promise.all([start(null), start(null)]);
+    expect(one.endpoint).not.toBe(other.endpoint);
+  });
+
+  test('data is seen with its own access key alone', async () => {
+    const engine = await start(newFolder());
+    const client = await makeRows(engine);
+    const stranger = clientOf({ ...engine, credentials: { accessKeyId: 'other', secretAccessKey: 'other' } });
+    expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual(['rows']);
+    expect((await stranger.send(new ListTablesCommand({}))).TableNames).toEqual([]);
+    await expect(stranger.send(new PutItemCommand({ TableName: 'rows', Item: { pk: { S: '1' } } }))).rejects.toThrow(
+      /non-existent/,
+    );
+  });
+});

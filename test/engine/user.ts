@@ -1,0 +1,30 @@
+/**
+ * A process that uses the engine, for tests to kill: joins the engine on the folder it is given, says so, and with
+ * `write` puts rows from a number on, saying each number once it is acknowledged.
+ */
+import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { startEngine } from '../../src/engine/start.js';
+
+const [folder, task, from = '0'] = process.argv.slice(2);
+const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);
+
+process.on('SIGINT', () => say({ interrupted: true }));
+
+try {
+  const engine = await startEngine({ dataDir: folder ?? null });
+  say({ endpoint: engine.endpoint, accessKey: engine.credentials.accessKeyId });
+  if (task === 'write') {
+    const client = new DynamoDBClient({ ...engine });
+    for (let n = Number(from); ; n += 1) {
+      const put = new PutItemCommand({ TableName: 'rows', Item: { pk: { S: String(n) } } });
+      // As a server does: a failed write is tried again, and only a successful one acknowledged.
+      while (!(await client.send(put).catch(() => undefined))) await sleep(50);
+      say({ acknowledged: n });
+    }
+  }
+  setInterval(() => undefined, 60_000);
+} catch (error) {
+  say({ error: error instanceof Error ? error.message : String(error) });
+}
