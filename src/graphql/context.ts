@@ -1,0 +1,56 @@
+import type { CellCache } from '../loaders/cell-cache.js';
+import type { CollectionCache } from '../loaders/collection-cache.js';
+import { createLoaders } from '../loaders/loaders.js';
+import type { MapContext } from '../map/context.js';
+import type { Database } from '../store/database.js';
+import type { Limits } from './limits.js';
+import type { Work } from './work.js';
+
+/** What is known of the stream's consumer, as far as answers depend on it. */
+export interface StreamStatus {
+  /** Whether this process is the one that keeps the cells. */
+  readonly owner: boolean;
+  /** Milliseconds since the cells were last known to hold all of the stream; undefined before the first time. */
+  readonly behindMs: number | undefined;
+  /** False from a gap in the stream until a recount. */
+  readonly countsExact: boolean;
+}
+
+/** What all requests of a process share. */
+export interface Services {
+  readonly db: Database;
+  readonly cellCache: CellCache;
+  readonly collectionCache: CollectionCache;
+  /** Undefined where no consumer runs. */
+  readonly consumerStatus: () => StreamStatus | undefined;
+  readonly limits: Limits;
+  readonly now: () => Date;
+}
+
+/** What resolvers work with: made anew for each request, so that nothing read for one client is shown to another. */
+export interface RequestContext {
+  readonly services: Services;
+  readonly work: Work;
+  readonly map: MapContext;
+}
+
+const TRUSTED_BEHIND_MS = 2_000;
+/** Query calls of one request that are under way at once. */
+const CONCURRENT_QUERIES = 16;
+
+/** Whether counts may keep a plan from reading: this process keeps them, exactly, and has not fallen behind. */
+export function areCountsTrusted(status: StreamStatus | undefined): boolean {
+  if (status === undefined || !status.owner || !status.countsExact) return false;
+  return status.behindMs !== undefined && status.behindMs <= TRUSTED_BEHIND_MS;
+}
+
+/** The context of one request. */
+export function createContext(services: Services, work: Work): RequestContext {
+  const { db, cellCache, collectionCache, consumerStatus, limits } = services;
+  const loaders = createLoaders({ db, cellCache, collectionCache, call: work, concurrency: CONCURRENT_QUERIES });
+  return {
+    services,
+    work,
+    map: { loaders, keys: db.keys, limits, countsTrusted: () => areCountsTrusted(consumerStatus()) },
+  };
+}

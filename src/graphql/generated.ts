@@ -1,0 +1,1054 @@
+import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
+import type { MapCell } from '../map/cells.js';
+import type { MapCluster } from '../map/clusters.js';
+import type { Collection as CollectionModel } from '../model/collection.js';
+import type { MapMarker } from '../model/marker.js';
+import type { MarkerPage } from '../map/page.js';
+import type { Viewport as MapViewport } from '../map/viewport.js';
+import type { ViewportContent as MapContent } from '../map/content.js';
+import type { RequestContext } from './context.js';
+export type Maybe<T> = T | null;
+export type InputMaybe<T> = T | null | undefined;
+export type Omit<T, K extends keyof T> = Pick<T, Exclude<keyof T, K>>;
+export type RequireFields<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: NonNullable<T[P]> };
+/** All built-in and custom scalars, mapped to their actual values */
+export type Scalars = {
+  ID: { input: string; output: string; }
+  String: { input: string; output: string; }
+  Boolean: { input: boolean; output: boolean; }
+  Int: { input: number; output: number; }
+  Float: { input: number; output: number; }
+  /**
+   * An instant in UTC, written as RFC 3339 with a `T` and an offset, e.g. `2026-11-21T09:30:00.000Z`. Input may have any
+   * offset; output is always UTC with milliseconds.
+   */
+  DateTime: { input: string; output: string; }
+  /**
+   * One GeoJSON object: a geometry, a Feature or a FeatureCollection. Coordinates are in degrees, longitude first. A geometry
+   * that crosses the antimeridian is cut in two there.
+   */
+  GeoJSON: { input: unknown; output: unknown; }
+  /**
+   * The name of a cell of the geohash grid: 1 to 12 of the characters `0123456789bcdefghjkmnpqrstuvwxyz`, each one dividing
+   * the cell before it into 32. Capitals are understood and answered in lower case.
+   */
+  Geohash: { input: string; output: string; }
+  /** Any JSON value: a string, number, boolean, null, list or object. Numbers are doubles. */
+  JSON: { input: unknown; output: unknown; }
+  /** A JSON object, `{}` included; never a list, a string or a number on its own. */
+  JSONObject: { input: Readonly<Record<string, unknown>>; output: Readonly<Record<string, unknown>>; }
+  /** Degrees north of the equator, -90 to 90; negative is south. */
+  Latitude: { input: number; output: number; }
+  /** Degrees east of Greenwich, -180 to 180; negative is west. -180 and 180 are the same meridian. */
+  Longitude: { input: number; output: number; }
+};
+
+/** A rectangle of longitudes and latitudes. */
+export type Bounds = {
+  readonly __typename?: 'Bounds';
+  /** The right edge in degrees east, -180 to 180. */
+  readonly east: Scalars['Float']['output'];
+  /** The upper edge in degrees north, -90 to 90. */
+  readonly north: Scalars['Float']['output'];
+  /** The lower edge in degrees north, -90 to 90. */
+  readonly south: Scalars['Float']['output'];
+  /** The left edge in degrees east, -180 to 180; greater than `east` where the rectangle crosses the antimeridian. */
+  readonly west: Scalars['Float']['output'];
+};
+
+/**
+ * A rectangle as a map library reports it. All four edges belong to it, so one without width or height finds what lies
+ * exactly on it.
+ */
+export type BoundsInput = {
+  /** The right edge in degrees east; 360 or more beyond `west` is the whole way around. */
+  readonly east: Scalars['Float']['input'];
+  /** The upper edge in degrees north, at least `south`. Beyond -90 or 90 it is moved to the pole. */
+  readonly north: Scalars['Float']['input'];
+  /** The lower edge in degrees north, at most `north`. Beyond -90 or 90 it is moved to the pole. */
+  readonly south: Scalars['Float']['input'];
+  /**
+   * The left edge in degrees east. Any finite number: a map that was panned around the globe may send 190 or -540. Where it
+   * is greater than `east` once both are wrapped to -180..180, the rectangle crosses the antimeridian.
+   */
+  readonly west: Scalars['Float']['input'];
+};
+
+/**
+ * A cell of the geohash grid and what is known of the markers in it. Cells of one precision do not overlap: a position on
+ * the line between two belongs to the western or southern one.
+ */
+export type Cell = {
+  readonly __typename?: 'Cell';
+  /** Its edges in degrees. */
+  readonly bounds: Bounds;
+  /** The middle of its edges. */
+  readonly center: Point;
+  /** The mean position of its markers, to a millionth of a degree; the middle where it has none. */
+  readonly centroid: Point;
+  /** Those of the 32 cells inside it that have markers; none below twelve characters. */
+  readonly children: ReadonlyArray<Cell>;
+  /** Markers in it, all of them, however little of the cell a viewport shows. */
+  readonly count: Scalars['Int']['output'];
+  /** Its name in the grid. */
+  readonly geohash: Scalars['Geohash']['output'];
+  /** The markers in it, in the order of their geohashes. */
+  readonly markers: MarkerConnection;
+  /** The cell around it; null for one of a single character. */
+  readonly parent?: Maybe<Cell>;
+  /** Characters in its geohash, 1 to 12. */
+  readonly precision: Scalars['Int']['output'];
+};
+
+
+/**
+ * A cell of the geohash grid and what is known of the markers in it. Cells of one precision do not overlap: a position on
+ * the line between two belongs to the western or southern one.
+ */
+export type CellMarkersArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+};
+
+/** Markers that stand so close at one zoom that a map draws them as one. */
+export type Cluster = {
+  readonly __typename?: 'Cluster';
+  /** A rectangle around its cells, in degrees; its markers lie within. */
+  readonly bounds: Bounds;
+  /** Markers in it, 1 or more. */
+  readonly count: Scalars['Int']['output'];
+  /**
+   * The least whole zoom, counted as MapLibre does, at which it falls apart. One whose markers never part (they all stand
+   * in one place) has 30, the greatest zoom there is.
+   */
+  readonly expansionZoom: Scalars['Float']['output'];
+  /** The marker, where `count` is 1; else null. */
+  readonly marker?: Maybe<Marker>;
+  /** The mean position of its markers. */
+  readonly position: Point;
+};
+
+/** A named set of markers that is drawn, counted and paged together. */
+export type Collection = Node & {
+  readonly __typename?: 'Collection';
+  /**
+   * A rectangle around its markers, to begin a map with: the least one that holds those cells of four characters (39 by
+   * 20 km at the equator) that have markers. It crosses the antimeridian where it is less than half the globe wide that
+   * way. Null while the collection is empty.
+   */
+  readonly bounds?: Maybe<Bounds>;
+  /** The two symbols that stand for it in compact keys; null where it was given none. */
+  readonly code?: Maybe<Scalars['String']['output']>;
+  /** Markers in it, as far as the table's stream has been read: usually within a second of the last write. */
+  readonly count: Scalars['Int']['output'];
+  /**
+   * Whether counts of this collection equal its markers once the stream has been read. False after a gap in the stream,
+   * until a recount mends it.
+   */
+  readonly countsExact: Scalars['Boolean']['output'];
+  /** When it was made. */
+  readonly createdAt: Scalars['DateTime']['output'];
+  /** What it holds, in a sentence or two; null where nobody wrote any. */
+  readonly description?: Maybe<Scalars['String']['output']>;
+  /** `collection::` followed by the key. */
+  readonly id: Scalars['ID']['output'];
+  /** Its name in keys, queries and on the command line; never changes. */
+  readonly key: Scalars['String']['output'];
+  /**
+   * Names of the marker properties that a map draws. They stand in the geographic index, so that a viewport shows them
+   * without reading the markers themselves. All properties of a marker stand there while they are small.
+   */
+  readonly mapProperties: ReadonlyArray<Scalars['String']['output']>;
+  /** One of its markers by key; null where there is none. */
+  readonly marker?: Maybe<Marker>;
+  /** All its markers, in the order of their geohashes. */
+  readonly markers: MarkerConnection;
+  /** What people call it. */
+  readonly name: Scalars['String']['output'];
+  /**
+   * Geohash characters in the partition key of its markers, 0 to 6. More of them spread writes over more partitions and
+   * make a viewport take more Query calls.
+   */
+  readonly prefixLength: Scalars['Int']['output'];
+  /** When the collection itself was last changed. */
+  readonly updatedAt: Scalars['DateTime']['output'];
+  /** 1 at first, raised by 1 with each change of the collection itself; markers do not touch it. */
+  readonly version: Scalars['Int']['output'];
+  /** Partitions that each prefix is spread over, 1 for a collection without hot spots. A viewport reads all of them. */
+  readonly writeShards: Scalars['Int']['output'];
+};
+
+
+/** A named set of markers that is drawn, counted and paged together. */
+export type CollectionMarkerArgs = {
+  key: Scalars['String']['input'];
+};
+
+
+/** A named set of markers that is drawn, counted and paged together. */
+export type CollectionMarkersArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  filter?: InputMaybe<MarkerFilter>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+};
+
+/** A page of collections. */
+export type CollectionConnection = {
+  readonly __typename?: 'CollectionConnection';
+  /** The collections with a cursor for each. */
+  readonly edges: ReadonlyArray<CollectionEdge>;
+  /** The collections alone. */
+  readonly nodes: ReadonlyArray<Collection>;
+  /** Whether and from where there is more. */
+  readonly pageInfo: PageInfo;
+};
+
+/** A collection and its place in the list. */
+export type CollectionEdge = {
+  readonly __typename?: 'CollectionEdge';
+  /** Hand it over as `after` to go on behind this collection. */
+  readonly cursor: Scalars['String']['output'];
+  /** The collection. */
+  readonly node: Collection;
+};
+
+/** How the content of a viewport is drawn. */
+export type ContentMode =
+  /** Gathered into clusters, because there are too many. */
+  | 'CLUSTERS'
+  /** Each marker by itself. */
+  | 'MARKERS';
+
+/** What a new collection is made from. */
+export type CreateCollectionInput = {
+  /** Two letters or digits that no other collection has; required where the table's keys are compact. */
+  readonly code?: InputMaybe<Scalars['String']['input']>;
+  /** What it holds, in a sentence or two. */
+  readonly description?: InputMaybe<Scalars['String']['input']>;
+  /** 1 to 63 of `a-z`, `0-9`, `_` and `-`, beginning with a letter or digit. Can never be changed. */
+  readonly key: Scalars['String']['input'];
+  /** Up to 64 names of marker properties that a map draws; none where left out. */
+  readonly mapProperties?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  /** What people call it: 1 character or more. */
+  readonly name: Scalars['String']['input'];
+  /** Geohash characters in the partition key of its markers, 0 to 6; 2 where left out. */
+  readonly prefixLength?: InputMaybe<Scalars['Int']['input']>;
+  /** Partitions that each prefix is spread over, 1 to 32; 1 where left out. */
+  readonly writeShards?: InputMaybe<Scalars['Int']['input']>;
+};
+
+/** A new marker and the collection it goes into. */
+export type CreateMarkerInput = {
+  /** The kind of place. */
+  readonly category?: InputMaybe<Scalars['String']['input']>;
+  /** Key of a collection that exists. */
+  readonly collection: Scalars['String']['input'];
+  /** 1 to 1,012 bytes of UTF-8 that name it within the collection. It has to be given. */
+  readonly key?: InputMaybe<Scalars['String']['input']>;
+  /** What people call it. */
+  readonly name?: InputMaybe<Scalars['String']['input']>;
+  /** Where it stands. */
+  readonly position: PointInput;
+  /** Whatever else is known of it. The marker as a whole takes at most 400 KB in DynamoDB. */
+  readonly properties?: InputMaybe<Scalars['JSONObject']['input']>;
+};
+
+/** What became of a batch of new markers. Each was stored whole or not at all, whatever became of the others. */
+export type CreateMarkersResult = {
+  readonly __typename?: 'CreateMarkersResult';
+  /** Those that were not, and why. */
+  readonly failures: ReadonlyArray<MarkerFailure>;
+  /** Those that were stored, in the order they were given. */
+  readonly markers: ReadonlyArray<Marker>;
+};
+
+/** The sort keys from `from` to `to`, both included, in one partition of one index. */
+export type KeyRange = {
+  readonly __typename?: 'KeyRange';
+  /** The least rectangle around what the range covers, in degrees. */
+  readonly bounds: Bounds;
+  /** The least sort key. */
+  readonly from: Scalars['String']['output'];
+  /** Name of the index in DynamoDB. */
+  readonly index: Scalars['String']['output'];
+  /** Value of its partition key. */
+  readonly pk: Scalars['String']['output'];
+  /** The greatest sort key. */
+  readonly to: Scalars['String']['output'];
+};
+
+/** A place on the map. */
+export type Marker = Node & {
+  readonly __typename?: 'Marker';
+  /** The kind of place, for filters and symbols; null where it has none. */
+  readonly category?: Maybe<Scalars['String']['output']>;
+  /** The cell of a given size that it stands in. */
+  readonly cell: Cell;
+  /** The collection it belongs to. */
+  readonly collection: Collection;
+  /** When it was made. In a viewport it is read from the markers themselves, in one batch. */
+  readonly createdAt: Scalars['DateTime']['output'];
+  /** The cell of ten characters (about a metre) that it stands in; one at longitude 180 has that of -180. */
+  readonly geohash: Scalars['Geohash']['output'];
+  /** The marker as a GeoJSON Feature: a Point, its id, and its properties with `key`, `name` and `category` among them. */
+  readonly geojson: Scalars['GeoJSON']['output'];
+  /** `marker::`, the collection's key, `::` and the marker's key. */
+  readonly id: Scalars['ID']['output'];
+  /** Its name within the collection; never changes. */
+  readonly key: Scalars['String']['output'];
+  /** What people call it; null where it has no name. */
+  readonly name?: Maybe<Scalars['String']['output']>;
+  /** Where it stands, exactly as it was given. */
+  readonly position: Point;
+  /** Whatever else is known of it. Where a map drew only some of it, the rest is read now, in one batch for all markers. */
+  readonly properties: Scalars['JSONObject']['output'];
+  /** When it was last changed. In a viewport it is read from the markers themselves, in one batch. */
+  readonly updatedAt: Scalars['DateTime']['output'];
+  /** 1 at first, raised by 1 with each change. In a viewport it is read from the markers themselves, in one batch. */
+  readonly version: Scalars['Int']['output'];
+};
+
+
+/** A place on the map. */
+export type MarkerCellArgs = {
+  precision: Scalars['Int']['input'];
+};
+
+/** A page of markers. */
+export type MarkerConnection = {
+  readonly __typename?: 'MarkerConnection';
+  /** The markers with a cursor for each. */
+  readonly edges: ReadonlyArray<MarkerEdge>;
+  /** The markers alone. */
+  readonly nodes: ReadonlyArray<Marker>;
+  /** Whether and from where there is more. */
+  readonly pageInfo: PageInfo;
+};
+
+/** A marker and its place in the list. */
+export type MarkerEdge = {
+  readonly __typename?: 'MarkerEdge';
+  /** Hand it over as `after` to go on behind this marker. */
+  readonly cursor: Scalars['String']['output'];
+  /** The marker. */
+  readonly node: Marker;
+};
+
+/** A marker of a batch that was not stored. */
+export type MarkerFailure = {
+  readonly __typename?: 'MarkerFailure';
+  /** What an error of its own would carry as `extensions.code`, e.g. `CONFLICT` where the key is taken. */
+  readonly code: Scalars['String']['output'];
+  /** Its place in the batch, from 0. */
+  readonly index: Scalars['Int']['output'];
+  /** What is wrong with it, in words. */
+  readonly message: Scalars['String']['output'];
+};
+
+/**
+ * Which markers to keep: those that pass every part that is given. What the geographic index does not hold (`updatedAfter`,
+ * properties that no map draws) is looked up in the markers themselves; where that would take too many reads, it fails with
+ * LIMIT_EXCEEDED.
+ */
+export type MarkerFilter = {
+  /** Any of these categories, letter by letter. */
+  readonly category?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  /** All of these comparisons. */
+  readonly properties?: InputMaybe<ReadonlyArray<PropertyFilter>>;
+  /** Changed later than this instant. */
+  readonly updatedAfter?: InputMaybe<Scalars['DateTime']['input']>;
+};
+
+/** A new marker where the collection is already named. */
+export type MarkerInput = {
+  /** The kind of place. */
+  readonly category?: InputMaybe<Scalars['String']['input']>;
+  /** 1 to 1,012 bytes of UTF-8 that name it within the collection. It has to be given. */
+  readonly key?: InputMaybe<Scalars['String']['input']>;
+  /** What people call it. */
+  readonly name?: InputMaybe<Scalars['String']['input']>;
+  /** Where it stands. */
+  readonly position: PointInput;
+  /** Whatever else is known of it. The marker as a whole takes at most 400 KB in DynamoDB. */
+  readonly properties?: InputMaybe<Scalars['JSONObject']['input']>;
+};
+
+/** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
+export type Mutation = {
+  readonly __typename?: 'Mutation';
+  /** Makes an empty collection. CONFLICT where the key or the code is taken. */
+  readonly createCollection: Collection;
+  /** Puts one marker on the map with a single conditional write. CONFLICT where its key is taken. */
+  readonly createMarker: Marker;
+  /** Puts up to 500 markers into one collection. What is wrong with one of them keeps none of the others out. */
+  readonly createMarkers: CreateMarkersResult;
+};
+
+
+/** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
+export type MutationCreateCollectionArgs = {
+  input: CreateCollectionInput;
+};
+
+
+/** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
+export type MutationCreateMarkerArgs = {
+  input: CreateMarkerInput;
+};
+
+
+/** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
+export type MutationCreateMarkersArgs = {
+  collection: Scalars['String']['input'];
+  markers: ReadonlyArray<MarkerInput>;
+};
+
+/** Anything that can be read again by its id alone. */
+export type Node = {
+  /** Names it among all nodes and for as long as it exists; fit for the cache of a client and for `Query.node`. */
+  readonly id: Scalars['ID']['output'];
+};
+
+/** Where a page stands in its list. */
+export type PageInfo = {
+  readonly __typename?: 'PageInfo';
+  /** Where the next page begins: hand it over as `after`. Null only where there is nothing to go on from. */
+  readonly endCursor?: Maybe<Scalars['String']['output']>;
+  /** Whether anything may follow. A page that its ceiling of reads cut short says true, even where it is empty. */
+  readonly hasNextPage: Scalars['Boolean']['output'];
+  /** Whether the page was asked for with a cursor, so that something may stand before it. */
+  readonly hasPreviousPage: Scalars['Boolean']['output'];
+  /** Cursor of the first entry; null on a page without entries. */
+  readonly startCursor?: Maybe<Scalars['String']['output']>;
+};
+
+/** A position on the globe. */
+export type Point = {
+  readonly __typename?: 'Point';
+  /** Degrees north, -90 to 90. */
+  readonly lat: Scalars['Float']['output'];
+  /** Degrees east, -180 to 180, as it was given: 180 is not turned into -180. */
+  readonly lng: Scalars['Float']['output'];
+};
+
+/** A position on the globe. */
+export type PointInput = {
+  /** Degrees north, -90 to 90. */
+  readonly lat: Scalars['Latitude']['input'];
+  /** Degrees east, -180 to 180. */
+  readonly lng: Scalars['Longitude']['input'];
+};
+
+/**
+ * One comparison with one property; exactly one of the fields besides `name` must be given. A marker without the property
+ * passes only `ne` and `exists: false`.
+ */
+export type PropertyFilter = {
+  /** A string that has this in it, or a list that has this string as a member; capitals count. */
+  readonly contains?: InputMaybe<Scalars['String']['input']>;
+  /** The same JSON value. */
+  readonly eq?: InputMaybe<Scalars['JSON']['input']>;
+  /** Whether the property is there at all, be it null. */
+  readonly exists?: InputMaybe<Scalars['Boolean']['input']>;
+  /** Greater: numbers by size, strings by their characters' code units. A property of another type does not pass. */
+  readonly gt?: InputMaybe<Scalars['JSON']['input']>;
+  /** Greater or the same. */
+  readonly gte?: InputMaybe<Scalars['JSON']['input']>;
+  /** The same as one of these values. */
+  readonly in?: InputMaybe<ReadonlyArray<Scalars['JSON']['input']>>;
+  /** Less. */
+  readonly lt?: InputMaybe<Scalars['JSON']['input']>;
+  /** Less or the same. */
+  readonly lte?: InputMaybe<Scalars['JSON']['input']>;
+  /** Name of the property. */
+  readonly name: Scalars['String']['input'];
+  /** Another JSON value, or none at all. */
+  readonly ne?: InputMaybe<Scalars['JSON']['input']>;
+};
+
+/** Everything that can be read. */
+export type Query = {
+  readonly __typename?: 'Query';
+  /** One cell of a collection, with a count of 0 where it has no markers. */
+  readonly cell?: Maybe<Cell>;
+  /** One collection; null where there is none. */
+  readonly collection?: Maybe<Collection>;
+  /** All collections, in the order of their keys. */
+  readonly collections: CollectionConnection;
+  /** One marker; null where there is none. */
+  readonly marker?: Maybe<Marker>;
+  /** Whatever has this id; null where there is nothing. */
+  readonly node?: Maybe<Node>;
+  /** Several at once, in the order of their ids and in one batched read; null where there is nothing. */
+  readonly nodes: ReadonlyArray<Maybe<Node>>;
+  /** What a map shows. Reading starts with the fields of the answer; the viewport itself reads nothing. */
+  readonly viewport?: Maybe<Viewport>;
+};
+
+
+/** Everything that can be read. */
+export type QueryCellArgs = {
+  collection: Scalars['String']['input'];
+  geohash: Scalars['Geohash']['input'];
+};
+
+
+/** Everything that can be read. */
+export type QueryCollectionArgs = {
+  key: Scalars['String']['input'];
+};
+
+
+/** Everything that can be read. */
+export type QueryCollectionsArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** Everything that can be read. */
+export type QueryMarkerArgs = {
+  id: Scalars['ID']['input'];
+};
+
+
+/** Everything that can be read. */
+export type QueryNodeArgs = {
+  id: Scalars['ID']['input'];
+};
+
+
+/** Everything that can be read. */
+export type QueryNodesArgs = {
+  ids: ReadonlyArray<Scalars['ID']['input']>;
+};
+
+
+/** Everything that can be read. */
+export type QueryViewportArgs = {
+  bounds: BoundsInput;
+  zoom: Scalars['Float']['input'];
+};
+
+/**
+ * What a map shows inside one rectangle at one zoom. Each of these fields may fail on its own and leave the others be.
+ * What would take more reads than the server's ceiling fails with LIMIT_EXCEEDED; nothing is left out silently.
+ */
+export type Viewport = {
+  readonly __typename?: 'Viewport';
+  /** Markers while few enough are inside, else clusters. */
+  readonly auto?: Maybe<ViewportContent>;
+  /** The rectangle that was asked for, wrapped and clamped to -180..180 and -90..90. */
+  readonly bounds: Bounds;
+  /** The cells that touch the rectangle and have markers, for a heatmap. A cell on its edge comes with its whole count. */
+  readonly cells?: Maybe<ReadonlyArray<Cell>>;
+  /**
+   * The markers inside and close to the edges, gathered into clusters. The same markers make the same clusters while the
+   * map is panned.
+   */
+  readonly clusters?: Maybe<ReadonlyArray<Cluster>>;
+  /**
+   * How many markers are inside: exact once the table's stream is read. Whole cells are counted by their counts, only
+   * those on the edge are looked into.
+   */
+  readonly count?: Maybe<Scalars['Int']['output']>;
+  /**
+   * A FeatureCollection to hand to a map as it is: one Point feature for each marker while they fit into `limit`, else one
+   * for each cluster with `cluster: true` and its `count`.
+   */
+  readonly features?: Maybe<Scalars['GeoJSON']['output']>;
+  /**
+   * The markers inside, in the order of their geohashes. A page ends at its ceiling of reads too, so that it may hold
+   * fewer than `first` and still have a next one.
+   */
+  readonly markers?: Maybe<MarkerConnection>;
+  /** The ranges of keys that its markers would be read from, without reading them. */
+  readonly plan?: Maybe<ViewportPlan>;
+  /** Characters in the geohashes of its cells: so many that a cell is 24 to 192 px wide at this zoom. */
+  readonly precision: Scalars['Int']['output'];
+  /** The zoom that was asked for: at 0 the world is 512 px wide, each step doubles it. */
+  readonly zoom: Scalars['Float']['output'];
+};
+
+
+/**
+ * What a map shows inside one rectangle at one zoom. Each of these fields may fail on its own and leave the others be.
+ * What would take more reads than the server's ceiling fails with LIMIT_EXCEEDED; nothing is left out silently.
+ */
+export type ViewportAutoArgs = {
+  collection: Scalars['String']['input'];
+  filter?: InputMaybe<MarkerFilter>;
+  limit?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/**
+ * What a map shows inside one rectangle at one zoom. Each of these fields may fail on its own and leave the others be.
+ * What would take more reads than the server's ceiling fails with LIMIT_EXCEEDED; nothing is left out silently.
+ */
+export type ViewportCellsArgs = {
+  collection: Scalars['String']['input'];
+  precision?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/**
+ * What a map shows inside one rectangle at one zoom. Each of these fields may fail on its own and leave the others be.
+ * What would take more reads than the server's ceiling fails with LIMIT_EXCEEDED; nothing is left out silently.
+ */
+export type ViewportClustersArgs = {
+  collection: Scalars['String']['input'];
+  radius?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/**
+ * What a map shows inside one rectangle at one zoom. Each of these fields may fail on its own and leave the others be.
+ * What would take more reads than the server's ceiling fails with LIMIT_EXCEEDED; nothing is left out silently.
+ */
+export type ViewportCountArgs = {
+  collection: Scalars['String']['input'];
+};
+
+
+/**
+ * What a map shows inside one rectangle at one zoom. Each of these fields may fail on its own and leave the others be.
+ * What would take more reads than the server's ceiling fails with LIMIT_EXCEEDED; nothing is left out silently.
+ */
+export type ViewportFeaturesArgs = {
+  collection: Scalars['String']['input'];
+  filter?: InputMaybe<MarkerFilter>;
+  limit?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/**
+ * What a map shows inside one rectangle at one zoom. Each of these fields may fail on its own and leave the others be.
+ * What would take more reads than the server's ceiling fails with LIMIT_EXCEEDED; nothing is left out silently.
+ */
+export type ViewportMarkersArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  collection: Scalars['String']['input'];
+  filter?: InputMaybe<MarkerFilter>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/**
+ * What a map shows inside one rectangle at one zoom. Each of these fields may fail on its own and leave the others be.
+ * What would take more reads than the server's ceiling fails with LIMIT_EXCEEDED; nothing is left out silently.
+ */
+export type ViewportPlanArgs = {
+  collection: Scalars['String']['input'];
+};
+
+/** Markers or clusters, whichever fits. */
+export type ViewportContent = {
+  readonly __typename?: 'ViewportContent';
+  /** The clusters of the rectangle; empty in the mode MARKERS. */
+  readonly clusters: ReadonlyArray<Cluster>;
+  /** All markers inside, in the order of their geohashes; empty in the mode CLUSTERS. */
+  readonly markers: ReadonlyArray<Marker>;
+  /** Which of the two lists is filled; the other one is empty. */
+  readonly mode: ContentMode;
+  /** Characters in the geohashes of the cells that the clusters are made from. */
+  readonly precision: Scalars['Int']['output'];
+  /** Markers inside the rectangle. */
+  readonly total: Scalars['Int']['output'];
+};
+
+/** What reading a viewport's markers takes. */
+export type ViewportPlan = {
+  readonly __typename?: 'ViewportPlan';
+  /** Characters in the geohashes of the viewport's cells. */
+  readonly precision: Scalars['Int']['output'];
+  /** One Query call for each, in the order they are read; at most as many as the ceiling of one page. */
+  readonly ranges: ReadonlyArray<KeyRange>;
+};
+
+
+
+export type ResolverTypeWrapper<T> = Promise<T> | T;
+
+
+export type ResolverWithResolve<TResult, TParent, TContext, TArgs> = {
+  resolve: ResolverFn<TResult, TParent, TContext, TArgs>;
+};
+export type Resolver<TResult, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>, TArgs = Record<PropertyKey, never>> = ResolverFn<TResult, TParent, TContext, TArgs> | ResolverWithResolve<TResult, TParent, TContext, TArgs>;
+
+export type ResolverFn<TResult, TParent, TContext, TArgs> = (
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => Promise<TResult> | TResult;
+
+export type SubscriptionSubscribeFn<TResult, TParent, TContext, TArgs> = (
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => AsyncIterable<TResult> | Promise<AsyncIterable<TResult>>;
+
+export type SubscriptionResolveFn<TResult, TParent, TContext, TArgs> = (
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => TResult | Promise<TResult>;
+
+export interface SubscriptionSubscriberObject<TResult, TKey extends string, TParent, TContext, TArgs> {
+  subscribe: SubscriptionSubscribeFn<{ [key in TKey]: TResult }, TParent, TContext, TArgs>;
+  resolve?: SubscriptionResolveFn<TResult, { [key in TKey]: TResult }, TContext, TArgs>;
+}
+
+export interface SubscriptionResolverObject<TResult, TParent, TContext, TArgs> {
+  subscribe: SubscriptionSubscribeFn<any, TParent, TContext, TArgs>;
+  resolve: SubscriptionResolveFn<TResult, any, TContext, TArgs>;
+}
+
+export type SubscriptionObject<TResult, TKey extends string, TParent, TContext, TArgs> =
+  | SubscriptionSubscriberObject<TResult, TKey, TParent, TContext, TArgs>
+  | SubscriptionResolverObject<TResult, TParent, TContext, TArgs>;
+
+export type SubscriptionResolver<TResult, TKey extends string, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>, TArgs = Record<PropertyKey, never>> =
+  | ((...args: any[]) => SubscriptionObject<TResult, TKey, TParent, TContext, TArgs>)
+  | SubscriptionObject<TResult, TKey, TParent, TContext, TArgs>;
+
+export type TypeResolveFn<TTypes, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>> = (
+  parent: TParent,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => Maybe<TTypes> | Promise<Maybe<TTypes>>;
+
+export type IsTypeOfResolverFn<T = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>> = (obj: T, context: TContext, info: GraphQLResolveInfo) => boolean | Promise<boolean>;
+
+export type NextResolverFn<T> = () => Promise<T>;
+
+export type DirectiveResolverFn<TResult = Record<PropertyKey, never>, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>, TArgs = Record<PropertyKey, never>> = (
+  next: NextResolverFn<TResult>,
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => TResult | Promise<TResult>;
+
+
+
+
+/** Mapping of interface types */
+export type ResolversInterfaceTypes<_RefType extends Record<string, unknown>> = {
+  Node:
+    | ( CollectionModel )
+    | ( MapMarker )
+  ;
+};
+
+/** Mapping between all available schema types and the resolvers types */
+export type ResolversTypes = {
+  Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
+  Bounds: ResolverTypeWrapper<Bounds>;
+  BoundsInput: BoundsInput;
+  Cell: ResolverTypeWrapper<MapCell>;
+  Cluster: ResolverTypeWrapper<MapCluster>;
+  Collection: ResolverTypeWrapper<CollectionModel>;
+  CollectionConnection: ResolverTypeWrapper<Omit<CollectionConnection, 'edges' | 'nodes'> & { edges: ReadonlyArray<ResolversTypes['CollectionEdge']>, nodes: ReadonlyArray<ResolversTypes['Collection']> }>;
+  CollectionEdge: ResolverTypeWrapper<Omit<CollectionEdge, 'node'> & { node: ResolversTypes['Collection'] }>;
+  ContentMode: ContentMode;
+  CreateCollectionInput: CreateCollectionInput;
+  CreateMarkerInput: CreateMarkerInput;
+  CreateMarkersResult: ResolverTypeWrapper<Omit<CreateMarkersResult, 'markers'> & { markers: ReadonlyArray<ResolversTypes['Marker']> }>;
+  DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
+  Float: ResolverTypeWrapper<Scalars['Float']['output']>;
+  GeoJSON: ResolverTypeWrapper<Scalars['GeoJSON']['output']>;
+  Geohash: ResolverTypeWrapper<Scalars['Geohash']['output']>;
+  ID: ResolverTypeWrapper<Scalars['ID']['output']>;
+  Int: ResolverTypeWrapper<Scalars['Int']['output']>;
+  JSON: ResolverTypeWrapper<Scalars['JSON']['output']>;
+  JSONObject: ResolverTypeWrapper<Scalars['JSONObject']['output']>;
+  KeyRange: ResolverTypeWrapper<KeyRange>;
+  Latitude: ResolverTypeWrapper<Scalars['Latitude']['output']>;
+  Longitude: ResolverTypeWrapper<Scalars['Longitude']['output']>;
+  Marker: ResolverTypeWrapper<MapMarker>;
+  MarkerConnection: ResolverTypeWrapper<MarkerPage>;
+  MarkerEdge: ResolverTypeWrapper<Omit<MarkerEdge, 'node'> & { node: ResolversTypes['Marker'] }>;
+  MarkerFailure: ResolverTypeWrapper<MarkerFailure>;
+  MarkerFilter: MarkerFilter;
+  MarkerInput: MarkerInput;
+  Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
+  Node: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['Node']>;
+  PageInfo: ResolverTypeWrapper<PageInfo>;
+  Point: ResolverTypeWrapper<Point>;
+  PointInput: PointInput;
+  PropertyFilter: PropertyFilter;
+  Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
+  String: ResolverTypeWrapper<Scalars['String']['output']>;
+  Viewport: ResolverTypeWrapper<MapViewport>;
+  ViewportContent: ResolverTypeWrapper<MapContent>;
+  ViewportPlan: ResolverTypeWrapper<ViewportPlan>;
+};
+
+/** Mapping between all available schema types and the resolvers parents */
+export type ResolversParentTypes = {
+  Boolean: Scalars['Boolean']['output'];
+  Bounds: Bounds;
+  BoundsInput: BoundsInput;
+  Cell: MapCell;
+  Cluster: MapCluster;
+  Collection: CollectionModel;
+  CollectionConnection: Omit<CollectionConnection, 'edges' | 'nodes'> & { edges: ReadonlyArray<ResolversParentTypes['CollectionEdge']>, nodes: ReadonlyArray<ResolversParentTypes['Collection']> };
+  CollectionEdge: Omit<CollectionEdge, 'node'> & { node: ResolversParentTypes['Collection'] };
+  CreateCollectionInput: CreateCollectionInput;
+  CreateMarkerInput: CreateMarkerInput;
+  CreateMarkersResult: Omit<CreateMarkersResult, 'markers'> & { markers: ReadonlyArray<ResolversParentTypes['Marker']> };
+  DateTime: Scalars['DateTime']['output'];
+  Float: Scalars['Float']['output'];
+  GeoJSON: Scalars['GeoJSON']['output'];
+  Geohash: Scalars['Geohash']['output'];
+  ID: Scalars['ID']['output'];
+  Int: Scalars['Int']['output'];
+  JSON: Scalars['JSON']['output'];
+  JSONObject: Scalars['JSONObject']['output'];
+  KeyRange: KeyRange;
+  Latitude: Scalars['Latitude']['output'];
+  Longitude: Scalars['Longitude']['output'];
+  Marker: MapMarker;
+  MarkerConnection: MarkerPage;
+  MarkerEdge: Omit<MarkerEdge, 'node'> & { node: ResolversParentTypes['Marker'] };
+  MarkerFailure: MarkerFailure;
+  MarkerFilter: MarkerFilter;
+  MarkerInput: MarkerInput;
+  Mutation: Record<PropertyKey, never>;
+  Node: ResolversInterfaceTypes<ResolversParentTypes>['Node'];
+  PageInfo: PageInfo;
+  Point: Point;
+  PointInput: PointInput;
+  PropertyFilter: PropertyFilter;
+  Query: Record<PropertyKey, never>;
+  String: Scalars['String']['output'];
+  Viewport: MapViewport;
+  ViewportContent: MapContent;
+  ViewportPlan: ViewportPlan;
+};
+
+export type BoundsResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Bounds'] = ResolversParentTypes['Bounds']> = {
+  east?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+  north?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+  south?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+  west?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+};
+
+export type CellResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Cell'] = ResolversParentTypes['Cell']> = {
+  bounds?: Resolver<ResolversTypes['Bounds'], ParentType, ContextType>;
+  center?: Resolver<ResolversTypes['Point'], ParentType, ContextType>;
+  centroid?: Resolver<ResolversTypes['Point'], ParentType, ContextType>;
+  children?: Resolver<ReadonlyArray<ResolversTypes['Cell']>, ParentType, ContextType>;
+  count?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  geohash?: Resolver<ResolversTypes['Geohash'], ParentType, ContextType>;
+  markers?: Resolver<ResolversTypes['MarkerConnection'], ParentType, ContextType, RequireFields<CellMarkersArgs, 'first'>>;
+  parent?: Resolver<Maybe<ResolversTypes['Cell']>, ParentType, ContextType>;
+  precision?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
+export type ClusterResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Cluster'] = ResolversParentTypes['Cluster']> = {
+  bounds?: Resolver<ResolversTypes['Bounds'], ParentType, ContextType>;
+  count?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  expansionZoom?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+  marker?: Resolver<Maybe<ResolversTypes['Marker']>, ParentType, ContextType>;
+  position?: Resolver<ResolversTypes['Point'], ParentType, ContextType>;
+};
+
+export type CollectionResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Collection'] = ResolversParentTypes['Collection']> = {
+  bounds?: Resolver<Maybe<ResolversTypes['Bounds']>, ParentType, ContextType>;
+  code?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  count?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  countsExact?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  description?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  key?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  mapProperties?: Resolver<ReadonlyArray<ResolversTypes['String']>, ParentType, ContextType>;
+  marker?: Resolver<Maybe<ResolversTypes['Marker']>, ParentType, ContextType, RequireFields<CollectionMarkerArgs, 'key'>>;
+  markers?: Resolver<ResolversTypes['MarkerConnection'], ParentType, ContextType, RequireFields<CollectionMarkersArgs, 'first'>>;
+  name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  prefixLength?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  updatedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  version?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  writeShards?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type CollectionConnectionResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['CollectionConnection'] = ResolversParentTypes['CollectionConnection']> = {
+  edges?: Resolver<ReadonlyArray<ResolversTypes['CollectionEdge']>, ParentType, ContextType>;
+  nodes?: Resolver<ReadonlyArray<ResolversTypes['Collection']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type CollectionEdgeResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['CollectionEdge'] = ResolversParentTypes['CollectionEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['Collection'], ParentType, ContextType>;
+};
+
+export type CreateMarkersResultResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['CreateMarkersResult'] = ResolversParentTypes['CreateMarkersResult']> = {
+  failures?: Resolver<ReadonlyArray<ResolversTypes['MarkerFailure']>, ParentType, ContextType>;
+  markers?: Resolver<ReadonlyArray<ResolversTypes['Marker']>, ParentType, ContextType>;
+};
+
+export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['DateTime'], any> {
+  name: 'DateTime';
+}
+
+export interface GeoJsonScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['GeoJSON'], any> {
+  name: 'GeoJSON';
+}
+
+export interface GeohashScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['Geohash'], any> {
+  name: 'Geohash';
+}
+
+export interface JsonScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['JSON'], any> {
+  name: 'JSON';
+}
+
+export interface JsonObjectScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['JSONObject'], any> {
+  name: 'JSONObject';
+}
+
+export type KeyRangeResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['KeyRange'] = ResolversParentTypes['KeyRange']> = {
+  bounds?: Resolver<ResolversTypes['Bounds'], ParentType, ContextType>;
+  from?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  index?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  pk?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  to?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+};
+
+export interface LatitudeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['Latitude'], any> {
+  name: 'Latitude';
+}
+
+export interface LongitudeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['Longitude'], any> {
+  name: 'Longitude';
+}
+
+export type MarkerResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Marker'] = ResolversParentTypes['Marker']> = {
+  category?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  cell?: Resolver<ResolversTypes['Cell'], ParentType, ContextType, RequireFields<MarkerCellArgs, 'precision'>>;
+  collection?: Resolver<ResolversTypes['Collection'], ParentType, ContextType>;
+  createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  geohash?: Resolver<ResolversTypes['Geohash'], ParentType, ContextType>;
+  geojson?: Resolver<ResolversTypes['GeoJSON'], ParentType, ContextType>;
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  key?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  position?: Resolver<ResolversTypes['Point'], ParentType, ContextType>;
+  properties?: Resolver<ResolversTypes['JSONObject'], ParentType, ContextType>;
+  updatedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  version?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type MarkerConnectionResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['MarkerConnection'] = ResolversParentTypes['MarkerConnection']> = {
+  edges?: Resolver<ReadonlyArray<ResolversTypes['MarkerEdge']>, ParentType, ContextType>;
+  nodes?: Resolver<ReadonlyArray<ResolversTypes['Marker']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type MarkerEdgeResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['MarkerEdge'] = ResolversParentTypes['MarkerEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['Marker'], ParentType, ContextType>;
+};
+
+export type MarkerFailureResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['MarkerFailure'] = ResolversParentTypes['MarkerFailure']> = {
+  code?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  index?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  message?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+};
+
+export type MutationResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = {
+  createCollection?: Resolver<ResolversTypes['Collection'], ParentType, ContextType, RequireFields<MutationCreateCollectionArgs, 'input'>>;
+  createMarker?: Resolver<ResolversTypes['Marker'], ParentType, ContextType, RequireFields<MutationCreateMarkerArgs, 'input'>>;
+  createMarkers?: Resolver<ResolversTypes['CreateMarkersResult'], ParentType, ContextType, RequireFields<MutationCreateMarkersArgs, 'collection' | 'markers'>>;
+};
+
+export type NodeResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Node'] = ResolversParentTypes['Node']> = {
+  __resolveType: TypeResolveFn<'Collection' | 'Marker', ParentType, ContextType>;
+};
+
+export type PageInfoResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['PageInfo'] = ResolversParentTypes['PageInfo']> = {
+  endCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  hasNextPage?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  hasPreviousPage?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  startCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+};
+
+export type PointResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Point'] = ResolversParentTypes['Point']> = {
+  lat?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+  lng?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+};
+
+export type QueryResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
+  cell?: Resolver<Maybe<ResolversTypes['Cell']>, ParentType, ContextType, RequireFields<QueryCellArgs, 'collection' | 'geohash'>>;
+  collection?: Resolver<Maybe<ResolversTypes['Collection']>, ParentType, ContextType, RequireFields<QueryCollectionArgs, 'key'>>;
+  collections?: Resolver<ResolversTypes['CollectionConnection'], ParentType, ContextType, RequireFields<QueryCollectionsArgs, 'first'>>;
+  marker?: Resolver<Maybe<ResolversTypes['Marker']>, ParentType, ContextType, RequireFields<QueryMarkerArgs, 'id'>>;
+  node?: Resolver<Maybe<ResolversTypes['Node']>, ParentType, ContextType, RequireFields<QueryNodeArgs, 'id'>>;
+  nodes?: Resolver<ReadonlyArray<Maybe<ResolversTypes['Node']>>, ParentType, ContextType, RequireFields<QueryNodesArgs, 'ids'>>;
+  viewport?: Resolver<Maybe<ResolversTypes['Viewport']>, ParentType, ContextType, RequireFields<QueryViewportArgs, 'bounds' | 'zoom'>>;
+};
+
+export type ViewportResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Viewport'] = ResolversParentTypes['Viewport']> = {
+  auto?: Resolver<Maybe<ResolversTypes['ViewportContent']>, ParentType, ContextType, RequireFields<ViewportAutoArgs, 'collection' | 'limit'>>;
+  bounds?: Resolver<ResolversTypes['Bounds'], ParentType, ContextType>;
+  cells?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Cell']>>, ParentType, ContextType, RequireFields<ViewportCellsArgs, 'collection'>>;
+  clusters?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Cluster']>>, ParentType, ContextType, RequireFields<ViewportClustersArgs, 'collection' | 'radius'>>;
+  count?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType, RequireFields<ViewportCountArgs, 'collection'>>;
+  features?: Resolver<Maybe<ResolversTypes['GeoJSON']>, ParentType, ContextType, RequireFields<ViewportFeaturesArgs, 'collection' | 'limit'>>;
+  markers?: Resolver<Maybe<ResolversTypes['MarkerConnection']>, ParentType, ContextType, RequireFields<ViewportMarkersArgs, 'collection' | 'first'>>;
+  plan?: Resolver<Maybe<ResolversTypes['ViewportPlan']>, ParentType, ContextType, RequireFields<ViewportPlanArgs, 'collection'>>;
+  precision?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  zoom?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+};
+
+export type ViewportContentResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['ViewportContent'] = ResolversParentTypes['ViewportContent']> = {
+  clusters?: Resolver<ReadonlyArray<ResolversTypes['Cluster']>, ParentType, ContextType>;
+  markers?: Resolver<ReadonlyArray<ResolversTypes['Marker']>, ParentType, ContextType>;
+  mode?: Resolver<ResolversTypes['ContentMode'], ParentType, ContextType>;
+  precision?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  total?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
+export type ViewportPlanResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['ViewportPlan'] = ResolversParentTypes['ViewportPlan']> = {
+  precision?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  ranges?: Resolver<ReadonlyArray<ResolversTypes['KeyRange']>, ParentType, ContextType>;
+};
+
+export type Resolvers<ContextType = RequestContext> = {
+  Bounds?: BoundsResolvers<ContextType>;
+  Cell?: CellResolvers<ContextType>;
+  Cluster?: ClusterResolvers<ContextType>;
+  Collection?: CollectionResolvers<ContextType>;
+  CollectionConnection?: CollectionConnectionResolvers<ContextType>;
+  CollectionEdge?: CollectionEdgeResolvers<ContextType>;
+  CreateMarkersResult?: CreateMarkersResultResolvers<ContextType>;
+  DateTime?: GraphQLScalarType;
+  GeoJSON?: GraphQLScalarType;
+  Geohash?: GraphQLScalarType;
+  JSON?: GraphQLScalarType;
+  JSONObject?: GraphQLScalarType;
+  KeyRange?: KeyRangeResolvers<ContextType>;
+  Latitude?: GraphQLScalarType;
+  Longitude?: GraphQLScalarType;
+  Marker?: MarkerResolvers<ContextType>;
+  MarkerConnection?: MarkerConnectionResolvers<ContextType>;
+  MarkerEdge?: MarkerEdgeResolvers<ContextType>;
+  MarkerFailure?: MarkerFailureResolvers<ContextType>;
+  Mutation?: MutationResolvers<ContextType>;
+  Node?: NodeResolvers<ContextType>;
+  PageInfo?: PageInfoResolvers<ContextType>;
+  Point?: PointResolvers<ContextType>;
+  Query?: QueryResolvers<ContextType>;
+  Viewport?: ViewportResolvers<ContextType>;
+  ViewportContent?: ViewportContentResolvers<ContextType>;
+  ViewportPlan?: ViewportPlanResolvers<ContextType>;
+};
+

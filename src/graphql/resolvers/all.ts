@@ -1,0 +1,22 @@
+import type { Resolvers } from '../generated.js';
+import { scalars } from '../scalars.js';
+import { cell, cluster } from './cell.js';
+import { collection } from './collection.js';
+import { marker } from './marker.js';
+import { mutation } from './mutation.js';
+import { query } from './query.js';
+import { viewport } from './viewport.js';
+
+/** Whatever has no resolver here is a property of its parent by the same name. */
+export const resolvers: Resolvers = {
+  ...scalars,
+  Query: query,
+  Mutation: mutation,
+  Node: { __resolveType: (node) => ('prefixLength' in node ? 'Collection' : 'Marker') },
+  Collection: collection,
+  Marker: marker,
+  MarkerConnection: { nodes: ({ edges }) => edges.map(({ node }) => node) },
+  Cell: cell,
+  Cluster: cluster,
+  Viewport: viewport,
+};

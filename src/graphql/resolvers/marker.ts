@@ -1,0 +1,35 @@
+import { encode } from '../../geo/geohash.js';
+import { markerId } from '../../keys/ids.js';
+import { cellOfMarker } from '../../map/cells.js';
+import { requireCollection } from '../../map/context.js';
+import { markerFeature } from '../../map/features.js';
+import { markerDetails, markerProperties } from '../../map/markers.js';
+import type { MapMarker, Marker, Properties } from '../../model/marker.js';
+import type { RequestContext } from '../context.js';
+import type { MarkerResolvers } from '../generated.js';
+
+/** Length of a marker's geohash: about a metre. */
+const GEOHASH_LENGTH = 10;
+
+const isWhole = (marker: MapMarker): marker is Marker => 'createdAt' in marker;
+
+/** The marker with what a map does not draw; read only where it came from a map. */
+function details(marker: MapMarker, { map }: RequestContext): Marker | Promise<Marker> {
+  return isWhole(marker) ? marker : markerDetails(map, marker);
+}
+
+function properties(marker: MapMarker, { map }: RequestContext): Properties | Promise<Properties> {
+  return isWhole(marker) ? marker.properties : markerProperties(map, marker);
+}
+
+export const marker: MarkerResolvers = {
+  id: (parent) => markerId(parent.collection, parent.key),
+  collection: (parent, _args, { map }) => requireCollection(map, parent.collection),
+  geohash: ({ position }) => encode(position, GEOHASH_LENGTH),
+  properties: (parent, _args, context) => properties(parent, context),
+  version: async (parent, _args, context) => (await details(parent, context)).version,
+  createdAt: async (parent, _args, context) => (await details(parent, context)).createdAt,
+  updatedAt: async (parent, _args, context) => (await details(parent, context)).updatedAt,
+  geojson: async (parent, _args, context) => markerFeature(parent, await properties(parent, context)),
+  cell: (parent, { precision }, { map }) => cellOfMarker(map, parent, precision),
+};

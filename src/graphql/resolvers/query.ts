@@ -1,0 +1,61 @@
+import { badInput } from '../../errors.js';
+import { parseId } from '../../keys/ids.js';
+import { cellAt } from '../../map/cells.js';
+import { requireCollection } from '../../map/context.js';
+import { readViewport } from '../../map/viewport.js';
+import type { Collection } from '../../model/collection.js';
+import type { MapMarker } from '../../model/marker.js';
+import { listCollections } from '../../store/collections.js';
+import { collectionCursor, readCollectionCursor, readFirst } from '../arguments.js';
+import type { RequestContext } from '../context.js';
+import type { QueryResolvers } from '../generated.js';
+
+/** What an id names; null where it names nothing. All ids of one tick are read together. */
+async function nodeById(id: string, { map: { loaders } }: RequestContext): Promise<Collection | MapMarker | null> {
+  const name = parseId(id);
+  if (name === undefined) return null;
+  if (name.type === 'collection') return loaders.collection(name.key);
+  const collection = await loaders.collection(name.collection);
+  return collection && loaders.marker({ collection, key: name.key });
+}
+
+export const query: QueryResolvers = {
+  node: (_root, { id }, context) => nodeById(id, context),
+
+  nodes: async (_root, { ids }, context) => {
+    const most = context.services.limits.maxFirst;
+    if (ids.length > most) throw badInput('ids', `${ids.length} ids`, `at most ${most} ids`);
+    return Promise.all(ids.map((id) => nodeById(id, context)));
+  },
+
+  collection: (_root, { key }, { map }) => map.loaders.collection(key),
+
+  collections: async (_root, args, { services: { db, limits }, work }) => {
+    const first = readFirst('first', args.first ?? 50, limits.maxFirst);
+    const after =
+      args.after === undefined || args.after === null ? undefined : readCollectionCursor('after', args.after);
+    const { collections, more } = await listCollections(db, { first, after }, work);
+    const edges = collections.map((node) => ({ cursor: collectionCursor(node.key), node }));
+    return {
+      edges,
+      nodes: collections,
+      pageInfo: {
+        hasNextPage: more,
+        hasPreviousPage: after !== undefined,
+        startCursor: edges[0]?.cursor ?? null,
+        endCursor: edges.at(-1)?.cursor ?? null,
+      },
+    };
+  },
+
+  marker: async (_root, { id }, { map: { loaders } }) => {
+    const name = parseId(id);
+    if (name?.type !== 'marker') return null;
+    const collection = await loaders.collection(name.collection);
+    return collection && loaders.marker({ collection, key: name.key });
+  },
+
+  cell: async (_root, args, { map }) => cellAt(map, await requireCollection(map, args.collection), args.geohash),
+
+  viewport: (_root, { bounds, zoom }) => readViewport({ bounds, zoom }),
+};

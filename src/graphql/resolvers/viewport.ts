@@ -1,0 +1,22 @@
+import { viewportCells } from '../../map/cells.js';
+import { viewportClusters } from '../../map/clusters.js';
+import { viewportAuto } from '../../map/content.js';
+import { viewportCount } from '../../map/count.js';
+import { viewportFeatures } from '../../map/features.js';
+import { viewportMarkers } from '../../map/markers.js';
+import { viewportPlan } from '../../map/plan.js';
+import type { ViewportResolvers } from '../generated.js';
+
+/** An argument that is null is taken for one that was left out: the schema's default, said once more for it. */
+export const viewport: ViewportResolvers = {
+  bounds: ({ area }) => area.bounds,
+  markers: (parent, { collection, first, after, filter }, { map }) =>
+    viewportMarkers(map, parent, collection, { first: first ?? 1000, after }, filter),
+  cells: (parent, { collection, precision }, { map }) => viewportCells(map, parent, collection, precision),
+  clusters: (parent, { collection, radius }, { map }) => viewportClusters(map, parent, collection, radius ?? 60),
+  count: (parent, { collection }, { map }) => viewportCount(map, parent, collection),
+  auto: (parent, { collection, limit, filter }, { map }) => viewportAuto(map, parent, collection, limit ?? 500, filter),
+  features: (parent, { collection, limit, filter }, { map }) =>
+    viewportFeatures(map, parent, collection, limit ?? 2000, filter),
+  plan: (parent, { collection }, { map }) => viewportPlan(map, parent, collection),
+};

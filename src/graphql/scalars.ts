@@ -1,0 +1,120 @@
+import { GraphQLError, GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped, visit } from 'graphql';
+
+import { badInput } from '../errors.js';
+import { readGeohash } from '../geo/geohash.js';
+
+/** A text or number literal as the value it stands for; undefined for every other kind of literal. */
+function plainLiteral(node: ValueNode): unknown {
+  if (node.kind === Kind.STRING) return node.value;
+  if (node.kind === Kind.INT || node.kind === Kind.FLOAT) return Number(node.value);
+  return undefined;
+}
+
+/** A scalar of texts or numbers that is checked the same way in a literal and in a variable. */
+function plainScalar<T>(name: string, read: (value: unknown) => T): GraphQLScalarType<T, unknown> {
+  return new GraphQLScalarType({
+    name,
+    parseValue: read,
+    parseLiteral: (node) => {
+      const value = plainLiteral(node);
+      if (value === undefined) throw new GraphQLError(`${name} cannot be a ${node.kind}`, { nodes: node });
+      return read(value);
+    },
+  });
+}
+
+/** RFC 3339: date, T, time, fraction, and Z or an offset. */
+const INSTANT = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i;
+
+/** An instant as UTC with milliseconds. Date alone would take 30 February for 2 March. */
+function readInstant(value: unknown): string {
+  const parts = typeof value === 'string' ? INSTANT.exec(value) : null;
+  const [, year, month, day] = (parts ?? []).map(Number);
+  const dayExists =
+    year !== undefined &&
+    month !== undefined &&
+    day !== undefined &&
+    new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
+  if (parts === null || !dayExists || month < 1 || month > 12) {
+    throw badInput('DateTime', value, 'an RFC 3339 instant such as 2026-11-21T09:30:00Z');
+  }
+  return new Date(parts[0].toUpperCase()).toISOString();
+}
+
+const readLongitude = (value: unknown): number => {
+  if (typeof value === 'number' && value >= -180 && value <= 180) return value;
+  throw badInput('Longitude', value, 'a number of degrees from -180 to 180');
+};
+
+const readLatitude = (value: unknown): number => {
+  if (typeof value === 'number' && value >= -90 && value <= 90) return value;
+  const swapped = typeof value === 'number' && Math.abs(value) <= 180 ? ' (are lng and lat swapped?)' : '';
+  throw badInput('Latitude', value, `a number of degrees from -90 to 90${swapped}`);
+};
+
+/** JSON as a literal. A number in it that a double does not hold is refused: JSON.parse has lost its digits by then. */
+function literal(
+  name: string,
+  node: ValueNode,
+  variables: Readonly<Record<string, unknown>> | null | undefined,
+): unknown {
+  visit(node, {
+    IntValue: (int) => {
+      if (!Number.isSafeInteger(Number(int.value))) {
+        throw badInput(name, int.value, 'without integers of more than 53 bits; write them as texts');
+      }
+    },
+    FloatValue: (float) => {
+      if (!Number.isFinite(Number(float.value))) throw badInput(name, float.value, 'without numbers beyond 1.8e308');
+    },
+  });
+  return valueFromASTUntyped(node, variables);
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const readObject = (value: unknown): Readonly<Record<string, unknown>> => {
+  if (isObject(value)) return value;
+  throw badInput('JSONObject', value, 'a JSON object');
+};
+
+const GEOJSON_TYPES = [
+  'Point',
+  'MultiPoint',
+  'LineString',
+  'MultiLineString',
+  'Polygon',
+  'MultiPolygon',
+  'GeometryCollection',
+  'Feature',
+  'FeatureCollection',
+];
+
+const readGeoJson = (value: unknown): unknown => {
+  if (isObject(value) && GEOJSON_TYPES.includes(String(value['type']))) return value;
+  throw badInput('GeoJSON', value, `an object whose type is one of ${GEOJSON_TYPES.join(', ')}`);
+};
+
+/** The resolvers of the schema's scalars; their descriptions stand in schema/scalars.graphql. */
+export const scalars = {
+  DateTime: plainScalar('DateTime', readInstant),
+  Geohash: plainScalar('Geohash', (value) => readGeohash('Geohash', value)),
+  Latitude: plainScalar('Latitude', readLatitude),
+  Longitude: plainScalar('Longitude', readLongitude),
+  JSON: new GraphQLScalarType({
+    name: 'JSON',
+    parseValue: (value) => value,
+    parseLiteral: (node, variables) => literal('JSON', node, variables),
+  }),
+  JSONObject: new GraphQLScalarType({
+    name: 'JSONObject',
+    parseValue: readObject,
+    parseLiteral: (node, variables) => readObject(literal('JSONObject', node, variables)),
+  }),
+  GeoJSON: new GraphQLScalarType({
+    name: 'GeoJSON',
+    parseValue: readGeoJson,
+    parseLiteral: (node, variables) => readGeoJson(literal('GeoJSON', node, variables)),
+  }),
+};

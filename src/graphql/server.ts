@@ -1,0 +1,191 @@
+import { ApolloServer, type ApolloServerPlugin, HeaderMap } from '@apollo/server';
+import {
+  ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginLandingPageDisabled,
+  ApolloServerPluginSchemaReportingDisabled,
+  ApolloServerPluginUsageReportingDisabled,
+} from '@apollo/server/plugin/disabled';
+import { GraphQLError, type GraphQLSchema } from 'graphql';
+import { LRUCache } from 'lru-cache';
+
+import { CellportError } from '../errors.js';
+import type { Log } from '../log.js';
+import { checkAnswerSize } from './answer-size.js';
+import { type RequestContext, type Services, createContext } from './context.js';
+import { asksForCost, withCost } from './cost.js';
+import { checkDocument } from './document-limits.js';
+import { errorFormatter, formatted } from './error-format.js';
+import type { Limits } from './limits.js';
+import { buildSchema } from './schema.js';
+import { type Work, startWork } from './work.js';
+
+/** A request as any HTTP server may hand it over. */
+export interface GraphqlRequest {
+  readonly method: string;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The URL from its `?` on, or an empty text. */
+  readonly search: string;
+  /** The parsed JSON of its body. */
+  readonly body: unknown;
+}
+
+export interface GraphqlAnswer {
+  readonly status: number;
+  readonly headers: Iterable<readonly [name: string, value: string]>;
+  readonly body: string;
+}
+
+export interface GraphqlServer {
+  /** Answers one request, within the deadline whatever happens; `gone` says that nobody waits for it any more. */
+  readonly answer: (request: GraphqlRequest, gone: AbortSignal) => Promise<GraphqlAnswer>;
+  readonly stop: () => Promise<void>;
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Characters of documents that are remembered as being within the limits. */
+const REMEMBERED_CHARACTERS = 8 * 1024 * 1024;
+
+/** A failure as Apollo Server answers it, with a status of its own. */
+function refusal(error: unknown): unknown {
+  if (!(error instanceof CellportError)) return error;
+  return new GraphQLError(error.message, {
+    originalError: error,
+    extensions: { code: error.code, http: { status: 400 } },
+  });
+}
+
+/** Throws what `check` throws in the shape that Apollo Server passes on. */
+function refusing(check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    throw refusal(error);
+  }
+}
+
+/** Checks documents against the limits, each text once. What cannot be parsed passes: the parser will say why. */
+function documentChecker(limits: Limits): (source: string) => void {
+  const known = new LRUCache<string, true>({
+    maxSize: REMEMBERED_CHARACTERS,
+    sizeCalculation: (_, text) => text.length + 1,
+  });
+  return (source) => {
+    if (known.has(source)) return;
+    try {
+      checkDocument(source, limits);
+    } catch (error) {
+      if (error instanceof CellportError) throw refusal(error);
+      return;
+    }
+    known.set(source, true);
+  };
+}
+
+/** What happens between validation and execution. */
+function operationPlugin(schema: GraphQLSchema, limits: Limits): ApolloServerPlugin<RequestContext> {
+  return {
+    async requestDidStart() {
+      return {
+        async didResolveOperation({ document, operation, request, contextValue }) {
+          // None where the request names an operation that is not there: the executor says so.
+          if (operation === undefined) return;
+          refusing(() => checkAnswerSize(schema, document, operation, request.variables ?? {}, limits.maxNodes));
+          if (operation.operation === 'mutation') contextValue.work.startWriting();
+        },
+      };
+    },
+  };
+}
+
+/** The text of a request's document, if it has one that is a text. */
+function sourceOf({ method, body, search }: GraphqlRequest): string | undefined {
+  if (method === 'GET') return new URLSearchParams(search).get('query') ?? undefined;
+  const query = typeof body === 'object' && body !== null && 'query' in body ? body.query : undefined;
+  return typeof query === 'string' ? query : undefined;
+}
+
+function headerMap(headers: GraphqlRequest['headers']): HeaderMap {
+  const map = new HeaderMap();
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) map.set(name, typeof value === 'string' ? value : value.join(', '));
+  }
+  return map;
+}
+
+/** A GraphQL server over these services, ready to answer. */
+export async function createGraphqlServer(services: Services, log: Log): Promise<GraphqlServer> {
+  const { limits } = services;
+  const schema = buildSchema();
+  const checkLimits = documentChecker(limits);
+  const say = (write: Log['info']) => (message?: unknown) => write({}, String(message));
+  const apollo = new ApolloServer<RequestContext>({
+    schema,
+    // Said here rather than left to NODE_ENV: GraphiQL needs introspection wherever the server runs.
+    introspection: true,
+    includeStacktraceInErrorResponses: false,
+    stopOnTerminationSignals: false,
+    persistedQueries: false,
+    csrfPrevention: true,
+    parseOptions: { maxTokens: limits.maxTokens },
+    formatError: errorFormatter(log),
+    logger: { debug: say(log.debug), info: say(log.info), warn: say(log.warn), error: say(log.error) },
+    plugins: [
+      operationPlugin(schema, limits),
+      // Cache control wraps every field of every answer, for a header that nobody here sets.
+      ApolloServerPluginCacheControlDisabled(),
+      ApolloServerPluginLandingPageDisabled(),
+      // Both are switched on by variables of the environment: this server speaks to DynamoDB alone.
+      ApolloServerPluginUsageReportingDisabled(),
+      ApolloServerPluginSchemaReportingDisabled(),
+    ],
+  });
+  await apollo.start();
+
+  async function execute(request: GraphqlRequest, work: Work): Promise<GraphqlAnswer> {
+    const {
+      status = 200,
+      headers,
+      body,
+    } = await apollo.executeHTTPGraphQLRequest({
+      httpGraphQLRequest: {
+        method: request.method,
+        headers: headerMap(request.headers),
+        search: request.search,
+        body: request.body,
+      },
+      // Called after the check against forged requests and before the document is looked at.
+      context: async () => {
+        const source = sourceOf(request);
+        if (source !== undefined) checkLimits(source);
+        return createContext(services, work);
+      },
+    });
+    if (body.kind !== 'complete') throw new Error('an answer in parts, which nothing in the schema asks for');
+    return { status, headers, body: body.string };
+  }
+
+  async function answer(request: GraphqlRequest, gone: AbortSignal): Promise<GraphqlAnswer> {
+    const work = startWork(limits.deadlineMs);
+    gone.addEventListener('abort', work.abandon);
+    if (gone.aborted) work.abandon();
+    const overdue = work.overdue.then((error) => {
+      log.warn({ err: error }, 'A request did not stop at its deadline');
+      return {
+        status: 503,
+        headers: [['content-type', JSON_TYPE]] as const,
+        body: JSON.stringify({ errors: [formatted(error)] }),
+      };
+    });
+    try {
+      const given = await Promise.race([execute(request, work), overdue]);
+      return asksForCost(request.headers) ? { ...given, body: withCost(given.body, work.meter) } : given;
+    } finally {
+      work.end();
+      gone.removeEventListener('abort', work.abandon);
+    }
+  }
+
+  return { answer, stop: () => apollo.stop() };
+}
