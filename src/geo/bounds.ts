@@ -1,0 +1,92 @@
+import { badInput } from '../errors.js';
+import { type Point, canonicalLng } from './point.js';
+
+/** A rectangle in degrees; all four edges belong to it. */
+export interface Bounds {
+  readonly west: number;
+  readonly south: number;
+  readonly east: number;
+  readonly north: number;
+}
+
+/** A rectangle of a map, made ordinary at the door: whoever has one need not think of the antimeridian again. */
+export interface Area {
+  /** As it is told to clients: -180..180, west > east where it crosses the antimeridian. */
+  readonly bounds: Bounds;
+  /**
+   * The same area as one or two disjoint rectangles with west <= east, among canonical positions: the antimeridian is
+   * at -180 alone, so a rectangle that ends at 180 has the line [-180, -180] as its second part.
+   */
+  readonly parts: readonly Bounds[];
+}
+
+/** The whole sphere as one rectangle. */
+export const WORLD: Bounds = { west: -180, south: -90, east: 180, north: 90 };
+
+const EDGES = ['west', 'south', 'east', 'north'] as const;
+
+/** The same meridian within -180..180. Exact: neither the remainder nor the one addition rounds. */
+function wrapLng(lng: number): number {
+  if (lng >= -180 && lng <= 180) return lng + 0;
+  const rest = lng % 360;
+  if (rest > 180) return rest - 360;
+  return rest < -180 ? rest + 360 : rest + 0;
+}
+
+const clampLat = (lat: number) => Math.max(-90, Math.min(90, lat)) + 0;
+
+/**
+ * The area of a rectangle as map clients send it: west and east are any finite degrees and are wrapped, east - west of
+ * 360 or more is the whole way around, and west > east after wrapping crosses the antimeridian; latitudes are clamped to
+ * -90..90. Throws BAD_USER_INPUT naming `field` and the edge where one is no finite number or south is above north.
+ */
+export function normalizeBounds(field: string, input: Bounds): Area {
+  for (const edge of EDGES) {
+    const value: unknown = input[edge];
+    if (!Number.isFinite(value)) throw badInput(`${field}.${edge}`, value, 'a finite number of degrees');
+  }
+  if (input.south > input.north) throw badInput(`${field}.south`, input.south, `at most north, ${input.north}`);
+
+  const south = clampLat(input.south);
+  const north = clampLat(input.north);
+  const around = input.east - input.west >= 360;
+  const west = around ? -180 : wrapLng(input.west);
+  const east = around ? 180 : wrapLng(input.east);
+  const part = (from: number, to: number): Bounds => ({ west: from, south, east: to, north });
+  const bounds = part(west, east);
+  if (west <= east && (east < 180 || west === -180)) return { bounds, parts: [bounds] };
+
+  // Reaches the antimeridian from the west. What lies on it stands at -180, as does what follows east of it.
+  const beyond = part(-180, west <= east ? -180 : east);
+  return { bounds, parts: west === 180 ? [beyond] : [part(west, 180), beyond] };
+}
+
+/** Whether a position lies in the area or on its edge; 180 and -180 are one meridian. */
+export function areaContains(area: Area, { lng, lat }: Point): boolean {
+  const meridian = canonicalLng(lng);
+  return area.parts.some(
+    ({ west, south, east, north }) => west <= meridian && meridian <= east && south <= lat && lat <= north,
+  );
+}
+
+/**
+ * Whether some position that belongs to a cell lies in the area. A cell has its eastern and northern edge; its western
+ * and southern one belong to its neighbours, but for -180 and -90, which have none.
+ */
+export function areaOverlapsCell(area: Area, cell: Bounds): boolean {
+  return area.parts.some(
+    ({ west, south, east, north }) =>
+      west <= cell.east &&
+      (east > cell.west || cell.west === -180) &&
+      south <= cell.north &&
+      (north > cell.south || cell.south === -90),
+  );
+}
+
+/** Whether every position that belongs to a cell lies in the area. */
+export function areaContainsCell(area: Area, cell: Bounds): boolean {
+  return area.parts.some(
+    ({ west, south, east, north }) =>
+      west <= cell.west && cell.east <= east && south <= cell.south && cell.north <= north,
+  );
+}

@@ -1,0 +1,113 @@
+import { type Area, type Bounds, areaOverlapsCell, normalizeBounds } from './bounds.js';
+import { type PositionSums, meanPosition } from './centroid.js';
+import { cellBounds, center, latBits, lngBits } from './geohash.js';
+import { latToY, lngToX, worldSize, xToLng, yToLat } from './mercator.js';
+import type { Point } from './point.js';
+
+/** A cell with the figures that a cluster is made from. */
+export interface CellSums extends PositionSums {
+  readonly geohash: string;
+}
+
+/** Cells that a map draws as one circle. */
+export interface Cluster {
+  /** The mean position of all markers in it. */
+  readonly position: Point;
+  /** The rectangle around its cells. */
+  readonly bounds: Bounds;
+  readonly count: number;
+  /** In the order of their geohashes. */
+  readonly cells: readonly CellSums[];
+}
+
+/**
+ * The squares that cells are gathered in: a fixed grid over the Mercator world, `size` px wide at this zoom, counted
+ * from the antimeridian and the north. Which square a cell belongs to has nothing to do with the edges of a viewport.
+ */
+export interface ClusterGrid {
+  readonly zoom: number;
+  /** In px, more than 0. */
+  readonly size: number;
+}
+
+const columnAt = (lng: number, { zoom, size }: ClusterGrid) => Math.floor(lngToX(lng, zoom) / size);
+const rowAt = (lat: number, { zoom, size }: ClusterGrid) => Math.floor(latToY(lat, zoom) / size);
+
+/** A name for the square of the grid that holds a position. Cells of one cluster have the same one, of two clusters never. */
+export function clusterSquare({ lng, lat }: Point, grid: ClusterGrid): string {
+  return `${columnAt(lng, grid)}/${rowAt(lat, grid)}`;
+}
+
+/**
+ * The area whose cells of `precision` are needed so that `clusterCells` makes no cluster of the given area from some of
+ * its cells only: the area, widened by half a cell to the centers of all cells that overlap it, then to whole squares.
+ */
+export function gridArea({ bounds }: Area, precision: number, grid: ClusterGrid): Area {
+  const { zoom, size } = grid;
+  const halfLng = 180 / 2 ** lngBits(precision);
+  const halfLat = 90 / 2 ** latBits(precision);
+  const east = bounds.east < bounds.west ? bounds.east + 360 : bounds.east;
+  // Squares are counted from the antimeridian, the last one being narrower; each side is wrapped to find its own.
+  const sideways = (lng: number, more: 0 | 1) => {
+    const turns = Math.floor((lng + 180) / 360);
+    const edge = Math.min((columnAt(lng - 360 * turns, grid) + more) * size, worldSize(zoom));
+    return xToLng(edge, zoom) + 360 * turns;
+  };
+  const north = rowAt(bounds.north + halfLat, grid) * size;
+  const south = (rowAt(bounds.south - halfLat, grid) + 1) * size;
+  return normalizeBounds('bounds', {
+    west: sideways(bounds.west - halfLng, 0),
+    east: sideways(east + halfLng, 1),
+    north: north <= 0 ? 90 : yToLat(north, zoom),
+    south: south >= worldSize(zoom) ? -90 : yToLat(south, zoom),
+  });
+}
+
+/**
+ * Gathers cells (of one precision, without doubles, at least all of `gridArea`) into clusters by the squares that hold
+ * their centers, and gives those with a cell that overlaps the area, in the order of their first geohashes. A square
+ * gives the same cluster in whatever area it is looked at.
+ */
+export function clusterCells(area: Area, cells: Iterable<CellSums>, grid: ClusterGrid): Cluster[] {
+  const squares = new Map<string, CellSums[]>();
+  for (const cell of cells) {
+    if (cell.count <= 0) continue;
+    const square = clusterSquare(center(cell.geohash), grid);
+    const gathered = squares.get(square);
+    if (gathered) gathered.push(cell);
+    else squares.set(square, [cell]);
+  }
+  return [...squares.values()]
+    .filter((gathered) => gathered.some(({ geohash }) => areaOverlapsCell(area, cellBounds(geohash))))
+    .map(clusterOf)
+    .sort((a, b) => byGeohash(a.cells[0], b.cells[0]));
+}
+
+function byGeohash(a: CellSums | undefined, b: CellSums | undefined): number {
+  return (a?.geohash ?? '') < (b?.geohash ?? '') ? -1 : 1;
+}
+
+/** The cluster of these cells, of which there is at least one. */
+function clusterOf(gathered: readonly CellSums[]): Cluster {
+  const cells = gathered.toSorted(byGeohash);
+  const edges = cells.map(({ geohash }) => cellBounds(geohash));
+  const sums = { count: 0, sumLng: 0, sumLat: 0 };
+  for (const cell of cells) {
+    sums.count += cell.count;
+    sums.sumLng += cell.sumLng;
+    sums.sumLat += cell.sumLat;
+  }
+  const position = meanPosition(sums);
+  if (!position) throw new Error('a cluster has at least one marker');
+  return {
+    position,
+    bounds: {
+      west: Math.min(...edges.map(({ west }) => west)),
+      south: Math.min(...edges.map(({ south }) => south)),
+      east: Math.max(...edges.map(({ east }) => east)),
+      north: Math.max(...edges.map(({ north }) => north)),
+    },
+    count: sums.count,
+    cells,
+  };
+}

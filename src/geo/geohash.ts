@@ -1,0 +1,96 @@
+import ngeohash from 'ngeohash';
+
+import { badInput } from '../errors.js';
+import type { Bounds } from './bounds.js';
+import { type Point, canonicalLng } from './point.js';
+
+/** The 32 characters of a geohash, in the order of their values and of their bytes. */
+export const GEOHASH_ALPHABET = '0123456789bcdefghjkmnpqrstuvwxyz';
+
+/** The longest geohash that clients may name. */
+export const LONGEST_GEOHASH = 12;
+
+/** The longest whose 5 bits a character fit into the integers that ranges are made of. */
+export const LONGEST_Z = 10;
+
+const GEOHASH = /^[0-9b-hjkmnp-zB-HJKMNP-Z]{1,12}$/;
+
+const VALUES = new Map(Array.from(GEOHASH_ALPHABET, (character, value) => [character, value]));
+
+/** Bits of a geohash of this length that halve longitudes, the first bit being one of them. */
+export const lngBits = (length: number): number => Math.ceil((5 * length) / 2);
+
+/** Bits of a geohash of this length that halve latitudes. */
+export const latBits = (length: number): number => Math.floor((5 * length) / 2);
+
+/** The geohash of the cell that a position belongs to, of length 1 to 12; 180 is indexed as -180. */
+export function encode({ lng, lat }: Point, length: number): string {
+  return ngeohash.encode(lat, canonicalLng(lng), length);
+}
+
+/** The edges of a cell in degrees, exactly; of the empty geohash the world's. */
+export function cellBounds(geohash: string): Bounds {
+  const [south, west, north, east] = ngeohash.decode_bbox(geohash);
+  return { west, south, east, north };
+}
+
+/** The middle of a cell, exactly. */
+export function center(geohash: string): Point {
+  const { west, south, east, north } = cellBounds(geohash);
+  return { lng: (west + east) / 2, lat: (south + north) / 2 };
+}
+
+/** The cell around a cell: the empty geohash around one of length 1. */
+export function parent(geohash: string): string {
+  return geohash.slice(0, -1);
+}
+
+/** The 32 cells in a cell, in the order of their geohashes. */
+export function children(geohash: string): string[] {
+  return Array.from(GEOHASH_ALPHABET, (character) => geohash + character);
+}
+
+/** A geohash from a client, in lower case. Throws BAD_USER_INPUT naming `field` for anything that is none. */
+export function readGeohash(field: string, value: unknown): string {
+  if (typeof value === 'string' && GEOHASH.test(value)) return value.toLowerCase();
+  throw badInput(field, value, `a geohash: 1 to ${LONGEST_GEOHASH} characters of ${GEOHASH_ALPHABET}`);
+}
+
+/** The bits of a geohash as one integer: its place in Z-order among those of its length, at most 10. */
+export function toZ(geohash: string): number {
+  let z = 0;
+  for (const character of geohash) z = z * 32 + (VALUES.get(character) ?? Number.NaN);
+  return z;
+}
+
+/** The geohash of this length at a place in Z-order. */
+export function fromZ(z: number, length: number): string {
+  let geohash = '';
+  for (let rest = z; geohash.length < length; rest = Math.floor(rest / 32)) {
+    geohash = GEOHASH_ALPHABET.charAt(rest % 32) + geohash;
+  }
+  return geohash;
+}
+
+/** How many geohashes of this length there are. */
+export const zCount = (length: number): number => 2 ** (5 * length);
+
+/**
+ * Which of the 2^bits equal steps from -span to span a value lies in, as bisection decides: a value on the line between
+ * two steps belongs to the lower one. Lines are multiples of a power of two times 45 and are met exactly up to 30 bits;
+ * the quotient alone would round some neighbours of a line across it.
+ */
+function stepOf(value: number, span: number, bits: number): number {
+  const steps = 2 ** bits;
+  const size = (2 * span) / steps;
+  let step = Math.min(steps - 1, Math.max(0, Math.ceil((value + span) / size) - 1));
+  while (step > 0 && value <= step * size - span) step--;
+  while (step < steps - 1 && value > (step + 1) * size - span) step++;
+  return step;
+}
+
+/** The column, counted from the west, of the cells of this length that a longitude of -180..180 belongs to. */
+export const columnOf = (lng: number, length: number): number => stepOf(lng, 180, lngBits(length));
+
+/** The row, counted from the south, of the cells of this length that a latitude belongs to. */
+export const rowOf = (lat: number, length: number): number => stepOf(lat, 90, latBits(length));

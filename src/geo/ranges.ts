@@ -1,0 +1,95 @@
+import type { Area, Bounds } from './bounds.js';
+import { columnOf, latBits, lngBits, rowOf } from './geohash.js';
+
+/** Places in Z-order among the geohashes of one length: `from <= z < to`. */
+export interface ZRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Columns and rows of cells, all four included. */
+interface Box {
+  readonly west: number;
+  readonly south: number;
+  readonly east: number;
+  readonly north: number;
+}
+
+function boxOf(part: Bounds, length: number): Box {
+  return {
+    west: columnOf(part.west, length),
+    south: rowOf(part.south, length),
+    east: columnOf(part.east, length),
+    north: rowOf(part.north, length),
+  };
+}
+
+/** The boxes at `depth` halvings of the world instead of all the bits of `length`. */
+function coarsen(boxes: readonly Box[], length: number, depth: number): Box[] {
+  const columns = lngBits(length) - Math.ceil(depth / 2);
+  const rows = latBits(length) - Math.floor(depth / 2);
+  return boxes.map(({ west, south, east, north }) => ({
+    west: west >> columns,
+    south: south >> rows,
+    east: east >> columns,
+    north: north >> rows,
+  }));
+}
+
+/** Cells on the rim of a box. */
+function rim({ west, south, east, north }: Box): number {
+  const wide = east - west + 1;
+  const high = north - south + 1;
+  return wide <= 2 || high <= 2 ? wide * high : 2 * (wide + high) - 4;
+}
+
+/**
+ * The ranges of geohashes of `length` (at most 10) that cover an area: every cell of that length with a position in the
+ * area is in one of them, none lies wholly outside, they are sorted, disjoint and do not touch each other. There are at
+ * most `most` of them, if need be at the cost of reaching beyond the area.
+ *
+ * The world is halved, by longitude and latitude in turn, as the bits of a geohash do. The depth follows from the budget:
+ * every run of Z-order within a box holds a cell of the box's rim (follow a run to where it leaves a half for its
+ * neighbour: both cells there share an edge, and the second is outside), so there are never more ranges than rim cells.
+ */
+export function coverArea(area: Area, length: number, most: number): ZRange[] {
+  const finest = area.parts.map((part) => boxOf(part, length));
+  let depth = 5 * length;
+  let boxes = finest;
+  while (depth > 0 && boxes.reduce((sum, box) => sum + rim(box), 0) > most) {
+    depth--;
+    boxes = coarsen(finest, length, depth);
+  }
+
+  const size = 2 ** (5 * length - depth);
+  const ranges: { from: number; to: number }[] = [];
+  /** Takes what is in the boxes of the cells from (west, south) on that share the first `taken` bits, `z` being these. */
+  const visit = (taken: number, z: number, west: number, south: number) => {
+    const left = depth - taken;
+    const columns = Math.ceil(depth / 2) - Math.ceil(taken / 2);
+    const rows = left - columns;
+    const east = west + 2 ** columns - 1;
+    const north = south + 2 ** rows - 1;
+    let touched = false;
+    let inside = false;
+    for (const box of boxes) {
+      if (box.west > east || box.east < west || box.south > north || box.north < south) continue;
+      touched = true;
+      inside ||= box.west <= west && east <= box.east && box.south <= south && north <= box.north;
+    }
+    if (!touched) return;
+    if (inside || left === 0) {
+      const from = z * 2 ** left * size;
+      const to = (z + 1) * 2 ** left * size;
+      const last = ranges.at(-1);
+      if (last?.to === from) last.to = to;
+      else ranges.push({ from, to });
+      return;
+    }
+    const byLng = taken % 2 === 0;
+    visit(taken + 1, z * 2, west, south);
+    visit(taken + 1, z * 2 + 1, byLng ? west + 2 ** (columns - 1) : west, byLng ? south : south + 2 ** (rows - 1));
+  };
+  visit(0, 0, 0, 0);
+  return ranges;
+}
