@@ -61,12 +61,12 @@ export const MARKER = {
   },
 } as const satisfies EntityDeclaration;
 
-export const READING = {
+const READING = {
   name: 'reading',
   key: { pk: MARKER_PK, sk: 'reading::{instant}' },
 } as const satisfies EntityDeclaration;
 
-export const ZONE = {
+const ZONE = {
   name: 'zone',
   key: { pk: { readable: 'zone::{scope}', compact: '{scope:2}Zo#' }, sk: '{key}' },
 } as const satisfies EntityDeclaration;
@@ -90,12 +90,12 @@ export const ZONE_COVER = {
   },
 } as const satisfies EntityDeclaration;
 
-export const COUNTER = {
+const COUNTER = {
   name: 'counter',
   key: { pk: { readable: 'counter::{scope}', compact: '{scope:2}Nu#' }, sk: '{schema}' },
 } as const satisfies EntityDeclaration;
 
-export const JOB = {
+const JOB = {
   name: 'job',
   key: { pk: { readable: 'job::{scope}', compact: '{scope:2}Jo#' }, sk: '{kind}' },
 } as const satisfies EntityDeclaration;
@@ -119,7 +119,7 @@ export const CELL = {
 } as const satisfies EntityDeclaration;
 
 /** How many markers stand below each name of a place. */
-export const PLACES = {
+const PLACES = {
   name: 'places',
   key: { pk: { readable: 'places::{scope}::{path*}', compact: '{scope:2}Pl#::{path*}' }, sk: '{name}' },
 } as const satisfies EntityDeclaration;
@@ -137,3 +137,19 @@ export const SET_ASIDE = {
   name: 'setAside',
   key: { pk: STREAM_PK, sk: 'aside::{sequence}' },
 } as const satisfies EntityDeclaration;
+
+/** All of them, as docs/keys.md shows them. */
+export const ENTITIES: readonly EntityDeclaration[] = [
+  COLLECTION,
+  CODE,
+  MARKER,
+  READING,
+  ZONE,
+  ZONE_COVER,
+  COUNTER,
+  JOB,
+  CELL,
+  PLACES,
+  STREAM_STATE,
+  SET_ASIDE,
+];

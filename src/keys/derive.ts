@@ -29,10 +29,14 @@ export function derive<const F extends Kinds>(
   return { from, value };
 }
 
-/** The value of a derived part; undefined where an ingredient is missing. */
-export function derivedPart({ from, value }: Derivation, ingredients: Ingredients): PartValue | undefined {
-  const picked = Object.keys(from).map((name) => [name, ingredients[name]] as const);
-  if (picked.some(([, ingredient]) => ingredient === undefined)) return undefined;
-  // What `derive` was given takes just these names; their kinds were checked where the ingredients were typed.
-  return value(Object.fromEntries(picked) as never);
+/** The function that makes a derived part; it gives undefined where an ingredient is missing. */
+export function derivedPart({ from, value }: Derivation): (ingredients: Ingredients) => PartValue | undefined {
+  const names = Object.keys(from);
+  return (ingredients) => {
+    if (names.some((name) => ingredients[name] === undefined)) return undefined;
+    const picked: Record<string, unknown> = {};
+    for (const name of names) picked[name] = ingredients[name];
+    // The kinds of the ingredients were checked where they were typed.
+    return value(picked as never);
+  };
 }

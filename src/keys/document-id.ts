@@ -1,4 +1,4 @@
-import { KEY_BYTES, byteLength, isWellFormed, type KeyRole } from './escape.js';
+import { KEY_BYTES, fits, isWellFormed, type KeyRole } from './escape.js';
 
 /** The primary key of an item in either table. */
 export interface Key {
@@ -19,5 +19,5 @@ export function parseDocumentId(id: string): Key | undefined {
 }
 
 function isKey(text: string, role: KeyRole): boolean {
-  return text !== '' && isWellFormed(text) && byteLength(text) <= KEY_BYTES[role];
+  return text !== '' && isWellFormed(text) && fits(text, KEY_BYTES[role]);
 }

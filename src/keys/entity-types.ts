@@ -28,7 +28,7 @@ export interface EntityDeclaration {
 /** The texts of a template in all styles. */
 export type Text<S> = S extends string ? S : S extends Readonly<Record<KeyStyle, infer T extends string>> ? T : never;
 type KeyText<D extends EntityDeclaration> = Text<D['key']['pk'] | D['key']['sk']>;
-type TextAt<I, K extends string> = K extends keyof I ? Text<I[K]> : never;
+type TextAt<I, K extends string> = I extends unknown ? (K extends keyof I ? Text<I[K]> : never) : never;
 
 type DerivedOf<D> = D extends { readonly derived: infer R } ? R : Record<never, never>;
 type IndexesOf<D> = D extends { readonly indexes: infer I } ? I : Record<never, never>;

@@ -13,7 +13,7 @@ import type {
 } from './entity-types.js';
 import type { KeyRole } from './escape.js';
 import { compileTemplate, type Template } from './template.js';
-import type { Parts, TemplateParts } from './template-types.js';
+import type { PartValue, Parts, TemplateParts } from './template-types.js';
 
 /** The keys of one index as a function of what they are made from. */
 export interface EntityIndex<Needed = Ingredients, Pk = Template, Sk = Template | undefined> {
@@ -88,6 +88,7 @@ export function defineEntity<const D extends EntityDeclaration>(
     });
   const pk = compile(declaration.key.pk, 'partition');
   const sk = compile(declaration.key.sk, 'sort');
+  const partsOf = partsMaker([pk, sk], derived);
   const indexes = Object.entries(declaration.indexes ?? {}).map(
     ([index, keys]) => [index, entityIndex(keys, derived, compile)] as const,
   );
@@ -98,7 +99,7 @@ export function defineEntity<const D extends EntityDeclaration>(
     sk,
     indexes: Object.fromEntries(indexes),
     format(ingredients) {
-      const parts = partsOf([pk, sk], derived, ingredients);
+      const parts = partsOf(ingredients);
       return { pk: pk.format(parts), sk: sk.format(parts) };
     },
     parse(key) {
@@ -132,13 +133,14 @@ function entityIndex(
   const pk = compile(sources.pk, 'partition');
   const sk = sources.sk === undefined ? undefined : compile(sources.sk, 'sort');
   const templates = sk ? [pk, sk] : [pk];
+  const partsOf = partsMaker(templates, derived);
   const optional = templates.flatMap((template) => template.optional);
   return {
     pk,
     sk,
     ingredients: [...new Set(templates.flatMap(({ names }) => names.flatMap((name) => madeFrom(name, derived))))],
     format(ingredients) {
-      const parts = partsOf(templates, derived, ingredients);
+      const parts = partsOf(ingredients);
       if (optional.some((name) => parts[name] === undefined)) return {};
       const keys = { [attributes.pk]: pk.format(parts) };
       return sk && attributes.sk ? { ...keys, [attributes.sk]: sk.format(parts) } : keys;
@@ -150,8 +152,17 @@ function madeFrom(name: string, derived: Derived): readonly string[] {
   return derived[name] ? Object.keys(derived[name].from) : [name];
 }
 
-function partsOf(templates: readonly Template[], derived: Derived, ingredients: Ingredients): Parts {
-  const names = templates.flatMap((template) => template.names);
-  const part = (name: string) => (derived[name] ? derivedPart(derived[name], ingredients) : ingredients[name]);
-  return Object.fromEntries(names.map((name) => [name, part(name)])) as Parts;
+function partsMaker(templates: readonly Template[], derived: Derived): (ingredients: Ingredients) => Parts {
+  const makers = templates
+    .flatMap((template) => template.names)
+    .map((name) => {
+      const given = (ingredients: Ingredients) => ingredients[name];
+      return [name, derived[name] ? derivedPart(derived[name]) : given] as const;
+    });
+  return (ingredients) => {
+    const parts: Record<string, PartValue | undefined> = {};
+    // A number among them is refused by the template, as is whatever else is no text.
+    for (const [name, make] of makers) parts[name] = make(ingredients) as PartValue | undefined;
+    return parts;
+  };
 }

@@ -19,25 +19,34 @@ const AMBIGUOUS = {
   sort: /[%#]|^:|:$|:(?=[:;])|(?<=:):/g,
 } as const;
 
+/** Most parts hold none of these, and are themselves in a key. */
+const SPECIAL = /[%:#]/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** Whether UTF-8 can write the text: a lone surrogate would be replaced on its way, and two keys become one. */
+/** Whether UTF-8 can write the text: lone surrogates would be replaced on their way, and two keys become one. */
 export function isWellFormed(text: string): boolean {
   return !LONE_SURROGATE.test(text);
 }
 
 /** The part as it stands in a key: itself, but for the few characters that would be ambiguous (`%`, some `:`, `#`). */
 export function escapePart(part: string, role: KeyRole): string {
+  if (!SPECIAL.test(part)) return part;
   return part.replace(AMBIGUOUS[role], (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** The part that was escaped to this text; undefined where no part is written so. */
+/** The part that is escaped to this text; undefined where none is. */
 export function unescapePart(text: string, role: KeyRole): string | undefined {
+  if (!SPECIAL.test(text)) return text;
   const part = text.replace(/%(25|3A|23)/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
   return escapePart(part, role) === text ? part : undefined;
 }
 
-/** Length in bytes of UTF-8, which is what DynamoDB's limits count. */
+/** Whether the text's UTF-8 has at most so many bytes, which is what DynamoDB counts. */
+export function fits(text: string, bytes: number): boolean {
+  return text.length * 3 <= bytes || byteLength(text) <= bytes;
+}
+
+/** Length of the text's UTF-8 in bytes. */
 export function byteLength(text: string): number {
   return Buffer.byteLength(text, 'utf8');
 }

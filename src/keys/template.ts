@@ -5,6 +5,7 @@ import {
   SEPARATOR,
   byteLength,
   escapePart,
+  fits,
   isWellFormed,
   unescapePart,
   type KeyRole,
@@ -67,13 +68,13 @@ export function compileTemplate<const T extends string>(options: TemplateOptions
     format(values) {
       const text = written(segments, values, rules);
       if (text === '') throw badInput(`${owner}.${names.join(', ')}`, text, 'not all empty, as no key is');
-      if (byteLength(text) > KEY_BYTES[role]) throw tooLong(text, names, values, rules);
+      if (!fits(text, KEY_BYTES[role])) throw tooLong(text, names, values, rules);
       return text;
     },
     parse(text) {
       const pieces = text.split(SEPARATOR);
       const listed = pieces.length - (segments.length - lists.length);
-      if (listed < 0 || (listed > 0 && lists.length === 0) || byteLength(text) > KEY_BYTES[role]) return undefined;
+      if (listed < 0 || (listed > 0 && lists.length === 0) || !fits(text, KEY_BYTES[role])) return undefined;
       const found: Record<string, PartValue> = {};
       let next = 0;
       for (const segment of segments) {

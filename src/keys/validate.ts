@@ -1,5 +1,5 @@
 import { badInput } from '../errors.js';
-import { KEY_BYTES, byteLength, escapePart, isWellFormed } from './escape.js';
+import { KEY_BYTES, escapePart, fits, isWellFormed } from './escape.js';
 
 const COLLECTION_KEY = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const CODE = /^[0-9A-Za-z]{2}$/;
@@ -18,7 +18,7 @@ export function readMarkerKey(field: string, value: unknown): string {
   if (typeof value !== 'string' || value === '') throw badInput(field, value, 'a text that is not empty');
   if (!isWellFormed(value)) throw badInput(field, value, 'well-formed Unicode, without lone surrogates');
   // Counted as it stands in a sort key, where most is escaped, so that the key fits whatever the prefix length will be.
-  if (byteLength(escapePart(value, 'sort')) <= MARKER_KEY_BYTES) return value;
+  if (fits(escapePart(value, 'sort'), MARKER_KEY_BYTES)) return value;
   throw badInput(field, value, `at most ${MARKER_KEY_BYTES} bytes of UTF-8, escaped as in a sort key`);
 }
 

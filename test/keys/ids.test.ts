@@ -1,0 +1,35 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { collectionId, markerId, parseId } from '../../src/keys/ids.js';
+import { nasty } from './nasty.js';
+
+test('ids of markers and collections are read back, whatever the names', () => {
+  fc.assert(
+    fc.property(nasty, nasty, (collection, key) => {
+      expect(parseId(markerId(collection, key))).toEqual({ type: 'marker', collection, key });
+      expect(parseId(collectionId(key))).toEqual({ type: 'collection', key });
+    }),
+  );
+  expect(markerId('parks', 'Golden Ears')).toBe('marker::parks::Golden Ears');
+  expect(collectionId('parks')).toBe('collection::parks');
+});
+
+test.each([
+  '',
+  'parks',
+  'marker',
+  'marker::',
+  'marker::parks',
+  'marker::parks::',
+  'marker::parks::a::b',
+  'Marker::parks::a',
+  'collection::',
+  'collection::a::b',
+  'zone::parks::a',
+  'marker::parks::%61',
+  'marker::parks::a%23b',
+  ' marker::parks::a',
+  `collection::${'x'.repeat(3000)}`,
+])('%j is no id', (id) => {
+  expect(parseId(id)).toBeUndefined();
+});

@@ -1,0 +1,173 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createKeyspace } from '../../src/keys/keyspace.js';
+import { byBytes, code, geohash, isBetween, nasty } from './nasty.js';
+
+const STYLES = ['readable', 'compact'] as const;
+const collection = { key: 'parks', code: 'Sh' };
+
+describe.each(STYLES)('%s keys', (style) => {
+  const keys = createKeyspace(style);
+  const scope = style === 'readable' ? nasty : code;
+
+  test('a marker is parsed from its key, whatever its names', () => {
+    fc.assert(
+      fc.property(scope, nasty, (of, key) => {
+        const made = keys.marker(of, key);
+        expect(keys.parseMarker(made)).toEqual({ scope: of, key });
+        expect(keys.parseDocumentId(keys.documentId(made))).toEqual(made);
+      }),
+    );
+  });
+
+  test('only `self` is the marker; what else stands under it is known to', () => {
+    const { pk } = keys.marker(keys.scope(collection), 'a');
+    expect(keys.parseMarker({ pk, sk: 'reading::2026-11-21T10:48:31.000Z' })).toBeUndefined();
+    expect(keys.isUnderMarker({ pk, sk: 'reading::2026-11-21T10:48:31.000Z' })).toBe(true);
+    expect(byBytes('reading::2026-11-21T10:48:31.000Z', 'self')).toBeLessThan(0);
+    for (const other of [
+      keys.collection('parks'),
+      keys.cell(keys.scope(collection), 'gcp'),
+      keys.streamState('cells'),
+    ]) {
+      expect(keys.isUnderMarker(other)).toBe(false);
+      expect(keys.parseMarker(other)).toBeUndefined();
+    }
+  });
+
+  test('a collection is parsed from its key, and from no other', () => {
+    fc.assert(
+      fc.property(nasty, (key) => {
+        expect(keys.parseCollection(keys.collection(key))).toBe(key);
+        expect(keys.collection(key).pk).toBe(keys.collectionsPartition);
+      }),
+    );
+    expect(keys.parseCollection(keys.codeClaim('Sh'))).toBeUndefined();
+    expect(keys.parseCollection(keys.marker(keys.scope(collection), 'parks'))).toBeUndefined();
+  });
+
+  test('a cell of any length is parsed from its key, and from no other spelling', () => {
+    const any = fc.integer({ min: 0, max: 12 }).chain(geohash);
+    fc.assert(
+      fc.property(scope, any, (of, hash) => {
+        const key = keys.cell(of, hash);
+        expect(keys.parseCell(key)).toEqual({ scope: of, geohash: hash });
+        expect(keys.parseCell({ ...key, sk: `${key.sk}0` })).toBeUndefined();
+        expect(keys.parseCell({ ...key, pk: `${key.pk}::` })).toBeUndefined();
+      }),
+    );
+    expect(keys.parseCell(keys.marker(keys.scope(collection), 'self'))).toBeUndefined();
+  });
+
+  test('a range of cells stays within one partition', () => {
+    const of = keys.scope(collection);
+    expect(keys.cellRange(of, 'gcp2', 'gczz')).toEqual({ pk: keys.cell(of, 'g000').pk, from: 'cp2', to: 'czz' });
+    expect(() => keys.cellRange(of, 'gcp2', 'hczz')).toThrow('two partitions');
+    expect(() => keys.cellRange(of, 'gcp', 'gcp2')).toThrow('two partitions');
+  });
+
+  test('an index entry stands in one of its prefix’s partitions, under the rest of its geohash', () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          scope,
+          key: nasty,
+          geohash: geohash(10),
+          prefixLength: fc.integer({ min: 0, max: 6 }),
+          writeShards: fc.integer({ min: 1, max: 5 }),
+          geoSlot: fc.constantFrom('A', 'B'),
+        }),
+        (entry) => {
+          const made = keys.geoEntry(entry);
+          expect(Object.keys(made)).toEqual([`gpk${entry.geoSlot}`, `gsk${entry.geoSlot}`]);
+          const [partition = '', sortKey = ''] = Object.values(made);
+          const prefix = entry.geohash.slice(0, entry.prefixLength);
+          const partitions = keys.geoPartitions(entry.scope, prefix, entry.writeShards);
+          expect(partitions).toHaveLength(entry.writeShards);
+          expect(new Set(partitions).size).toBe(entry.writeShards);
+          expect(partitions).toContain(partition);
+          expect(keys.parseGeoSort(sortKey)).toEqual({ rest: entry.geohash.slice(prefix.length), key: entry.key });
+          expect(keys.geoEntry(entry)).toEqual(made);
+        },
+      ),
+    );
+  });
+
+  test('a range of geohashes takes in exactly the index entries from the first to the last', () => {
+    const near = fc
+      .tuple(fc.constantFrom('', '0', 'g', 'zz', 'gcpjf'), fc.constantFrom('', '0', 'z', 'zz', '00'))
+      .chain(([start, end]) => geohash(10 - start.length - end.length).map((middle) => start + middle + end));
+    fc.assert(
+      fc.property(near, near, near, nasty, fc.integer({ min: 0, max: 6 }), (a, b, other, key, prefixLength) => {
+        const [first = '', last = ''] = [a, b].sort(byBytes);
+        const prefix = first.slice(0, prefixLength);
+        // Within a partition all geohashes share the prefix.
+        const [to, hash] = [last, other].map((one) => prefix + one.slice(prefixLength)) as [string, string];
+        const [low, high] = [first, to].sort(byBytes) as [string, string];
+        const range = keys.geoSortRange(prefixLength, low, high);
+        for (const of of [hash, low, high]) {
+          const [, sortKey = ''] = Object.values(
+            keys.geoEntry({ scope: 'Sh', key, geohash: of, prefixLength, writeShards: 1, geoSlot: 'A' }),
+          );
+          expect(isBetween(sortKey, range)).toBe(low <= of && of <= high);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('ranges that follow one another neither share an entry nor leave one out', () => {
+    const entry = (hash: string, key: string) =>
+      keys.geoEntry({ scope: 'Sh', key, geohash: hash, prefixLength: 2, writeShards: 1, geoSlot: 'A' })['gskA'] ?? '';
+    const first = keys.geoSortRange(2, 'gc00000000', 'gczzzzzzz8');
+    const second = keys.geoSortRange(2, 'gczzzzzzz9', 'gczzzzzzzz');
+    for (const key of [':', ';', '\u0000', 'z', '😀', ':;']) {
+      expect([first, second].map((range) => isBetween(entry('gczzzzzzz8', key), range))).toEqual([true, false]);
+      expect([first, second].map((range) => isBetween(entry('gczzzzzzz9', key), range))).toEqual([false, true]);
+      expect(isBetween(entry('gczzzzzzzz', key), second)).toBe(true);
+    }
+  });
+
+  test('records set aside stand beside the state of their consumer, in one range without it', () => {
+    const range = keys.setAsidePartition('cells');
+    const aside = keys.setAside('cells', '49590338271490256608559692538361571095921575989136588898');
+    expect(aside.pk).toBe(range.pk);
+    expect(keys.streamState('cells').pk).toBe(range.pk);
+    expect(isBetween(aside.sk, range)).toBe(true);
+    expect(isBetween(keys.streamState('cells').sk, range)).toBe(false);
+  });
+});
+
+test('readable keys can be guessed', () => {
+  const keys = createKeyspace('readable');
+  expect(keys.scope({ key: 'parks', code: null })).toBe('parks');
+  expect(keys.collection('parks')).toEqual({ pk: 'collection', sk: 'parks' });
+  expect(keys.marker('parks', 'Golden Ears')).toEqual({ pk: 'marker::parks::Golden Ears', sk: 'self' });
+  expect(
+    keys.geoEntry({ scope: 'parks', key: '7', geohash: 'c2b8x1y2z3', prefixLength: 2, writeShards: 1, geoSlot: 'A' }),
+  ).toEqual({ gpkA: 'marker::parks::c2', gskA: 'b8x1y2z3::7' });
+  expect(keys.geoPartitions('parks', 'c2', 2)).toEqual(['marker::parks::c2::0', 'marker::parks::c2::1']);
+  expect(keys.cell('parks', 'gcpjfy')).toEqual({ pk: 'cell::parks::6::gcp', sk: 'jfy' });
+  expect(keys.cell('parks', '')).toEqual({ pk: 'cell::parks::0::', sk: 'total' });
+  expect(keys.streamState('cells')).toEqual({ pk: 'stream::cells', sk: 'state' });
+});
+
+test('compact keys name a collection by its code, and refuse one that has none', () => {
+  const keys = createKeyspace('compact');
+  expect(keys.scope(collection)).toBe('Sh');
+  expect(() => keys.scope({ key: 'parks', code: null })).toThrow(
+    expect.objectContaining({ code: 'BAD_USER_INPUT', message: expect.stringContaining('"parks"') }),
+  );
+  expect(keys.marker('Sh', 'a')).toEqual({ pk: 'ShMa#a', sk: 'self' });
+  expect(keys.geoPartitions('Sh', 'c2', 1)).toEqual(['ShMg#c2']);
+  expect(keys.codeClaim('Sh')).toEqual({ pk: '--Cc#', sk: 'Sh' });
+});
+
+test('document ids are cut at the last #, so that a partition key may hold one', () => {
+  const keys = createKeyspace('readable');
+  expect(keys.documentId(keys.collection('a#b'))).toBe('collection#a%23b');
+  expect(keys.parseDocumentId('marker::parks::a#b#self')).toEqual({ pk: 'marker::parks::a#b', sk: 'self' });
+  for (const none of ['', '#', 'a#', '#a', 'a', `a#${'x'.repeat(1025)}`, `${'x'.repeat(2049)}#a`, '\uD800#a']) {
+    expect(keys.parseDocumentId(none)).toBeUndefined();
+  }
+});
