@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest';
+
+import { batchGet } from '../../src/store/batch-get.js';
+import { putInBulk } from '../../src/store/batch-write.js';
+import { newCall } from '../../src/store/meter.js';
+import { injectFaults, interceptCalls } from '../support/faults.js';
+import { recordCalls } from '../support/record-calls.js';
+import { newDatabase, testDatabase } from '../support/test-database.js';
+
+const database = await testDatabase();
+const table = database.tables.entities;
+const client = () => newDatabase('readable', { tables: database.tables });
+
+const itemsOf = (pk: string, count: number) => Array.from({ length: count }, (_, n) => ({ pk, sk: String(n), n }));
+const keysOf = (items: readonly { readonly pk: string; readonly sk: string }[]) =>
+  items.map(({ pk, sk }) => ({ pk, sk }));
+
+describe('a batch of reads', () => {
+  test('answers in the order of its keys, a key twice, and undefined where there is nothing', async () => {
+    const items = itemsOf('order', 3);
+    await putInBulk(database, table, items, newCall());
+    const [zero, one, two] = keysOf(items) as [never, never, never];
+    const call = newCall();
+    const found = await batchGet(database, table, [two, { pk: 'order', sk: 'none' }, zero, one, two], call);
+    expect(found).toEqual([items[2], undefined, items[0], items[1], items[2]]);
+    expect(call.meter.getItems).toBe(4);
+  });
+
+  test('is cut into batches of 100', async () => {
+    const items = itemsOf('many', 250);
+    await putInBulk(database, table, items, newCall());
+    const calls = recordCalls(database);
+    expect(await batchGet(database, table, keysOf(items), newCall())).toEqual(items);
+    expect(calls.count('BatchGetItem')).toBe(3);
+  });
+
+  test('asks again for what DynamoDB leaves unprocessed', async () => {
+    const items = itemsOf('unprocessed', 100);
+    await putInBulk(database, table, items, newCall());
+    const db = client();
+    let calls = 0;
+    interceptCalls(db, 'BatchGetItem', async (input, ask) => {
+      const { Keys: keys } = (input['RequestItems'] as Record<string, { Keys: object[] }>)[table] ?? { Keys: [] };
+      calls += 1;
+      // Every third time nothing at all comes back; else at most 30.
+      const taken = calls % 3 === 0 ? 0 : Math.min(30, keys.length);
+      const answer =
+        taken === 0 ? { Responses: {} } : await ask({ RequestItems: { [table]: { Keys: keys.slice(0, taken) } } });
+      return { ...answer, UnprocessedKeys: taken === keys.length ? {} : { [table]: { Keys: keys.slice(taken) } } };
+    });
+    expect(await batchGet(db, table, keysOf(items), newCall())).toEqual(items);
+  });
+
+  test('fails as THROTTLED where nothing comes back any more', async () => {
+    const db = client();
+    interceptCalls(db, 'BatchGetItem', async (input) => ({ Responses: {}, UnprocessedKeys: input['RequestItems'] }));
+    await expect(batchGet(db, table, [{ pk: 'a', sk: 'b' }], newCall())).rejects.toMatchObject({ code: 'THROTTLED' });
+  });
+
+  test('of nothing asks nothing', async () => {
+    const calls = recordCalls(database);
+    expect(await batchGet(database, table, [], newCall())).toEqual([]);
+    expect(calls.count()).toBe(0);
+  });
+});
+
+describe('a bulk of writes', () => {
+  test('stores everything though DynamoDB leaves items unprocessed, throttles and loses answers', async () => {
+    const db = client();
+    const items = itemsOf('bulk', 180);
+    let calls = 0;
+    interceptCalls(db, 'BatchWriteItem', async (input, ask) => {
+      const puts = (input['RequestItems'] as Record<string, object[]>)[table] ?? [];
+      calls += 1;
+      const taken = calls % 3 === 0 ? 0 : Math.ceil(puts.length / 2);
+      if (taken > 0) await ask({ RequestItems: { [table]: puts.slice(0, taken) } });
+      return { UnprocessedItems: taken === puts.length ? {} : { [table]: puts.slice(taken) } };
+    });
+    injectFaults(db, 'BatchWriteItem', [
+      'throttled',
+      'answer lost',
+      undefined,
+      'refused',
+      'refused',
+      'refused',
+      'refused',
+      'refused',
+    ]);
+    await putInBulk(db, table, items, newCall());
+    expect(await batchGet(database, table, keysOf(items), newCall())).toEqual(items);
+  });
+
+  test('with a key twice stores the last item of it', async () => {
+    await putInBulk(
+      database,
+      table,
+      [
+        { pk: 'twice', sk: 'a', n: 1 },
+        { pk: 'twice', sk: 'b', n: 2 },
+        { pk: 'twice', sk: 'a', n: 3 },
+      ],
+      newCall(),
+    );
+    expect(await batchGet(database, table, [{ pk: 'twice', sk: 'a' }], newCall())).toEqual([
+      { pk: 'twice', sk: 'a', n: 3 },
+    ]);
+  });
+
+  test('stops with the reason of its signal', async () => {
+    const db = client();
+    interceptCalls(db, 'BatchWriteItem', async (input) => ({ UnprocessedItems: input['RequestItems'] }));
+    const reason = new Error('interrupted');
+    const controller = new AbortController();
+    const work = putInBulk(db, table, itemsOf('stopped', 30), newCall(controller.signal));
+    controller.abort(reason);
+    await expect(work).rejects.toBe(reason);
+  });
+
+  test('fails at once where DynamoDB refuses an item', async () => {
+    const calls = recordCalls(database);
+    await expect(putInBulk(database, table, [{ pk: '', sk: 'a' }], newCall())).rejects.toMatchObject({
+      name: 'ValidationException',
+    });
+    expect(calls.count('BatchWriteItem')).toBe(1);
+  });
+});

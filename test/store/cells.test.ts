@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+
+import { GEOHASH_ALPHABET } from '../../src/geo/geohash.js';
+import type { Figures } from '../../src/model/cell.js';
+import { applyBlock, blockFromItem, getBlocks } from '../../src/store/cells.js';
+import type { Item } from '../../src/store/database.js';
+import { newCall } from '../../src/store/meter.js';
+import { readRange } from '../../src/store/ranges.js';
+import { send } from '../../src/store/send.js';
+import { injectFaults } from '../support/faults.js';
+import { recordCalls } from '../support/record-calls.js';
+import { newDatabase, testDatabase } from '../support/test-database.js';
+
+const readable = await testDatabase('readable');
+const compact = await testDatabase('compact');
+
+const figures = (count: number): Figures => ({ count, sumLng: count * 179_999_999, sumLat: count * -89_999_999 });
+const deltas = (counts: Readonly<Record<string, number>>) =>
+  new Map(Object.entries(counts).map(([child, count]) => [child, figures(count)]));
+
+describe.each([
+  ['readable', readable, 'parks'],
+  ['compact', compact, 'Pa'],
+] as const)('a block of cells under %s keys', (_, database, scope) => {
+  const apply = (parent: string, batch: number, counts: Readonly<Record<string, number>>, db = database) =>
+    applyBlock(db, scope, parent, batch, deltas(counts), newCall());
+  const blocks = (...parents: string[]) => getBlocks(database, scope, parents, newCall(), { consistent: true });
+
+  test('counts a batch once, each in one conditional write, however often it is applied', async () => {
+    const calls = recordCalls(database);
+    expect(await apply('u3k', 3, { d: 2, e: 1 })).toBe('applied');
+    expect(await apply('u3k', 3, { d: 2, e: 1 })).toBe('already');
+    expect(await apply('u3k', 2, { d: 5 })).toBe('already');
+    expect(await apply('u3k', 4, { d: -1, e: -1, f: 7 })).toBe('applied');
+    expect(calls.commands.map(({ name }) => name)).toEqual(['UpdateItem', 'UpdateItem', 'UpdateItem', 'UpdateItem']);
+    expect(await blocks('u3k')).toEqual([{ parent: 'u3k', batch: 4, children: deltas({ d: 1, f: 7 }) }]);
+  });
+
+  test('counts a batch once though answers are lost and attempts throttled', async () => {
+    const db = newDatabase(database.keys.style, { tables: database.tables });
+    injectFaults(db, 'UpdateItem', ['answer lost', 'throttled', 'answer lost']);
+    expect(await apply('u3m', 1, { d: 2 }, db)).toBe('already');
+    expect(await blocks('u3m')).toEqual([{ parent: 'u3m', batch: 1, children: deltas({ d: 2 }) }]);
+  });
+
+  test('takes all 32 children at once, the whole collection included', async () => {
+    const counts = Object.fromEntries(Array.from(GEOHASH_ALPHABET, (child, index) => [child, index + 1]));
+    for (const parent of ['', 'u', 'u3', 'u3p', 'u3pq']) {
+      await apply(parent, 1, counts);
+      expect(await blocks(parent)).toEqual([{ parent, batch: 1, children: deltas(counts) }]);
+    }
+  });
+
+  test('remembers a batch that changed nothing in sum', async () => {
+    expect(await apply('u3z', 5, { d: 0 })).toBe('applied');
+    expect(await apply('u3z', 5, { d: 1 })).toBe('already');
+    expect(await blocks('u3z')).toEqual([{ parent: 'u3z', batch: 5, children: new Map() }]);
+  });
+
+  test('that was never written is empty, wherever it stands in the list', async () => {
+    await apply('u3x', 1, { d: 1 });
+    expect(await blocks('s', 'u3x', 's')).toEqual([
+      { parent: 's', batch: 0, children: new Map() },
+      { parent: 'u3x', batch: 1, children: deltas({ d: 1 }) },
+      { parent: 's', batch: 0, children: new Map() },
+    ]);
+  });
+
+  test('is found by a range over its neighbours of the same length, and by no other', async () => {
+    for (const parent of ['g00', 'g0z', 'gzz', 'g0', 'g0z0', 'h00']) await apply(parent, 1, { d: 1 });
+    const { pk, from, to } = database.keys.cellRange(scope, 'g00', 'gzz');
+    const items: Item[] = [];
+    for await (const page of readRange(database, { index: 'cells', pk, from, to, consistent: true }, newCall()))
+      items.push(...page);
+    expect(items.map((item) => blockFromItem(database.keys, item)?.parent)).toEqual(['g00', 'g0z', 'gzz']);
+  });
+
+  test('is not made of an item under another key', async () => {
+    const Item = { pk: 'foreign', sk: 'item', b: 1, nd: 5 };
+    await send(database, 'put', { TableName: database.tables.derived, Item }, newCall());
+    expect(blockFromItem(database.keys, Item)).toBeUndefined();
+  });
+});
+
+test('batches one after another, each over several blocks at once, add up', async () => {
+  for (let batch = 1; batch <= 20; batch += 1) {
+    await Promise.all(
+      ['d', 'e', 'f', 'g'].map((parent) =>
+        applyBlock(readable, 'sums', parent, batch, deltas({ d: batch }), newCall()),
+      ),
+    );
+  }
+  for (const block of await getBlocks(readable, 'sums', ['d', 'e', 'f', 'g'], newCall())) {
+    expect(block.children).toEqual(deltas({ d: 210 }));
+  }
+});

@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'vitest';
+
+import {
+  type CollectionInput,
+  createCollection,
+  getCollections,
+  listCollections,
+} from '../../src/store/collections.js';
+import { newCall } from '../../src/store/meter.js';
+import { injectFaults, interceptCalls } from '../support/faults.js';
+import { recordCalls } from '../support/record-calls.js';
+import { newDatabase, testDatabase } from '../support/test-database.js';
+
+const NOW = '2026-11-21T10:00:00.000Z';
+const readable = await testDatabase('readable');
+const compact = await testDatabase('compact');
+const listing = await testDatabase('readable');
+
+describe('a collection', () => {
+  test('is created with the defaults of what is left out', async () => {
+    const collection = await createCollection(readable, { key: 'parks', name: 'Parks' }, NOW, newCall());
+    expect(collection).toEqual({
+      key: 'parks',
+      name: 'Parks',
+      description: null,
+      mapProperties: [],
+      prefixLength: 2,
+      writeShards: 1,
+      code: null,
+      geoSlot: 'A',
+      version: 1,
+      createdAt: NOW,
+      updatedAt: NOW,
+    });
+    expect(await getCollections(readable, ['parks'], newCall())).toEqual([collection]);
+  });
+
+  test('comes back as it was created, in both styles', async () => {
+    const input = {
+      key: 'full',
+      name: 'Full',
+      description: 'all of it',
+      mapProperties: ['a', 'b', 'a'],
+      prefixLength: 0,
+      writeShards: 8,
+      code: 'Fu',
+    };
+    for (const database of [readable, compact]) {
+      const collection = await createCollection(database, input, NOW, newCall());
+      expect(collection).toMatchObject({ ...input, mapProperties: ['a', 'b'] });
+      expect(await getCollections(database, ['full'], newCall(), { consistent: true })).toEqual([collection]);
+    }
+  });
+
+  test('whose key is taken is a CONFLICT and changes nothing, in both styles', async () => {
+    for (const database of [readable, compact]) {
+      const first = await createCollection(database, { key: 'taken', name: 'First', code: 'T1' }, NOW, newCall());
+      const second = createCollection(database, { key: 'taken', name: 'Second', code: 'T2' }, NOW, newCall());
+      await expect(second).rejects.toMatchObject({ code: 'CONFLICT', details: { key: 'taken' } });
+      expect(await getCollections(database, ['taken'], newCall())).toEqual([first]);
+    }
+    // The code of the one that failed is free.
+    await createCollection(compact, { key: 'free', name: 'Free', code: 'T2' }, NOW, newCall());
+  });
+
+  test('whose code another one has is a CONFLICT where keys are compact, and is not created', async () => {
+    await createCollection(compact, { key: 'shops', name: 'Shops', code: 'Sh' }, NOW, newCall());
+    const other = createCollection(compact, { key: 'sheds', name: 'Sheds', code: 'Sh' }, NOW, newCall());
+    await expect(other).rejects.toMatchObject({ code: 'CONFLICT', details: { code: 'Sh' } });
+    expect(await getCollections(compact, ['sheds'], newCall())).toEqual([null]);
+  });
+
+  test('is created once though answers are lost, in both styles', async () => {
+    for (const database of [readable, compact]) {
+      const db = newDatabase(database.keys.style, { tables: database.tables });
+      injectFaults(db, 'PutItem', ['answer lost']);
+      injectFaults(db, 'TransactWriteItems', ['answer lost']);
+      const collection = await createCollection(db, { key: 'lost', name: 'Lost', code: 'Lo' }, NOW, newCall());
+      expect(await getCollections(database, ['lost'], newCall())).toEqual([collection]);
+    }
+  });
+
+  test('is created though another transaction is in the way for a moment', async () => {
+    const db = newDatabase('compact', { tables: compact.tables });
+    let attempts = 0;
+    interceptCalls(db, 'TransactWriteItems', async (input, ask) => {
+      attempts += 1;
+      if (attempts > 2) return ask(input);
+      const CancellationReasons = [{ Code: 'TransactionConflict' }, { Code: 'None' }];
+      throw Object.assign(new Error('conflict'), { name: 'TransactionCanceledException', CancellationReasons });
+    });
+    await createCollection(db, { key: 'patient', name: 'Patient', code: 'Pa' }, NOW, newCall());
+    expect(attempts).toBe(3);
+  });
+
+  test.each<[string, Partial<Record<keyof CollectionInput, unknown>>, string]>([
+    ['an empty key', { key: '' }, 'key'],
+    ['a key with ::', { key: 'a::b' }, 'key'],
+    ['a key with #', { key: 'a#b' }, 'key'],
+    ['a capital in its key', { key: 'Parks' }, 'key'],
+    ['a key of 64 characters', { key: 'a'.repeat(64) }, 'key'],
+    ['a key of 3 KB', { key: 'a'.repeat(3_000) }, 'key'],
+    ['no name', { name: '' }, 'name'],
+    ['prefix length 7', { prefixLength: 7 }, 'prefixLength'],
+    ['prefix length 1.5', { prefixLength: 1.5 }, 'prefixLength'],
+    ['no write shard', { writeShards: 0 }, 'writeShards'],
+    ['a million write shards', { writeShards: 1e6 }, 'writeShards'],
+    ['an empty map property', { mapProperties: [''] }, 'mapProperties'],
+    ['a code of three', { code: 'abc' }, 'code'],
+    ['500 KB of description', { description: 'x'.repeat(500_000) }, 'description'],
+  ])('with %s is refused, nothing written', async (_, wrong, field) => {
+    const calls = recordCalls(readable);
+    const input = { key: 'bad', name: 'Bad', ...wrong } as CollectionInput;
+    await expect(createCollection(readable, input, NOW, newCall())).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      details: { field },
+    });
+    expect(calls.count()).toBe(0);
+  });
+
+  test('without a code is refused where keys are compact', async () => {
+    await expect(createCollection(compact, { key: 'bare', name: 'Bare' }, NOW, newCall())).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      details: { field: 'code' },
+    });
+  });
+});
+
+describe('collections', () => {
+  test('by key come in the order asked for, null where there is none or can be none', async () => {
+    await createCollection(readable, { key: 'one', name: 'One' }, NOW, newCall());
+    await createCollection(readable, { key: 'two', name: 'Two' }, NOW, newCall());
+    const calls = recordCalls(readable);
+    const found = await getCollections(
+      readable,
+      ['two', 'none', 'a::b', '', 'x'.repeat(4_000), 'one', 'two'],
+      newCall(),
+    );
+    expect(found.map((collection) => collection?.key)).toEqual([
+      'two',
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      'one',
+      'two',
+    ]);
+    expect(calls.count()).toBe(1);
+  });
+
+  test('are listed by key, page after page, each once', async () => {
+    const database = listing;
+    const keys = ['a', 'a-1', 'a_1', 'aa', 'b', '0'].sort();
+    for (const key of keys) await createCollection(database, { key, name: key }, NOW, newCall());
+    const listed: string[] = [];
+    for (let after: string | undefined, more = true; more; after = listed.at(-1)) {
+      const page = await listCollections(database, { first: 2, after }, newCall());
+      listed.push(...page.collections.map(({ key }) => key));
+      ({ more } = page);
+    }
+    expect(listed).toEqual(keys);
+    expect(await listCollections(database, { first: 6 }, newCall())).toMatchObject({ more: false });
+    expect(await listCollections(database, { first: 5 }, newCall())).toMatchObject({ more: true });
+  });
+});

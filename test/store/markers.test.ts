@@ -1,0 +1,337 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { CellportError } from '../../src/errors.js';
+import { encode } from '../../src/geo/geohash.js';
+import type { Collection } from '../../src/model/collection.js';
+import type { Properties } from '../../src/model/marker.js';
+import type { Database, Item } from '../../src/store/database.js';
+import { MAX_ITEM_BYTES, itemBytes } from '../../src/store/item-size.js';
+import { type MarkerInput, mapMarkerFromIndex, markerFromBase, newMarkerItem } from '../../src/store/marker-item.js';
+import { createMarker, createMarkers, getMarkers, putMarkersInBulk } from '../../src/store/markers.js';
+import { newCall } from '../../src/store/meter.js';
+import { readRange } from '../../src/store/ranges.js';
+import { send } from '../../src/store/send.js';
+import { injectFaults } from '../support/faults.js';
+import { recordCalls } from '../support/record-calls.js';
+import { newDatabase, testDatabase } from '../support/test-database.js';
+
+const NOW = '2026-11-21T10:00:00.000Z';
+const database = await testDatabase();
+const client = () => newDatabase('readable', { tables: database.tables });
+
+function collectionOf(key: string, more: Partial<Collection> = {}): Collection {
+  return {
+    key,
+    name: key,
+    description: null,
+    mapProperties: ['height'],
+    prefixLength: 2,
+    writeShards: 1,
+    code: null,
+    geoSlot: 'A',
+    version: 1,
+    createdAt: NOW,
+    updatedAt: NOW,
+    ...more,
+  };
+}
+
+const POZNAN = { lng: 16.9299, lat: 52.4069 };
+const parks = collectionOf('parks');
+
+const at = (key: string, more: Partial<MarkerInput> = {}): MarkerInput => ({ key, position: POZNAN, ...more });
+
+/** The markers of a collection around Poznań, as its geo index holds them. */
+async function indexed(db: Database, collection: Collection): Promise<Item[]> {
+  const scope = db.keys.scope(collection);
+  const hash = encode(POZNAN, 10);
+  const prefix = hash.slice(0, collection.prefixLength);
+  const found: Item[] = [];
+  for (const pk of db.keys.geoPartitions(scope, prefix, collection.writeShards)) {
+    const { from, to } = db.keys.geoSortRange(collection.prefixLength, hash, hash);
+    for await (const page of readRange(db, { index: `geo${collection.geoSlot}`, pk, from, to }, newCall())) {
+      found.push(...page);
+    }
+  }
+  return found;
+}
+
+describe('creating a marker', () => {
+  test('is one conditional write of one item that stands in its index at once', async () => {
+    const calls = recordCalls(database);
+    const call = newCall();
+    const marker = await createMarker(
+      database,
+      parks,
+      at('citadel', { name: 'Cytadela', category: 'park', properties: { height: 80 } }),
+      NOW,
+      call,
+    );
+    expect(calls.commands.map(({ name }) => name)).toEqual(['PutItem']);
+    expect(call.meter).toMatchObject({ writes: 1, writeUnits: 2 });
+    expect(marker).toEqual({
+      collection: 'parks',
+      key: 'citadel',
+      position: POZNAN,
+      name: 'Cytadela',
+      category: 'park',
+      mapVersion: 1,
+      mapProperties: { height: 80 },
+      complete: true,
+      properties: { height: 80 },
+      version: 1,
+      createdAt: NOW,
+      updatedAt: NOW,
+    });
+    expect(await getMarkers(database, [{ collection: parks, key: 'citadel' }], newCall())).toEqual([marker]);
+    const [item = {}] = await indexed(database, parks);
+    const drawn = mapMarkerFromIndex(database.keys, item, parks);
+    expect(drawn).toMatchObject({ key: 'citadel', position: POZNAN, mapProperties: { height: 80 }, complete: true });
+    expect({ ...marker, ...drawn }).toEqual(marker);
+  });
+
+  test('under a key that is taken fails as CONFLICT and changes nothing', async () => {
+    const first = await createMarker(database, parks, at('taken', { name: 'first' }), NOW, newCall());
+    await expect(createMarker(database, parks, at('taken', { name: 'second' }), NOW, newCall())).rejects.toMatchObject({
+      code: 'CONFLICT',
+    });
+    expect(await getMarkers(database, [{ collection: parks, key: 'taken' }], newCall())).toEqual([first]);
+  });
+
+  test('whose answer is lost succeeds, as the marker is there', async () => {
+    const db = client();
+    injectFaults(db, 'PutItem', ['answer lost']);
+    const marker = await createMarker(db, parks, at('lost', { name: 'once' }), NOW, newCall());
+    expect(await getMarkers(database, [{ collection: parks, key: 'lost' }], newCall())).toEqual([marker]);
+  });
+
+  test('whose answer is lost and whose key another has taken is a CONFLICT all the same', async () => {
+    await createMarker(database, parks, at('lost-and-taken', { name: 'other' }), NOW, newCall());
+    const db = client();
+    injectFaults(db, 'PutItem', ['answer lost']);
+    await expect(createMarker(db, parks, at('lost-and-taken', { name: 'mine' }), NOW, newCall())).rejects.toMatchObject(
+      { code: 'CONFLICT' },
+    );
+  });
+
+  test('keeps the position as it was given, 180 included, and indexes 180 as -180', async () => {
+    const east = newMarkerItem(database, parks, { key: 'line', position: { lng: 180, lat: -0.1 } }, NOW);
+    const west = newMarkerItem(database, parks, { key: 'line', position: { lng: -180, lat: -0.1 } }, NOW);
+    expect(east['lng']).toBe(180);
+    expect([east['gpkA'], east['gskA']]).toEqual([west['gpkA'], west['gskA']]);
+  });
+
+  test.each([
+    ['readable', collectionOf('shards', { writeShards: 4, prefixLength: 3 })],
+    ['readable', collectionOf('slot-b', { geoSlot: 'B', prefixLength: 0 })],
+    ['compact', collectionOf('compact', { code: 'Sh' })],
+  ] as const)('finds it again in its index: %s %o', async (style, collection) => {
+    const db = newDatabase(style, { tables: database.tables });
+    const keys = ['a', 'b::c', 'd#e', 'ż', 'a'.repeat(500)];
+    for (const key of keys) await createMarker(db, collection, at(key), NOW, newCall());
+    const markers = (await indexed(db, collection)).map((item) => mapMarkerFromIndex(db.keys, item, collection)?.key);
+    expect(new Set(markers)).toEqual(new Set(keys));
+    expect(markers).toHaveLength(keys.length);
+    const read = await getMarkers(
+      db,
+      keys.map((key) => ({ collection, key })),
+      newCall(),
+    );
+    expect(read.map((marker) => marker?.key)).toEqual(keys);
+  });
+});
+
+describe('properties', () => {
+  test('under 256 bytes stand once, and the index holds all of them', async () => {
+    const item = newMarkerItem(
+      database,
+      parks,
+      at('small', { properties: { height: 1, other: 'x'.repeat(200) } }),
+      NOW,
+    );
+    expect(item).toMatchObject({ mc: true, m: { height: 1 } });
+    expect(item['properties']).toBeUndefined();
+  });
+
+  test('of 256 bytes and more stand in the base item, and the index holds what the collection draws', async () => {
+    const properties = { height: 1, other: 'x'.repeat(4_000) };
+    const collection = collectionOf('large');
+    await createMarker(database, collection, at('large', { properties }), NOW, newCall());
+    const [item = {}] = await indexed(database, collection);
+    expect(mapMarkerFromIndex(database.keys, item, collection)).toMatchObject({
+      complete: false,
+      mapProperties: { height: 1 },
+    });
+    expect(item['properties']).toBeUndefined();
+    const [marker] = await getMarkers(database, [{ collection, key: 'large' }], newCall());
+    expect(marker?.properties).toEqual(properties);
+  });
+
+  test('of any JSON come back as they were given', async () => {
+    const json = fc.dictionary(
+      fc.string({ unit: 'binary', minLength: 1 }).filter((name) => name !== '__proto__'),
+      fc
+        .jsonValue({ noUnicodeString: false })
+        .filter((value) => !JSON.stringify(value).includes('"__proto__"') && !JSON.stringify(value).includes('"":')),
+    );
+    let n = 0;
+    await fc.assert(
+      fc.asyncProperty(json, async (generated) => {
+        // What travels over HTTP is JSON: without -0.
+        const properties = JSON.parse(JSON.stringify(generated)) as Properties;
+        n += 1;
+        let item: Item;
+        try {
+          item = newMarkerItem(database, parks, at(`json-${n}`, { properties }), NOW);
+        } catch (error) {
+          // Numbers that DynamoDB cannot hold are refused, which the next tests are about.
+          if (error instanceof CellportError && error.code === 'BAD_USER_INPUT') return;
+          throw error;
+        }
+        await putMarkersInBulk(database, [item], newCall());
+        const [marker] = await getMarkers(database, [{ collection: parks, key: `json-${n}` }], newCall());
+        expect(marker?.properties).toEqual(properties);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  const nested = (depth: number): unknown => (depth === 0 ? 'x' : { a: nested(depth - 1) });
+
+  test('are stored to the depth that is allowed', async () => {
+    const properties = { a: nested(30) };
+    await createMarker(database, parks, at('deep', { properties }), NOW, newCall());
+    const [marker] = await getMarkers(database, [{ collection: parks, key: 'deep' }], newCall());
+    expect(marker?.properties).toEqual(properties);
+  });
+
+  test.each<[string, unknown, RegExp]>([
+    ['a list', [], /^properties must be a JSON object/],
+    ['text', 'x', /^properties must be/],
+    ['NaN', { a: Number.NaN }, /^properties\.a must be a finite number; got NaN/],
+    ['more than 53 bits', { a: [2 ** 53] }, /^properties\.a\[0\] must be an integer of at most 53 bits/],
+    ['a number too large', { a: 1.5e300 }, /properties\.a must be/],
+    ['a number too small', { a: 1e-200 }, /9\.9e125/],
+    ['a lone surrogate', { a: '\ud800' }, /surrogates/],
+    ['an empty name', { '': 1 }, /names that are not empty/],
+    ['__proto__', JSON.parse('{"a":{"__proto__":1}}'), /^properties\.a must be names/],
+    ['a function', { a: () => 1 }, /JSON/],
+    ['undefined', { a: undefined }, /JSON/],
+    ['32 levels', { a: nested(31) }, /nested at most 31 deep/],
+    ['100,000 levels', JSON.parse(`${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`), /nested at most/],
+  ])('that are %s are refused by name', (_, properties, message) => {
+    const make = () => newMarkerItem(database, parks, at('bad', { properties: properties as Properties }), NOW);
+    expect(make).toThrow(message);
+  });
+});
+
+describe('a marker from a client', () => {
+  test.each<[string, Partial<Record<keyof MarkerInput, unknown>>, string]>([
+    ['no key', { key: undefined }, 'key'],
+    ['an empty key', { key: '' }, 'key'],
+    ['a key of 3 KB', { key: 'x'.repeat(3_000) }, 'key'],
+    ['latitude 91', { position: { lng: 0, lat: 91 } }, 'position.lat'],
+    ['longitude NaN', { position: { lng: Number.NaN, lat: 0 } }, 'position.lng'],
+    ['a number for a name', { name: 5 }, 'name'],
+    ['half a surrogate pair in its category', { category: '\udc00' }, 'category'],
+    ['401 KB of properties', { properties: { a: 'x'.repeat(401 * 1024) } }, 'properties'],
+  ])('with %s is refused, nothing written', async (_, wrong, field) => {
+    const calls = recordCalls(database);
+    await expect(
+      createMarker(database, parks, at('bad', wrong as Partial<MarkerInput>), NOW, newCall()),
+    ).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      details: { field },
+    });
+    expect(calls.count()).toBe(0);
+  });
+
+  test('of exactly 400 KB is stored, and one byte more is refused before DynamoDB sees it', async () => {
+    const base = itemBytes(newMarkerItem(database, parks, at('border', { properties: { a: 'x'.repeat(1_000) } }), NOW));
+    const text = 'x'.repeat(1_000 + MAX_ITEM_BYTES - base);
+    const item = newMarkerItem(database, parks, at('border', { properties: { a: text } }), NOW);
+    await putMarkersInBulk(database, [item], newCall());
+    expect(() => newMarkerItem(database, parks, at('border', { properties: { a: `${text}x` } }), NOW)).toThrow(
+      /409601 bytes/,
+    );
+  });
+});
+
+describe('creating many markers', () => {
+  test('names each that failed by its index and creates the others, in order', async () => {
+    const many = collectionOf('many');
+    await createMarker(database, many, at('there'), NOW, newCall());
+    const inputs = [
+      at('one'),
+      at('there'),
+      at('two'),
+      at('one'),
+      at('bad', { position: { lng: 0, lat: 91 } }),
+      at('three'),
+    ];
+    const { markers, failures } = await createMarkers(database, many, inputs, NOW, newCall());
+    expect(markers.map(({ key }) => key)).toEqual(['one', 'two', 'three']);
+    expect(failures.map(({ index, code }) => [index, code])).toEqual([
+      [1, 'CONFLICT'],
+      [3, 'CONFLICT'],
+      [4, 'BAD_USER_INPUT'],
+    ]);
+    expect(failures[2]?.message).toMatch(/^position\.lat must be/);
+  });
+
+  test('takes 500, and refuses 501 before it writes one', async () => {
+    const five = collectionOf('five-hundred');
+    const inputs = Array.from({ length: 501 }, (_, n) => at(String(n)));
+    await expect(createMarkers(database, five, inputs, NOW, newCall())).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      details: { field: 'markers' },
+    });
+    expect(await indexed(database, five)).toEqual([]);
+    const { markers, failures } = await createMarkers(database, five, inputs.slice(1), NOW, newCall());
+    expect(markers).toHaveLength(500);
+    expect(failures).toEqual([]);
+  });
+
+  test('under throttling ends, says of each what became of it, and tells the truth', async () => {
+    const db = client();
+    const slow = collectionOf('throttled');
+    injectFaults(db, 'PutItem', [
+      ...Array<undefined>(20).fill(undefined),
+      ...Array<'throttled'>(1_000).fill('throttled'),
+    ]);
+    const inputs = Array.from({ length: 200 }, (_, n) => at(String(n)));
+    const { markers, failures } = await createMarkers(db, slow, inputs, NOW, newCall());
+    expect(markers.length + failures.length).toBe(inputs.length);
+    expect(new Set(failures.map(({ code }) => code))).toEqual(new Set(['THROTTLED']));
+    const found = await getMarkers(
+      database,
+      inputs.map(({ key }) => ({ collection: slow, key: key ?? '' })),
+      newCall(),
+    );
+    expect(found.filter((marker) => marker !== null)).toEqual(markers);
+  });
+});
+
+test('importing the same markers again leaves each once, under its key', async () => {
+  const again = collectionOf('again', { writeShards: 3 });
+  const items = Array.from({ length: 60 }, (_, n) => newMarkerItem(database, again, at(String(n)), NOW));
+  await putMarkersInBulk(database, items, newCall());
+  await putMarkersInBulk(database, items, newCall());
+  expect(await indexed(database, again)).toHaveLength(60);
+});
+
+test('an item that was written by hand is no marker, and hides no other', async () => {
+  const odd = collectionOf('odd');
+  const good = newMarkerItem(database, odd, at('good'), NOW);
+  const items = [
+    good,
+    { ...good, pk: 'someone else' },
+    { ...good, ...database.keys.marker('odd', 'lat'), lat: 'north' },
+  ];
+  for (const item of items)
+    await send(database, 'put', { TableName: database.tables.entities, Item: { ...item } }, newCall());
+  const read = (await indexed(database, odd)).map((item) => markerFromBase(database.keys, item, odd)?.key);
+  expect(read.filter((key) => key !== undefined)).toEqual(['good']);
+  expect(read).toHaveLength(3);
+});

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+
+import type { Item } from '../../src/store/database.js';
+import { putInBulk } from '../../src/store/batch-write.js';
+import { newCall } from '../../src/store/meter.js';
+import { type StoredRange, readRange } from '../../src/store/ranges.js';
+import { injectFaults, interceptCalls } from '../support/faults.js';
+import { newDatabase, testDatabase } from '../support/test-database.js';
+
+const database = await testDatabase();
+const client = () => newDatabase('readable', { tables: database.tables });
+
+const name = (n: number) => String(n).padStart(4, '0');
+/** Large enough for a page of 1 MB to hold a few hundred of them: `name` is projected. */
+const entries = Array.from({ length: 700 }, (_, n) => ({
+  pk: `item-${name(n)}`,
+  sk: 'self',
+  gpkA: 'partition',
+  gskA: name(n),
+  name: 'x'.repeat(3_000),
+}));
+await putInBulk(database, database.tables.entities, entries, newCall());
+
+const all: StoredRange = { index: 'geoA', pk: 'partition', from: name(0), to: name(9999) };
+
+async function keysOf(pages: AsyncIterable<readonly Item[]>): Promise<unknown[]> {
+  const found: unknown[] = [];
+  for await (const items of pages) found.push(...items.map((item) => item['gskA']));
+  return found;
+}
+
+describe('a range', () => {
+  test('is read to its end over pages of 1 MB, in order', async () => {
+    const call = newCall();
+    expect(await keysOf(readRange(database, all, call))).toEqual(entries.map(({ gskA }) => gskA));
+    expect(call.meter.queries).toBeGreaterThan(2);
+    expect(call.meter.itemsReturned).toBe(entries.length);
+  });
+
+  test('includes both of its bounds and nothing beyond them', async () => {
+    expect(await keysOf(readRange(database, { ...all, from: name(7), to: name(9) }, newCall()))).toEqual([
+      name(7),
+      name(8),
+      name(9),
+    ]);
+    expect(await keysOf(readRange(database, { ...all, pk: 'another' }, newCall()))).toEqual([]);
+  });
+
+  test('ends at its limit, over pages too', async () => {
+    const call = newCall();
+    expect(await keysOf(readRange(database, { ...all, limit: 500 }, call))).toEqual(
+      entries.slice(0, 500).map(({ gskA }) => gskA),
+    );
+    expect(call.meter.itemsScanned).toBe(500);
+  });
+
+  test('goes on behind an empty page that is not the last', async () => {
+    const db = client();
+    let calls = 0;
+    interceptCalls(db, 'Query', async (input, ask) => {
+      calls += 1;
+      return calls % 2 === 0
+        ? { Items: [], Count: 0, ScannedCount: 0, LastEvaluatedKey: input['ExclusiveStartKey'] }
+        : ask({ ...input, Limit: 100 });
+    });
+    expect(await keysOf(readRange(db, all, newCall()))).toHaveLength(entries.length);
+  });
+
+  test('asks for no page before the one ahead of it was taken', async () => {
+    const call = newCall();
+    for await (const page of readRange(database, all, call)) {
+      expect(page.length).toBeGreaterThan(0);
+      break;
+    }
+    expect(call.meter.queries).toBe(1);
+  });
+
+  test('fails as a whole where one of its pages fails', async () => {
+    const db = client();
+    injectFaults(db, 'Query', [undefined, ...Array<'refused'>(20).fill('refused')]);
+    await expect(keysOf(readRange(db, all, newCall()))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+});

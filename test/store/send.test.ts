@@ -1,0 +1,172 @@
+import { createServer, request } from 'node:http';
+import type { AddressInfo, Server } from 'node:net';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+
+import type { Database } from '../../src/store/database.js';
+import { newCall } from '../../src/store/meter.js';
+import { send } from '../../src/store/send.js';
+import { injectFaults } from '../support/faults.js';
+import { engine, newDatabase, testDatabase } from '../support/test-database.js';
+
+const database = await testDatabase();
+const { entities } = database.tables;
+
+/** The same tables through a client of its own, so that faults stay with one test. */
+function client(options: Parameters<typeof newDatabase>[1] = {}): Database {
+  return newDatabase('readable', { tables: database.tables, ...options });
+}
+
+const servers: Server[] = [];
+
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+async function listen(server: ReturnType<typeof createServer>, port = 0): Promise<number> {
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+/** A server that hands everything on to the engine. */
+function proxy() {
+  const { hostname, port } = new URL(engine().endpoint);
+  return createServer((incoming, outgoing) => {
+    const { method, headers, url } = incoming;
+    const onward = request({ hostname, port, method, headers, path: url }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(outgoing);
+    });
+    incoming.pipe(onward);
+  });
+}
+
+const put = (db: Database, sk: string, call = newCall()) =>
+  send(db, 'put', { TableName: entities, Item: { pk: 'send', sk } }, call);
+const stored = async (sk: string) => {
+  const { Item } = await send(database, 'get', { TableName: entities, Key: { pk: 'send', sk } }, newCall());
+  return Item !== undefined;
+};
+
+describe('a command', () => {
+  test('is metered by what DynamoDB reports', async () => {
+    const call = newCall();
+    await put(database, 'metered', call);
+    await send(database, 'get', { TableName: entities, Key: { pk: 'send', sk: 'metered' } }, call);
+    await send(
+      database,
+      'batchGet',
+      {
+        RequestItems: {
+          [entities]: {
+            Keys: [{ pk: 'send', sk: 'metered' }],
+          },
+        },
+      },
+      call,
+    );
+    const query = {
+      TableName: entities,
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': 'send' },
+    };
+    await send(database, 'query', query, call);
+    await send(
+      database,
+      'update',
+      {
+        TableName: entities,
+        Key: { pk: 'send', sk: 'metered' },
+        UpdateExpression: 'SET a = :a',
+        ExpressionAttributeValues: { ':a': 1 },
+      },
+      call,
+    );
+    expect(call.meter).toEqual({
+      queries: 1,
+      getItems: 2,
+      writes: 2,
+      readUnits: 1.5,
+      writeUnits: 2,
+      itemsScanned: 1,
+      itemsReturned: 3,
+      cacheHits: 0,
+    });
+  });
+
+  test('that is throttled for a moment succeeds', async () => {
+    const db = client();
+    const faults = injectFaults(db, 'PutItem', ['throttled', 'throttled']);
+    await put(db, 'patience');
+    expect(faults.met).toBe(2);
+    expect(await stored('patience')).toBe(true);
+  });
+
+  test('that is throttled all the time fails as THROTTLED and says when to come back', async () => {
+    const db = client();
+    injectFaults(db, 'PutItem', 'throttled');
+    await expect(put(db, 'throttled')).rejects.toMatchObject({ code: 'THROTTLED', details: { retryAfterMs: 1000 } });
+    expect(await stored('throttled')).toBe(false);
+  });
+
+  test('fails as UNAVAILABLE while nobody listens, and succeeds afterwards with the same client', async () => {
+    const closed = createServer();
+    const port = await listen(closed);
+    await new Promise((resolve) => closed.close(resolve));
+    const db = client({ endpoint: `http://127.0.0.1:${port}` });
+    await expect(put(db, 'recovered')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await listen(proxy(), port);
+    await put(db, 'recovered');
+    expect(await stored('recovered')).toBe(true);
+  });
+
+  test('fails as UNAVAILABLE when DynamoDB accepts connections and says nothing', async () => {
+    const port = await listen(createServer(() => undefined));
+    const db = client({ endpoint: `http://127.0.0.1:${port}`, giveUpAfterMs: 300 });
+    await expect(put(db, 'silent')).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining('300 ms'),
+    });
+    db.client.destroy();
+  });
+
+  test('fails as UNAVAILABLE when DynamoDB answers with a fault of its own', async () => {
+    const port = await listen(createServer((_, response) => response.writeHead(503).end()));
+    await expect(put(client({ endpoint: `http://127.0.0.1:${port}` }), '503')).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+    });
+  });
+
+  test('fails as UNAVAILABLE when its table is missing', async () => {
+    await expect(
+      send(database, 'get', { TableName: 'no-such-table', Key: { pk: 'a', sk: 'b' } }, newCall()),
+    ).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+    });
+  });
+
+  test('ends with the reason of its signal, also in the middle of a pause between retries', async () => {
+    const db = client();
+    const faults = injectFaults(db, 'PutItem', ['throttled', 'throttled', 'never answered']);
+    const reason = new Error('the client went away');
+    const controller = new AbortController();
+    const work = put(db, 'aborted', newCall(controller.signal));
+    // The pause after the second attempt is the longer one: it may take two seconds.
+    await vi.waitFor(() => expect(faults.met).toBe(2), { timeout: 10_000, interval: 1 });
+    controller.abort(reason);
+    await expect(work).rejects.toBe(reason);
+    await expect(put(db, 'aborted', newCall(controller.signal))).rejects.toBe(reason);
+  });
+
+  test('that breaks a condition keeps the name of its failure', async () => {
+    await put(database, 'once');
+    const again = {
+      TableName: entities,
+      Item: { pk: 'send', sk: 'once' },
+      ConditionExpression: 'attribute_not_exists(pk)',
+    };
+    await expect(send(database, 'put', again, newCall())).rejects.toMatchObject({
+      name: 'ConditionalCheckFailedException',
+    });
+  });
+});

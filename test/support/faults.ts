@@ -1,0 +1,71 @@
+import type { Database } from '../../src/store/database.js';
+
+/**
+ * What happens to an attempt: it is refused before it reaches DynamoDB, or carried out and its answer lost on the way
+ * back, or it never ends.
+ */
+export type Fault = 'throttled' | 'refused' | 'answer lost' | 'never answered';
+
+export interface Faults {
+  /** How many attempts have met a fault so far. */
+  readonly met: number;
+}
+
+const failure = (fault: 'throttled' | 'refused' | 'answer lost') =>
+  fault === 'throttled'
+    ? Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException', $fault: 'client', $metadata: {} })
+    : Object.assign(new Error('socket'), { code: fault === 'refused' ? 'ECONNREFUSED' : 'ECONNRESET' });
+
+/**
+ * Makes attempts of one operation (as DynamoDB names it, e.g. `PutItem`) fail, each retry of the SDK being an attempt of
+ * its own: the first ones by the faults in the list, those after them not at all; or all of them by one fault.
+ */
+export function injectFaults(
+  { client }: Pick<Database, 'client'>,
+  operation: string,
+  faults: readonly (Fault | undefined)[] | Fault,
+): Faults {
+  const state = { met: 0 };
+  let attempt = 0;
+  client.middlewareStack.add(
+    (next, context) => async (args) => {
+      if (context.commandName !== `${operation}Command`) return next(args);
+      const fault = typeof faults === 'string' ? faults : faults[attempt];
+      attempt += 1;
+      if (fault === undefined) return next(args);
+      state.met += 1;
+      if (fault === 'never answered') return new Promise(() => undefined);
+      if (fault === 'answer lost') await next(args);
+      throw failure(fault);
+    },
+    { step: 'deserialize', priority: 'high', name: `faults-${Math.random()}` },
+  );
+  return state;
+}
+
+/** Calls of a plain operation, with its input and output as lib-dynamodb gives them. */
+type Plain = Record<string, unknown>;
+
+/**
+ * Puts a function between the program and one operation: it gets the input and may ask DynamoDB with the same or another
+ * one, and answers what it likes. For answers that DynamoDB Local never gives of itself.
+ */
+export function interceptCalls(
+  { client }: Pick<Database, 'client'>,
+  operation: string,
+  answer: (input: Plain, ask: (input: Plain) => Promise<Plain>) => Promise<Plain>,
+): void {
+  client.middlewareStack.add(
+    (next, context) => async (args) => {
+      if (context.commandName !== `${operation}Command`) return next(args);
+      let response: unknown;
+      const output = await answer(args.input as Plain, async (input) => {
+        const result = await next({ ...args, input: input as typeof args.input });
+        response = result.response;
+        return result.output as unknown as Plain;
+      });
+      return { response, output: { $metadata: {}, ...output } as never };
+    },
+    { step: 'initialize', priority: 'low', name: `intercept-${Math.random()}` },
+  );
+}
