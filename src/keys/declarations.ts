@@ -10,6 +10,9 @@ import { shardOf } from './shard.js';
 /** Characters of a geohash that stand in the sort key of its cell; those before them stand in the partition key. */
 const SUFFIX_LENGTH = 3;
 
+/** The suffix of the empty geohash, the whole collection: longer than any other, so that it is never taken for one. */
+export const TOTAL = 'total';
+
 const prefixOf = (geohash: string) => geohash.slice(0, -SUFFIX_LENGTH);
 const suffixOf = (geohash: string) => geohash.slice(-SUFFIX_LENGTH);
 
@@ -113,8 +116,7 @@ export const CELL = {
       geohash.length < SUFFIX_LENGTH ? `C${geohash.length}` : 'Ce',
     ),
     prefix: derive({ geohash: 'text' }, ({ geohash }) => prefixOf(geohash)),
-    // The empty geohash is the whole collection. `total` is longer than any suffix, so it cannot be taken for one.
-    suffix: derive({ geohash: 'text' }, ({ geohash }) => (geohash === '' ? 'total' : suffixOf(geohash))),
+    suffix: derive({ geohash: 'text' }, ({ geohash }) => (geohash === '' ? TOTAL : suffixOf(geohash))),
   },
 } as const satisfies EntityDeclaration;
 

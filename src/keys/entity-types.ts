@@ -1,4 +1,4 @@
-import type { Derivation, IngredientValue } from './derive.js';
+import type { Derivation, IngredientValue, Ingredients } from './derive.js';
 import type { IndexAttributes } from './indexes.js';
 import type { Braced, NameOf, ValueOf } from './template-types.js';
 
@@ -46,9 +46,10 @@ type MadeFrom<R, B extends string> = {
 type Optional<T> = { readonly [N in keyof T]?: T[N] | undefined };
 type Simplified<T> = { readonly [N in keyof T]: T[N] };
 
-type MadeFromText<R, T extends string> = Simplified<
-  MadeFrom<R, Exclude<Braced<T>, `${string}?`>> & Optional<MadeFrom<R, Extract<Braced<T>, `${string}?`>>>
->;
+/** The same for whole templates. A text that the compiler does not know could name anything. */
+type MadeFromText<R, T extends string> = string extends T
+  ? Ingredients
+  : Simplified<MadeFrom<R, Exclude<Braced<T>, `${string}?`>> & Optional<MadeFrom<R, Extract<Braced<T>, `${string}?`>>>>;
 
 /** What an entity's own key is made from. */
 export type KeyIngredients<D extends EntityDeclaration> = MadeFromText<DerivedOf<D>, KeyText<D>>;

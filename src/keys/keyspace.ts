@@ -1,6 +1,6 @@
 import { badInput } from '../errors.js';
 import type { GeoSlot } from '../model/collection.js';
-import { CELL, CODE, COLLECTION, MARKER, SET_ASIDE, STREAM_STATE } from './declarations.js';
+import { CELL, CODE, COLLECTION, MARKER, SET_ASIDE, STREAM_STATE, TOTAL } from './declarations.js';
 import { documentId, parseDocumentId, type Key } from './document-id.js';
 import type { KeyStyle } from './entity-types.js';
 import { defineEntity } from './entity.js';
@@ -110,7 +110,7 @@ export function createKeyspace(style: KeyStyle): Keyspace {
     parseCell(key) {
       const parts = cells.parse(key);
       if (!parts) return undefined;
-      const cell = { scope: parts.scope, geohash: parts.suffix === 'total' ? '' : parts.prefix + parts.suffix };
+      const cell = { scope: parts.scope, geohash: parts.suffix === TOTAL ? '' : parts.prefix + parts.suffix };
       return cells.documentId(cell) === documentId(key) ? cell : undefined;
     },
     streamState: (consumer) => states.format({ consumer }),

@@ -51,6 +51,13 @@ test('the names of parts are typed from the templates', () => {
   );
 });
 
+test('templates that the compiler does not know take any names, and are checked when they are used', () => {
+  const template: string = 'loose::{a}';
+  const loose = defineEntity({ name: 'loose', key: { pk: template, sk: '{b}' } });
+  expect(loose.format({ a: '1', b: '2' })).toEqual({ pk: 'loose::1', sk: '2' });
+  expect(() => loose.format({ a: '1' })).toThrow('loose.b must be a text');
+});
+
 test('a key of another entity, or one spelt otherwise, is not parsed', () => {
   for (const other of [
     { pk: 'productdate::bcparks_1::dayuse::1', sk: '1::2025-12-31' },
