@@ -1,4 +1,4 @@
-import { open, rm, type FileHandle } from 'node:fs/promises';
+import { lstat, open, rm, type FileHandle } from 'node:fs/promises';
 import { CellportError } from '../errors.js';
 
 /** A row that was not imported. */
@@ -38,7 +38,9 @@ export class RejectsFile {
   async begin(bytes: number): Promise<void> {
     try {
       if (bytes === 0) {
-        await rm(this.path, { force: true });
+        // Nothing but a file of a former run is taken away: the path may be a device or a link to somewhere.
+        const there = await lstat(this.path).catch(() => undefined);
+        if (there?.isFile() === true) await rm(this.path, { force: true });
         return;
       }
       this.#file = await open(this.path, 'a');

@@ -1,0 +1,292 @@
+import { mkdtemp, readFile as readText, rm, symlink, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setMaxListeners } from 'node:events';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { importMarkers, type ImportProgress } from '../../src/ingest/import-markers.js';
+import { fileIdentity, importStateFile } from '../../src/ingest/import-state.js';
+import { formatOf, readFile } from '../../src/ingest/read-file.js';
+import { RejectsFile } from '../../src/ingest/rejects.js';
+import { merge, upsertMarkers } from '../../src/ingest/upsert.js';
+import type { Collection } from '../../src/model/collection.js';
+import { createCollection } from '../../src/store/collections.js';
+import { newMarkerItem } from '../../src/store/marker-item.js';
+import { getMarkers } from '../../src/store/markers.js';
+import { newCall } from '../../src/store/meter.js';
+import { recordCalls } from '../support/record-calls.js';
+import { testDatabase } from '../support/test-database.js';
+
+const database = await testDatabase();
+const call = newCall();
+const calls = recordCalls(database);
+const first = '2026-01-01T00:00:00.000Z';
+const second = '2026-02-01T00:00:00.000Z';
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cellport-import-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+let made = 0;
+async function newCollection(): Promise<Collection> {
+  made += 1;
+  return createCollection(database, { key: `c${made}`, name: 'Test', mapProperties: ['a'] }, first, call);
+}
+
+interface Run {
+  readonly fresh?: boolean;
+  readonly now?: string;
+  readonly rejects?: string;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: ImportProgress) => void;
+}
+
+/** Imports a file as the command does. */
+async function run(collection: Collection, path: string, options: Run = {}): Promise<ImportProgress> {
+  const identity = `${await fileIdentity(path)} ${collection.key}`;
+  return importMarkers({
+    database,
+    collection,
+    rows: readFile(path, formatOf(path)),
+    fresh: options.fresh ?? false,
+    identity,
+    state: importStateFile(join(folder, 'state'), `${path} ${collection.key}`, identity),
+    once: false,
+    rejects: new RejectsFile(options.rejects ?? `${path}.rejects.ndjson`),
+    now: () => new Date(options.now ?? first),
+    onProgress: options.onProgress ?? (() => {}),
+    call: newCall(options.signal),
+    windowRows: 100,
+  });
+}
+
+async function file(name: string, lines: readonly unknown[]): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'));
+  return path;
+}
+
+const row = (key: string, rest: object = {}) => ({ key, lng: 16.9, lat: 52.4, name: key, a: 1, ...rest });
+const many = (count: number) => Array.from({ length: count }, (_, at) => row(`k${at}`, { lng: (at % 360) - 180 }));
+const load = (collection: Collection, keys: readonly string[]) =>
+  getMarkers(
+    database,
+    keys.map((key) => ({ collection, key })),
+    call,
+    { consistent: true },
+  );
+const counts = (created: number, updated: number, unchanged: number, rejected: number) => ({
+  created,
+  updated,
+  unchanged,
+  rejected,
+});
+
+describe('importing a file', () => {
+  it('writes a fresh collection in batches, without looking up what cannot be there', async () => {
+    const collection = await newCollection();
+    const path = await file('fresh.ndjson', many(1000));
+    calls.reset();
+    expect(await run(collection, path, { fresh: true })).toMatchObject({ counts: counts(1000, 0, 0, 0), resumed: 0 });
+    expect(calls.count('BatchWriteItem')).toBe(calls.count());
+    expect(calls.count()).toBeLessThanOrEqual(1000 / 25 + 10);
+    expect(await load(collection, ['k0', 'k999', 'k1000'])).toMatchObject([
+      { key: 'k0', position: { lng: -180, lat: 52.4 }, name: 'k0', properties: { a: 1 }, version: 1, createdAt: first },
+      { key: 'k999' },
+      null,
+    ]);
+  });
+
+  it('changes nothing when it is repeated, and writes nothing', async () => {
+    const collection = await newCollection();
+    const path = await file('again.ndjson', many(300));
+    await run(collection, path, { fresh: true });
+    const before = await load(collection, ['k0', 'k150', 'k299']);
+    calls.reset();
+    expect(await run(collection, path, { now: second })).toMatchObject({ counts: counts(0, 0, 300, 0) });
+    expect(calls.count('BatchGetItem')).toBe(calls.count());
+    expect(await load(collection, ['k0', 'k150', 'k299'])).toEqual(before);
+  });
+
+  it('updates rows that differ: creation time kept, version raised, map version only where a map would draw it otherwise', async () => {
+    const collection = await newCollection();
+    const big = { b: 'x'.repeat(300) };
+    await run(
+      collection,
+      await file(
+        'old.ndjson',
+        ['same', 'moved', 'renamed', 'unnamed', 'undrawn'].map((key) => row(key, big)),
+      ),
+      { fresh: true },
+    );
+    const changed = [
+      row('same', big),
+      row('moved', { ...big, lat: 10 }),
+      row('renamed', { ...big, name: 'other' }),
+      { ...row('unnamed', big), name: undefined },
+      row('undrawn', { b: 'y'.repeat(300) }),
+      row('new'),
+    ];
+    const path = await file('new.ndjson', changed);
+    expect(await run(collection, path, { now: second })).toMatchObject({ counts: counts(1, 4, 1, 0) });
+    expect(await load(collection, ['same', 'moved', 'renamed', 'unnamed', 'undrawn', 'new'])).toMatchObject([
+      { version: 1, mapVersion: 1, createdAt: first, updatedAt: first },
+      { version: 2, mapVersion: 2, createdAt: first, updatedAt: second, position: { lng: 16.9, lat: 10 } },
+      { version: 2, mapVersion: 2, name: 'other' },
+      { version: 2, mapVersion: 2, name: null },
+      { version: 2, mapVersion: 1, createdAt: first, updatedAt: second, properties: { a: 1, b: 'y'.repeat(300) } },
+      { version: 1, mapVersion: 1, createdAt: second },
+    ]);
+  });
+
+  it('rejects what is no marker and keys that stand there twice, each with its line and reason', async () => {
+    const collection = await newCollection();
+    const path = await file('bad.ndjson', [
+      row('a'),
+      row('a', { name: 'the second a' }),
+      row('b', { lat: 91 }),
+      row('c', { lng: 52, lat: 100 }),
+      'no json',
+      row('', {}),
+      row('d', { text: 'x'.repeat(500_000) }),
+      '{"key":"e","lng":1,"lat":2,"n":9007199254740993}',
+      row('x'.repeat(3000)),
+      row('z'),
+    ]);
+    expect(await run(collection, path, { fresh: true })).toMatchObject({ counts: counts(2, 0, 0, 8) });
+    const lines = (await readText(`${path}.rejects.ndjson`, 'utf8')).trim().split('\n');
+    const rejects = lines.map((line) => JSON.parse(line) as { line: number; reason: string; row: unknown });
+    expect(rejects.map(({ line }) => line)).toEqual([2, 3, 4, 5, 6, 7, 8, 9]);
+    const reasons = [
+      /"a" stands on line 1/,
+      /lat.*91/,
+      /swapped/,
+      /no JSON/,
+      /no key/,
+      /bytes/,
+      /properties\.n/,
+      /key/,
+    ];
+    for (const [at, reason] of reasons.entries()) expect(rejects[at]?.reason).toMatch(reason);
+    expect(rejects[0]?.row).toEqual(row('a', { name: 'the second a' }));
+    expect(lines.every((line) => line.length < 40_000)).toBe(true);
+    expect(await load(collection, ['a', 'b', 'c', 'd', 'e', 'z'])).toMatchObject([
+      { name: 'a' },
+      null,
+      null,
+      null,
+      null,
+      { key: 'z' },
+    ]);
+    // A file without faults leaves no rejects of another run behind.
+    await file('bad.ndjson', [row('a')]);
+    await run(collection, path);
+    expect(existsSync(`${path}.rejects.ndjson`)).toBe(false);
+  });
+
+  it('goes on where it was interrupted: nothing twice, no reject lost or repeated, a half-written window compared', async () => {
+    const collection = await newCollection();
+    const bad = (key: string) => row(key, { lat: 100 });
+    const rows = [bad('early'), ...many(250), row('k17'), bad('late')];
+    const path = await file('long.ndjson', rows);
+    const stop = new AbortController();
+    setMaxListeners(0, stop.signal);
+    const interrupted = run(collection, path, {
+      fresh: true,
+      signal: stop.signal,
+      onProgress: ({ end }) => {
+        // While the second window is being written.
+        if (end > 0) setTimeout(() => stop.abort(new Error('pulled the plug')), 2);
+      },
+    });
+    await expect(interrupted).rejects.toThrow('pulled the plug');
+    const progress: ImportProgress[] = [];
+    const result = await run(collection, path, { now: second, onProgress: (each) => progress.push(each) });
+    expect(progress[0]).toMatchObject({ resumed: 100, counts: { created: 99, rejected: 1 } });
+    const { created, updated, unchanged, rejected } = result.counts;
+    expect({ there: created + unchanged, updated, rejected }).toEqual({ there: 250, updated: 0, rejected: 3 });
+    const lines = (await readText(`${path}.rejects.ndjson`, 'utf8')).trim().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as { line: number }).line)).toEqual([1, 252, 253]);
+    const found = await load(
+      collection,
+      many(250).map(({ key }) => key),
+    );
+    expect(found.filter((marker) => marker?.version === 1)).toHaveLength(250);
+    // Once through, another run begins anew.
+    expect(await run(collection, path)).toMatchObject({ resumed: 0, counts: counts(0, 0, 250, 3) });
+  });
+
+  it('stops with a clear error where the rejects file cannot be written, and has lost nothing when it goes on', async () => {
+    const collection = await newCollection();
+    const path = await file('full.ndjson', [row('a'), row('b', { lat: 100 })]);
+    const full = join(folder, 'full-disk');
+    await symlink('/dev/full', full);
+    await expect(run(collection, path, { fresh: true, rejects: full })).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringMatching(/rejects file .*no space/) as unknown,
+    });
+    expect((await run(collection, path)).counts).toMatchObject({ rejected: 1 });
+    expect(await load(collection, ['a', 'b'])).toMatchObject([{ key: 'a' }, null]);
+  });
+
+  it('takes any JSON as properties and finds it unchanged the next time', async () => {
+    const collection = await newCollection();
+    let at = 0;
+    const value = fc.jsonValue({ maxDepth: 4, stringUnit: 'grapheme' });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.dictionary(
+          fc.string({ minLength: 1 }).filter((name) => name !== '__proto__'),
+          value,
+        ),
+        async (properties) => {
+          at += 1;
+          const input = { key: `p${at}`, position: { lng: -0, lat: 2 }, properties };
+          let item;
+          try {
+            item = newMarkerItem(database, collection, input, first);
+          } catch {
+            return;
+          }
+          expect(await upsertMarkers(database, [item], call)).toEqual(['created']);
+          expect(await upsertMarkers(database, [newMarkerItem(database, collection, input, second)], call)).toEqual([
+            'unchanged',
+          ]);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('upsertMarkers', () => {
+  it('never overwrites what another writer changed in between: it reads again and carries the version on', async () => {
+    const collection = await newCollection();
+    const item = (name: string) =>
+      newMarkerItem(database, collection, { key: 'a', position: { lng: 1, lat: 2 }, name }, first);
+    await upsertMarkers(database, [item('before')], call);
+    const writers = ['one', 'two', 'three', 'four'];
+    const outcomes = await Promise.all(writers.map((name) => upsertMarkers(database, [item(name)], call)));
+    expect(outcomes.flat()).toEqual(['updated', 'updated', 'updated', 'updated']);
+    expect(await load(collection, ['a'])).toMatchObject([{ version: 5, mapVersion: 5 }]);
+  });
+
+  it('keeps attributes that no file speaks of', async () => {
+    const collection = await newCollection();
+    const wanted = newMarkerItem(database, collection, { key: 'a', position: { lng: 1, lat: 2 } }, second);
+    const found = {
+      ...newMarkerItem(database, collection, { key: 'a', position: { lng: 1, lat: 2 }, name: 'x' }, first),
+      ttl: 7,
+      version: 4,
+      mv: 2,
+    };
+    const merged = merge(found, wanted);
+    expect(merged).toMatchObject({ ttl: 7, version: 5, mv: 3, createdAt: first, updatedAt: second });
+    expect(merged).not.toHaveProperty('name');
+    expect(merge(merged ?? {}, wanted)).toBeUndefined();
+  });
+});
