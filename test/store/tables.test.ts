@@ -1,35 +1,173 @@
-import { expect, test } from 'vitest';
+import { CreateTableCommand, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, describe, expect, test } from 'vitest';
 
-import { newCall } from '../../src/store/meter.js';
-import { send } from '../../src/store/send.js';
-import { describeTables, ensureTables } from '../../src/store/tables.js';
+import type { Database } from '../../src/store/database.js';
+import { checkTables } from '../../src/store/table-check.js';
+import { tableDefinitions } from '../../src/store/table-definitions.js';
+import { deleteTables, describeTables, ensureTables } from '../../src/store/tables.js';
 import { recordCalls } from '../support/record-calls.js';
-import { testDatabase } from '../support/test-database.js';
+import { newDatabase, testDatabase } from '../support/test-database.js';
 
 const database = await testDatabase();
 
-test('making the tables again makes nothing', async () => {
-  const calls = recordCalls(database);
-  expect(await ensureTables(database)).toEqual([]);
-  expect(calls.count('CreateTable')).toBe(0);
+const others: Database[] = [];
+afterAll(async () => {
+  for (const other of others) await deleteTables(other);
 });
 
-test('the entities carry a stream with both images and expire by ttl, the derived table does neither', async () => {
-  const [entities, derived] = await describeTables(database);
-  expect(entities?.description?.StreamSpecification).toEqual({
-    StreamEnabled: true,
-    StreamViewType: 'NEW_AND_OLD_IMAGES',
+/** A database without tables, whatever a test makes of them removed in the end. */
+function fresh(): Database {
+  const other = newDatabase();
+  others.push(other);
+  return other;
+}
+
+type Request = ReturnType<typeof tableDefinitions>[number]['request'];
+
+/** Makes both tables, the entities changed by a function. */
+async function makeDifferent(change: (request: Request) => Request, ttl: string | null = 'ttl'): Promise<Database> {
+  const other = fresh();
+  const [entities, derived] = tableDefinitions(other.tables).map(({ request }) => request);
+  if (entities === undefined || derived === undefined) throw new Error('two tables were expected');
+  await other.client.send(new CreateTableCommand(change(entities)));
+  await other.client.send(new CreateTableCommand(derived));
+  if (ttl !== null) {
+    const TimeToLiveSpecification = { AttributeName: ttl, Enabled: true };
+    await other.client.send(new UpdateTimeToLiveCommand({ TableName: other.tables.entities, TimeToLiveSpecification }));
+  }
+  return other;
+}
+
+const without = (name: string) => (request: Request) => {
+  const indexes = (request.GlobalSecondaryIndexes ?? []).filter(({ IndexName }) => IndexName !== name);
+  const used = new Set([
+    'pk',
+    'sk',
+    ...indexes.flatMap(({ KeySchema }) => (KeySchema ?? []).map((key) => key.AttributeName)),
+  ]);
+  return {
+    ...request,
+    GlobalSecondaryIndexes: indexes,
+    AttributeDefinitions: request.AttributeDefinitions?.filter(({ AttributeName }) => used.has(AttributeName)),
+  };
+};
+
+const projecting =
+  (projection: object) =>
+  (request: Request): Request => ({
+    ...request,
+    GlobalSecondaryIndexes: request.GlobalSecondaryIndexes?.map((index) =>
+      index.IndexName === 'geoA' ? { ...index, Projection: projection } : index,
+    ),
   });
-  expect(entities?.ttl).toBe('ttl');
-  expect(derived?.description?.StreamSpecification).toBeUndefined();
-  expect(derived?.ttl).toBeNull();
+
+describe('making the tables', () => {
+  test('gives the names of those it made, and makes nothing the second time', async () => {
+    const other = fresh();
+    const { entities, derived } = other.tables;
+    expect([...(await ensureTables(other))].sort()).toEqual([entities, derived].sort());
+    const calls = recordCalls(other);
+    expect(await ensureTables(other)).toEqual([]);
+    expect(calls.count('CreateTable')).toBe(0);
+  });
+
+  test('succeeds for all of several processes that begin at once', async () => {
+    const other = fresh();
+    const made = await Promise.all([ensureTables(other), ensureTables(other), ensureTables(other)]);
+    expect(made.flat()).toHaveLength(2);
+    await checkTables(other);
+  });
+
+  test('ends what a killed process began', async () => {
+    const other = await makeDifferent((request) => request, null);
+    await expect(checkTables(other)).rejects.toThrow(/TTL/);
+    await ensureTables(other);
+    await checkTables(other);
+  });
+
+  test('and deleting them leaves none', async () => {
+    const other = fresh();
+    await ensureTables(other);
+    expect(await deleteTables(other)).toHaveLength(2);
+    expect((await describeTables(other)).map(({ description }) => description)).toEqual([undefined, undefined]);
+    expect(await deleteTables(other)).toEqual([]);
+  });
 });
 
-test('a command is metered by what DynamoDB reports', async () => {
-  const call = newCall();
-  const calls = recordCalls(database);
-  await send(database, 'put', { TableName: database.tables.entities, Item: { pk: 'a', sk: 'b', n: 1 } }, call);
-  await send(database, 'get', { TableName: database.tables.entities, Key: { pk: 'a', sk: 'b' } }, call);
-  expect(call.meter).toMatchObject({ writes: 1, writeUnits: 1, getItems: 1, readUnits: 0.5, itemsReturned: 1 });
-  expect(calls.commands[0]).toMatchObject({ name: 'PutItem', input: { Item: { pk: 'a', sk: 'b', n: 1 } } });
+describe('the tables', () => {
+  test('are as they have to be once they are made', async () => {
+    await expect(checkTables(database)).resolves.toBeUndefined();
+  });
+
+  test('are billed by request; the entities carry a stream with both images and expire by ttl, the derived do neither', async () => {
+    const [entities, derived] = await describeTables(database);
+    expect(entities?.description?.StreamSpecification).toEqual({
+      StreamEnabled: true,
+      StreamViewType: 'NEW_AND_OLD_IMAGES',
+    });
+    expect(entities?.ttl).toBe('ttl');
+    expect(derived?.description?.StreamSpecification).toBeUndefined();
+    expect(derived?.ttl).toBeNull();
+    for (const table of [entities, derived]) {
+      expect(table?.description?.BillingModeSummary?.BillingMode).toBe('PAY_PER_REQUEST');
+    }
+  });
+
+  test('that are missing are named', async () => {
+    const other = fresh();
+    await expect(checkTables(other)).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining(`table ${other.tables.entities}: the table must be there; found missing`),
+    });
+  });
+
+  test.each<[string, (request: Request) => Request, string | null, object]>([
+    ['an index is missing', without('place'), 'ttl', { what: 'index place', expected: 'there', found: 'missing' }],
+    [
+      'an index has another key',
+      (request) => ({
+        ...request,
+        GlobalSecondaryIndexes: request.GlobalSecondaryIndexes?.map((index) =>
+          index.IndexName === 'global' ? { ...index, KeySchema: [{ AttributeName: 'sk', KeyType: 'HASH' }] } : index,
+        ),
+        AttributeDefinitions: request.AttributeDefinitions?.filter(({ AttributeName }) => AttributeName !== 'globalId'),
+      }),
+      'ttl',
+      { what: 'key of index global', expected: 'globalId (HASH)', found: 'sk (HASH)' },
+    ],
+    [
+      'an index projects too little',
+      projecting({ ProjectionType: 'INCLUDE', NonKeyAttributes: ['lat', 'lng'] }),
+      'ttl',
+      { what: 'projection of index geoA', expected: 'INCLUDE lng lat name category mv m mc', found: 'INCLUDE lng lat' },
+    ],
+    [
+      'the stream is off',
+      (request) => ({ ...request, StreamSpecification: { StreamEnabled: false } }),
+      'ttl',
+      { what: 'stream', expected: 'NEW_AND_OLD_IMAGES', found: 'none' },
+    ],
+    [
+      'the stream carries new images only',
+      (request) => ({ ...request, StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_IMAGE' } }),
+      'ttl',
+      { what: 'stream', expected: 'NEW_AND_OLD_IMAGES', found: 'NEW_IMAGE' },
+    ],
+    [
+      'items expire by another attribute',
+      (request) => request,
+      'expires',
+      { what: 'TTL attribute', expected: 'ttl', found: 'expires' },
+    ],
+  ])('are refused where %s, naming what was expected and what was found', async (_, change, ttl, difference) => {
+    const other = await makeDifferent(change, ttl);
+    await expect(checkTables(other)).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      details: { differences: [{ table: other.tables.entities, ...difference }] },
+    });
+  });
+
+  test('may have more than they have to: a wider projection is no difference', async () => {
+    await expect(checkTables(await makeDifferent(projecting({ ProjectionType: 'ALL' })))).resolves.toBeUndefined();
+  });
 });
