@@ -1,15 +1,14 @@
-import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 
 import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
 import { ClientGone } from './work.js';
 
-/** The failure behind a GraphQL error that one of ours threw, however often graphql-js has wrapped it. */
-function cellportError(error: unknown): CellportError | undefined {
+/** What was thrown at first, however often graphql-js and Apollo Server have wrapped it. */
+function causeOf(error: unknown): unknown {
   let inner = error;
-  while (inner instanceof GraphQLError) inner = inner.originalError;
-  return inner instanceof CellportError ? inner : undefined;
+  while (inner instanceof GraphQLError && inner.originalError !== undefined) inner = inner.originalError;
+  return inner;
 }
 
 /** Where graphql-js says in a variable's message which part of it was wrong. */
@@ -55,7 +54,8 @@ export function errorFormatter(log: Log): (told: GraphQLFormattedError, error: u
       ...(told.path === undefined ? {} : { path: told.path }),
     };
     const code = String(told.extensions?.['code']);
-    const ours = cellportError(error);
+    const cause = causeOf(error);
+    const ours = cause instanceof CellportError ? cause : undefined;
     if (SAFE.has(code)) return { message: told.message, ...place, extensions: { ...ours?.details, code } };
     if (WRONG_REQUEST.has(code) || isArgumentError(error)) {
       const field = fieldOf(told.message);
@@ -67,7 +67,6 @@ export function errorFormatter(log: Log): (told: GraphQLFormattedError, error: u
         log.warn({ err: ours, path: told.path }, ours.message);
       return { ...formatted(ours), ...place };
     }
-    const cause = unwrapResolverError(error);
     if (!(cause instanceof ClientGone)) log.error({ err: cause, path: told.path }, 'A request met an unexpected error');
     return { ...MASKED, ...place };
   };

@@ -1,4 +1,4 @@
-import { centroid } from '../../geo/centroid.js';
+import { cellCentroid } from '../../geo/centroid.js';
 import { cellBounds, center } from '../../geo/geohash.js';
 import { cellChildren, cellMarkers, cellParent } from '../../map/cells.js';
 import type { CellResolvers, ClusterResolvers } from '../generated.js';
@@ -7,7 +7,7 @@ export const cell: CellResolvers = {
   precision: ({ geohash }) => geohash.length,
   bounds: ({ geohash }) => cellBounds(geohash),
   center: ({ geohash }) => center(geohash),
-  centroid: (parent) => (parent.count === 0 ? center(parent.geohash) : centroid(parent)),
+  centroid: (parent) => cellCentroid(parent.geohash, parent),
   parent: (parent, _args, { map }) => cellParent(map, parent),
   children: (parent, _args, { map }) => cellChildren(map, parent),
   markers: (parent, { first, after }, { map }) => cellMarkers(map, parent, { first: first ?? 100, after }),

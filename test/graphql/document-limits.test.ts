@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import { GraphQLError } from 'graphql';
+import { describe, expect, test } from 'vitest';
+
+import { CellportError } from '../../src/errors.js';
+import { checkDocument } from '../../src/graphql/document-limits.js';
+import { DEFAULT_LIMITS, type Limits } from '../../src/graphql/limits.js';
+
+function refusal(source: string, limits: Partial<Limits> = {}): CellportError | undefined {
+  try {
+    checkDocument(source, { ...DEFAULT_LIMITS, ...limits });
+    return undefined;
+  } catch (error) {
+    if (error instanceof CellportError) return error;
+    throw error;
+  }
+}
+
+const nested = (depth: number) => `${'{a'.repeat(depth)}${'}'.repeat(depth)}`;
+
+describe('a document is refused before validation', () => {
+  test('for its depth, in fields inside fields, from the first one too many', () => {
+    expect(refusal(nested(12))).toBeUndefined();
+    expect(refusal(nested(13))).toMatchObject({
+      code: 'LIMIT_EXCEEDED',
+      message: 'depth of the query is 13, the limit is 12: ask for fewer fields inside fields',
+      details: { field: 'depth of the query', value: 13, limit: 12 },
+    });
+  });
+
+  test('for depth that it has by its fragments alone', () => {
+    const source = '{a{...A}} fragment A on T{b{... on U{c{...B}}}} fragment B on T{d{e}}';
+    expect(refusal(source, { maxDepth: 5 })).toBeUndefined();
+    expect(refusal(source, { maxDepth: 4 })?.details).toMatchObject({ value: 5 });
+  });
+
+  test('for its aliases, counted where fragments are spread', () => {
+    const source = '{x{...A} y{...A}} fragment A on T{p:b q:c}';
+    expect(refusal(source, { maxAliases: 4 })).toBeUndefined();
+    expect(refusal(source, { maxAliases: 3 })?.details).toMatchObject({ field: 'aliases in the query', value: 4 });
+    expect(refusal(`{${Array.from({ length: 201 }, (_, index) => `a${index}:a`).join(' ')}}`)?.code).toBe(
+      'LIMIT_EXCEEDED',
+    );
+  });
+
+  test('for its fields: two thousand equal ones never reach the validation that compares them', () => {
+    expect(refusal(`{${'a '.repeat(1_000)}}`)).toBeUndefined();
+    expect(refusal(`{${'a '.repeat(2_000)}}`)?.details).toMatchObject({ field: 'fields of the query', value: 2_000 });
+  });
+
+  test('for fields of fragments that are never used, and of operations that are not asked for', () => {
+    expect(refusal(`{a} fragment F on T {${'a '.repeat(1_001)}}`)?.details).toMatchObject({ value: 1_002 });
+    expect(refusal(`query A{a} query B{${'a '.repeat(1_000)}}`)?.details).toMatchObject({ value: 1_001 });
+  });
+
+  test('for its tokens, whatever they are', () => {
+    expect(refusal(`{a(b:[${'1 '.repeat(8_001)}])}`)?.details).toMatchObject({
+      field: 'tokens of the query',
+      limit: 8_000,
+    });
+    expect(refusal(`{a${'@b'.repeat(5_000)}}`)?.details).toMatchObject({ field: 'tokens of the query' });
+    expect(refusal(`{a(b:"${'1 '.repeat(10_000)}")}`), 'a long text is one token').toBeUndefined();
+  });
+
+  test('for brackets that would end the parser’s stack', () => {
+    const limits = { maxTokens: 1_000_000 };
+    expect(refusal(`{a(b:${'['.repeat(400_000)}`, limits)?.details).toMatchObject({ field: 'nesting of the query' });
+    expect(refusal(nested(100_000), limits)?.details).toMatchObject({ field: 'nesting of the query' });
+  });
+});
+
+describe('fragments are expanded safely', () => {
+  test('sixty that each spread the next one twice are counted at once, and refused', () => {
+    const fragments = Array.from(
+      { length: 60 },
+      (_, index) => `fragment F${index} on T{...F${index + 1} ...F${index + 1}}`,
+    );
+    const found = refusal(`{...F0} ${fragments.join(' ')} fragment F60 on T{a}`);
+    expect(found?.details).toMatchObject({ field: 'fields of the query' });
+    expect(found?.details['value']).toBeGreaterThan(2 ** 59);
+  });
+
+  test.each([
+    ['into itself', '{...A} fragment A on T{a{...A}}'],
+    ['into one another', '{...A} fragment A on T{...B} fragment B on T{b{...C}} fragment C on T{...A ...B}'],
+    ['that are not there', '{...Nobody}'],
+  ])('spread %s, they come to an end and are left to validation', (_name, source) => {
+    expect(refusal(source)).toBeUndefined();
+  });
+
+  test('the order of fragments in the document makes no difference to what is counted', () => {
+    const names = ['A', 'B', 'C', 'D'];
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.tuple(fc.constantFrom(...names), fc.constantFrom(...names)).filter(([from, to]) => from < to),
+          { maxLength: 8 },
+        ),
+        fc.shuffledSubarray(names, { minLength: 4 }),
+        (spreads, order) => {
+          const fragment = (name: string) =>
+            `fragment ${name} on T{x:a ${spreads.flatMap(([from, to]) => (from === name ? [`...${to}`] : [])).join(' ')}}`;
+          const value = (text: string) => refusal(text, { maxAliases: 0 })?.details['value'];
+          expect(value(`{...A} ${order.map(fragment).join(' ')}`)).toBe(
+            value(`{...A} ${names.map(fragment).join(' ')}`),
+          );
+        },
+      ),
+    );
+  });
+});
+
+describe('what is not refused', () => {
+  test('introspection, however deep its types are nested', () => {
+    expect(refusal(`{__schema{types{fields{type${'{ofType'.repeat(9)}{name}${'}'.repeat(9)}}}}}`)).toBeUndefined();
+  });
+
+  test('a text that cannot be parsed is left to the parser’s message', () => {
+    expect(() => refusal('{')).toThrow(GraphQLError);
+    expect(() => refusal('}}}}')).toThrow(GraphQLError);
+    expect(() => refusal('')).toThrow(GraphQLError);
+    expect(() => refusal('{a(b:"')).toThrow(GraphQLError);
+  });
+});

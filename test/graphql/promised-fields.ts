@@ -1,0 +1,156 @@
+/**
+ * What the API promises to its clients, one signature each: names, types, nullability and defaults never change, whatever
+ * is added beside them. Arguments stand in the order of their documentation.
+ */
+export const PROMISED: readonly string[] = `
+scalar DateTime
+scalar JSON
+scalar JSONObject
+scalar GeoJSON
+scalar Geohash
+scalar Latitude
+scalar Longitude
+input PointInput.lng: Longitude!
+input PointInput.lat: Latitude!
+input BoundsInput.west: Float!
+input BoundsInput.south: Float!
+input BoundsInput.east: Float!
+input BoundsInput.north: Float!
+Point.lng: Float!
+Point.lat: Float!
+Bounds.west: Float!
+Bounds.south: Float!
+Bounds.east: Float!
+Bounds.north: Float!
+Node.id: ID!
+PageInfo.hasNextPage: Boolean!
+PageInfo.hasPreviousPage: Boolean!
+PageInfo.startCursor: String
+PageInfo.endCursor: String
+Query.node(id: ID!): Node
+Query.nodes(ids: [ID!]!): [Node]!
+Query.collection(key: String!): Collection
+Query.collections(first: Int = 50, after: String): CollectionConnection!
+Query.marker(id: ID!): Marker
+Query.cell(collection: String!, geohash: Geohash!): Cell
+Query.viewport(bounds: BoundsInput!, zoom: Float!): Viewport
+Viewport.bounds: Bounds!
+Viewport.zoom: Float!
+Viewport.precision: Int!
+Viewport.markers(collection: String!, first: Int = 1000, after: String, filter: MarkerFilter): MarkerConnection
+Viewport.cells(collection: String!, precision: Int): [Cell!]
+Viewport.clusters(collection: String!, radius: Int = 60): [Cluster!]
+Viewport.count(collection: String!): Int
+Viewport.auto(collection: String!, limit: Int = 500, filter: MarkerFilter): ViewportContent
+Viewport.features(collection: String!, limit: Int = 2000, filter: MarkerFilter): GeoJSON
+Viewport.plan(collection: String!): ViewportPlan
+ViewportContent.mode: ContentMode!
+ViewportContent.total: Int!
+ViewportContent.markers: [Marker!]!
+ViewportContent.clusters: [Cluster!]!
+ViewportContent.precision: Int!
+enum ContentMode = MARKERS | CLUSTERS
+ViewportPlan.precision: Int!
+ViewportPlan.ranges: [KeyRange!]!
+KeyRange.index: String!
+KeyRange.pk: String!
+KeyRange.from: String!
+KeyRange.to: String!
+KeyRange.bounds: Bounds!
+Collection implements Node
+Collection.id: ID!
+Collection.key: String!
+Collection.name: String!
+Collection.description: String
+Collection.mapProperties: [String!]!
+Collection.prefixLength: Int!
+Collection.writeShards: Int!
+Collection.version: Int!
+Collection.createdAt: DateTime!
+Collection.updatedAt: DateTime!
+Collection.count: Int!
+Collection.countsExact: Boolean!
+Collection.bounds: Bounds
+Collection.code: String
+Collection.marker(key: String!): Marker
+Collection.markers(first: Int = 100, after: String, filter: MarkerFilter): MarkerConnection!
+Marker implements Node
+Marker.id: ID!
+Marker.key: String!
+Marker.collection: Collection!
+Marker.position: Point!
+Marker.geohash: Geohash!
+Marker.name: String
+Marker.category: String
+Marker.properties: JSONObject!
+Marker.version: Int!
+Marker.createdAt: DateTime!
+Marker.updatedAt: DateTime!
+Marker.geojson: GeoJSON!
+Marker.cell(precision: Int!): Cell!
+Cell.geohash: Geohash!
+Cell.precision: Int!
+Cell.bounds: Bounds!
+Cell.center: Point!
+Cell.centroid: Point!
+Cell.count: Int!
+Cell.parent: Cell
+Cell.children: [Cell!]!
+Cell.markers(first: Int = 100, after: String): MarkerConnection!
+Cluster.position: Point!
+Cluster.bounds: Bounds!
+Cluster.count: Int!
+Cluster.expansionZoom: Float!
+Cluster.marker: Marker
+input MarkerFilter.category: [String!]
+input MarkerFilter.updatedAfter: DateTime
+input MarkerFilter.properties: [PropertyFilter!]
+input PropertyFilter.name: String!
+input PropertyFilter.eq: JSON
+input PropertyFilter.ne: JSON
+input PropertyFilter.in: [JSON!]
+input PropertyFilter.gt: JSON
+input PropertyFilter.gte: JSON
+input PropertyFilter.lt: JSON
+input PropertyFilter.lte: JSON
+input PropertyFilter.contains: String
+input PropertyFilter.exists: Boolean
+MarkerEdge.cursor: String!
+MarkerEdge.node: Marker!
+MarkerConnection.edges: [MarkerEdge!]!
+MarkerConnection.nodes: [Marker!]!
+MarkerConnection.pageInfo: PageInfo!
+CollectionEdge.cursor: String!
+CollectionEdge.node: Collection!
+CollectionConnection.edges: [CollectionEdge!]!
+CollectionConnection.nodes: [Collection!]!
+CollectionConnection.pageInfo: PageInfo!
+Mutation.createCollection(input: CreateCollectionInput!): Collection!
+Mutation.createMarker(input: CreateMarkerInput!): Marker!
+Mutation.createMarkers(collection: String!, markers: [MarkerInput!]!): CreateMarkersResult!
+input CreateCollectionInput.key: String!
+input CreateCollectionInput.name: String!
+input CreateCollectionInput.description: String
+input CreateCollectionInput.mapProperties: [String!]
+input CreateCollectionInput.prefixLength: Int
+input CreateCollectionInput.writeShards: Int
+input CreateCollectionInput.code: String
+input MarkerInput.key: String
+input MarkerInput.position: PointInput!
+input MarkerInput.name: String
+input MarkerInput.category: String
+input MarkerInput.properties: JSONObject
+input CreateMarkerInput.collection: String!
+input CreateMarkerInput.key: String
+input CreateMarkerInput.position: PointInput!
+input CreateMarkerInput.name: String
+input CreateMarkerInput.category: String
+input CreateMarkerInput.properties: JSONObject
+CreateMarkersResult.markers: [Marker!]!
+CreateMarkersResult.failures: [MarkerFailure!]!
+MarkerFailure.index: Int!
+MarkerFailure.code: String!
+MarkerFailure.message: String!
+`
+  .trim()
+  .split('\n');

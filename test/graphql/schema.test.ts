@@ -1,0 +1,73 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { type DefinitionNode, type InputValueDefinitionNode, Kind, isSpecifiedDirective, parse, print } from 'graphql';
+import { describe, expect, test } from 'vitest';
+
+import { buildSchema } from '../../src/graphql/schema.js';
+import { PROMISED } from './promised-fields.js';
+
+const FOLDER = join(import.meta.dirname, '../../schema');
+const definitions = readdirSync(FOLDER).flatMap((file) => parse(readFileSync(join(FOLDER, file), 'utf8')).definitions);
+
+const value = ({ name, type, defaultValue }: InputValueDefinitionNode) =>
+  `${name.value}: ${print(type)}${defaultValue ? ` = ${print(defaultValue)}` : ''}`;
+
+/** A definition as lines of test/graphql/promised-fields.ts. */
+function signatures(definition: DefinitionNode): string[] {
+  switch (definition.kind) {
+    case Kind.SCALAR_TYPE_DEFINITION:
+      return [`scalar ${definition.name.value}`];
+    case Kind.ENUM_TYPE_DEFINITION:
+      return [`enum ${definition.name.value} = ${definition.values?.map(({ name }) => name.value).join(' | ')}`];
+    case Kind.INPUT_OBJECT_TYPE_DEFINITION:
+      return (definition.fields ?? []).map((field) => `input ${definition.name.value}.${value(field)}`);
+    case Kind.OBJECT_TYPE_DEFINITION:
+    case Kind.INTERFACE_TYPE_DEFINITION: {
+      const type = definition.name.value;
+      const interfaces = (definition.interfaces ?? []).map(({ name }) => `${type} implements ${name.value}`);
+      const fields = (definition.fields ?? []).map(({ name, arguments: args = [], type: result }) => {
+        const list = args.length === 0 ? '' : `(${args.map(value).join(', ')})`;
+        return `${type}.${name.value}${list}: ${print(result)}`;
+      });
+      return [...interfaces, ...fields];
+    }
+    default:
+      throw new Error(`schema/ has a ${definition.kind}, which this test does not know`);
+  }
+}
+
+/** The names of everything in a definition that has no description. */
+function undescribed(definition: DefinitionNode): string[] {
+  const missing: string[] = [];
+  const visit = (node: unknown, path: string) => {
+    if (typeof node !== 'object' || node === null) return;
+    const { kind, name, description } = node as { kind?: string; name?: { value: string }; description?: unknown };
+    const here = name ? `${path}.${name.value}` : path;
+    if (kind?.endsWith('Definition') && description === undefined) missing.push(here);
+    for (const part of ['fields', 'arguments', 'values'] as const) {
+      for (const inner of (node as Record<string, unknown[] | undefined>)[part] ?? []) visit(inner, here);
+    }
+  };
+  visit(definition, '');
+  return missing;
+}
+
+describe('the schema', () => {
+  test('has every promised field with its arguments, types, nullability and defaults, and no other', () => {
+    expect(definitions.flatMap(signatures).sort()).toEqual([...PROMISED].sort());
+  });
+
+  test('describes every type, field, argument and value', () => {
+    expect(definitions.flatMap(undescribed)).toEqual([]);
+  });
+
+  test('is built with its resolvers and without directives of its own', () => {
+    const schema = buildSchema();
+    expect(schema.getDirectives().every(isSpecifiedDirective)).toBe(true);
+  });
+
+  test('has one file for each noun, each of them used', () => {
+    expect(readdirSync(FOLDER).every((file) => /^[a-z-]+\.graphql$/.test(file))).toBe(true);
+  });
+});

@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { encode } from '../../src/geo/geohash.js';
+import { canonicalLng } from '../../src/geo/point.js';
+import type { Services, StreamStatus } from '../../src/graphql/context.js';
+import { DEFAULT_LIMITS, type Limits } from '../../src/graphql/limits.js';
+import { createGraphqlServer } from '../../src/graphql/server.js';
+import { checkReadiness } from '../../src/http/health.js';
+import { buildHttp } from '../../src/http/server.js';
+import { createCellCache } from '../../src/loaders/cell-cache.js';
+import { createCollectionCache } from '../../src/loaders/collection-cache.js';
+import { type Log, silentLog } from '../../src/log.js';
+import type { Figures } from '../../src/model/cell.js';
+import { LONGEST_BLOCK, UNITS_PER_DEGREE } from '../../src/model/cell.js';
+import type { Collection } from '../../src/model/collection.js';
+import type { Marker } from '../../src/model/marker.js';
+import { applyBlock } from '../../src/store/cells.js';
+import { getCollections } from '../../src/store/collections.js';
+import type { Database } from '../../src/store/database.js';
+import { newCall } from '../../src/store/meter.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+export interface Answered {
+  readonly status: number;
+  // Tests look into answers of every shape; each says by its assertions what it expects there.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly data: any;
+  readonly errors: readonly { message: string; path?: readonly (string | number)[]; extensions: Json }[];
+  readonly extensions: Json | undefined;
+}
+
+export interface LiveServer {
+  readonly url: string;
+  /** What the server wrote into its log. */
+  readonly logged: readonly { readonly level: string; readonly fields: Json; readonly message: string }[];
+  readonly services: Services;
+  /** Posts one query; fails where the answer is no JSON. */
+  ask(query: string, variables?: Json, headers?: Record<string, string>): Promise<Answered>;
+  post(body: string, headers?: Record<string, string>): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export const CAUGHT_UP: StreamStatus = { owner: true, behindMs: 0, countsExact: true };
+
+/** The whole of http/ and graphql/ on a free port of this machine, over the tables of `db`. */
+export async function startServer(
+  db: Database,
+  { limits = {}, status = () => CAUGHT_UP }: { limits?: Partial<Limits>; status?: () => StreamStatus | undefined } = {},
+): Promise<LiveServer> {
+  const logged: { level: string; fields: Json; message: string }[] = [];
+  const write = (level: string) => (fields: Json, message: string) => void logged.push({ level, fields, message });
+  const log: Log = { ...silentLog, error: write('error'), warn: write('warn') };
+  const all = { ...DEFAULT_LIMITS, ...limits };
+  const services: Services = {
+    db,
+    cellCache: createCellCache({ maxBytes: 8 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
+    collectionCache: createCollectionCache({ now: () => performance.now() }),
+    consumerStatus: status,
+    limits: all,
+    now: () => new Date(),
+  };
+  const staticDir = mkdtempSync(join(tmpdir(), 'graphiql-'));
+  writeFileSync(join(staticDir, 'index.html'), '<!doctype html><title>GraphiQL</title>');
+  const graphql = await createGraphqlServer(services, log);
+  const http = buildHttp({
+    graphql,
+    limits: all,
+    ready: () => checkReadiness((signal) => getCollections(db, ['any'], newCall(signal)), null),
+    staticDir,
+    log,
+  });
+  const url = await http.listen({ host: '127.0.0.1', port: 0 });
+  const post = (body: string, headers: Record<string, string> = {}) =>
+    fetch(`${url}/graphql`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body });
+  return {
+    url,
+    logged,
+    services,
+    post,
+    ask: async (query, variables = {}, headers = {}) => {
+      const response = await post(JSON.stringify({ query, variables }), headers);
+      const { data, errors = [], extensions } = (await response.json()) as Answered;
+      return { status: response.status, data, errors, extensions };
+    },
+    close: async () => {
+      await http.close();
+      await graphql.stop();
+      rmSync(staticDir, { recursive: true });
+    },
+  };
+}
+
+/** Writes the cells of markers as the stream's consumer would, from a count of its own. */
+export async function fillCells(
+  db: Database,
+  collection: Collection,
+  markers: readonly Pick<Marker, 'position'>[],
+  batch = 1,
+): Promise<void> {
+  const blocks = new Map<string, Map<string, Figures>>();
+  for (const { position } of markers) {
+    const geohash = encode(position, LONGEST_BLOCK + 1);
+    for (let length = 0; length <= LONGEST_BLOCK; length++) {
+      const parent = geohash.slice(0, length);
+      const block = blocks.get(parent) ?? new Map<string, Figures>();
+      blocks.set(parent, block);
+      const child = geohash.charAt(length);
+      const { count, sumLng, sumLat } = block.get(child) ?? { count: 0, sumLng: 0, sumLat: 0 };
+      block.set(child, {
+        count: count + 1,
+        sumLng: sumLng + Math.round(canonicalLng(position.lng) * UNITS_PER_DEGREE),
+        sumLat: sumLat + Math.round(position.lat * UNITS_PER_DEGREE),
+      });
+    }
+  }
+  const scope = db.keys.scope(collection);
+  for (const [parent, deltas] of blocks) await applyBlock(db, scope, parent, batch, deltas, newCall());
+}

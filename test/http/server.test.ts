@@ -1,0 +1,228 @@
+import { connect } from 'node:net';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { newDatabase } from '../support/test-database.js';
+import { type LiveServer, startServer } from './live-server.js';
+
+let server: LiveServer;
+beforeAll(async () => {
+  server = await startServer(newDatabase(), { limits: { maxBodyBytes: 40_000, maxNodes: 5_000 } });
+});
+afterAll(() => server.close());
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const firstError = async (response: Response) => {
+  const { errors } = (await response.json()) as { errors: { message: string; extensions: { code: string } }[] };
+  return errors[0];
+};
+
+describe('the addresses', () => {
+  test('/ and /graphiql lead to the page of GraphiQL', async () => {
+    for (const path of ['/', '/graphiql']) {
+      const response = await fetch(server.url + path);
+      expect([response.status, response.url, response.redirected]).toEqual([200, `${server.url}/graphiql/`, true]);
+    }
+  });
+
+  test('GraphiQL may run no script and speak to no host but this one', async () => {
+    const response = await fetch(`${server.url}/graphiql/`);
+    const policy = response.headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toMatch(/script-src 'self'(;|$)/);
+    expect(policy).toMatch(/connect-src 'self'(;|$)/);
+    expect(policy).not.toMatch(/unsafe-eval|https?:|\*/);
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  test('/healthz says that the process runs; it asks nobody', async () => {
+    const response = await fetch(`${server.url}/healthz`);
+    expect([response.status, await response.json()]).toEqual([200, { healthy: true }]);
+  });
+
+  test('an address that is not there is 404, and no path leads out of the folder of GraphiQL', async () => {
+    expect((await fetch(`${server.url}/nowhere`)).status).toBe(404);
+    for (const path of ['/graphiql/../package.json', '/graphiql/%2e%2e/package.json', '/graphiql/..%2fpackage.json']) {
+      const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+      const chunks: Buffer[] = [];
+      for await (const chunk of socket) chunks.push(chunk as Buffer);
+      expect(Buffer.concat(chunks).toString()).toMatch(/^HTTP\/1.1 40[034]/);
+    }
+  });
+
+  test('somebody who opens /graphql in a browser is led to GraphiQL', async () => {
+    const response = await fetch(`${server.url}/graphql`, { headers: { accept: 'text/html' }, redirect: 'manual' });
+    expect([response.status, response.headers.get('location')]).toEqual([302, '/graphiql/']);
+  });
+
+  test('other methods of /graphql are 405 and say which are allowed', async () => {
+    for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+      const response = await fetch(`${server.url}/graphql`, { method });
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST']);
+    }
+  });
+});
+
+describe('a body that is no request', () => {
+  test.each([
+    ['not JSON', 'query { a }', 400, 'the request cannot be read'],
+    ['JSON that breaks off', '{"query":', 400, 'the request cannot be read'],
+    [
+      'NaN, which JSON has no word for',
+      '{"query":"{__typename}","variables":{"a":NaN}}',
+      400,
+      'the request cannot be read',
+    ],
+    ['a prototype in disguise', '{"query":"{__typename}","__proto__":{"a":1}}', 400, 'the request cannot be read'],
+    ['empty', '', 400, 'body must be a JSON object'],
+    ['a list', '[{"query":"{__typename}"}]', 400, 'Operation batching disabled'],
+    ['a text', '"query"', 400, 'POST body missing'],
+    ['null', 'null', 400, 'POST body missing'],
+    ['without a query', '{"variables":{}}', 400, 'non-empty `query`'],
+    ['with a query that is no text', '{"query":1}', 400, 'GraphQL queries must be strings'],
+  ])('%s: BAD_USER_INPUT with the reason, and the cost where it is asked for', async (_name, body, status, message) => {
+    const response = await server.post(body, { 'x-cellport-cost': '1' });
+    expect([response.status, response.headers.get('content-type')]).toEqual([status, JSON_TYPE]);
+    const answer = (await response.json()) as { errors: unknown[]; extensions: { cost: unknown } };
+    expect(answer.errors).toMatchObject([
+      { message: expect.stringContaining(message), extensions: { code: 'BAD_USER_INPUT' } },
+    ]);
+    expect(answer.extensions.cost).toEqual({
+      queries: 0,
+      getItems: 0,
+      writes: 0,
+      readUnits: 0,
+      writeUnits: 0,
+      itemsScanned: 0,
+      itemsReturned: 0,
+      cacheHits: 0,
+    });
+  });
+
+  test('over the limit of bytes: 413 and LIMIT_EXCEEDED, and the next request is answered', async () => {
+    const response = await server.post(JSON.stringify({ query: `{__typename} #${'x'.repeat(40_000)}` }));
+    expect(response.status).toBe(413);
+    expect(await firstError(response)).toMatchObject({ extensions: { code: 'LIMIT_EXCEEDED', limit: 40_000 } });
+    expect((await server.ask('{__typename}')).data).toEqual({ __typename: 'Query' });
+  });
+
+  test('of a type that any page of the web can send is refused, so that no other site acts for its visitors', async () => {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
+      const response = await server.post('{"query":"{__typename}"}', { 'content-type': type });
+      expect(response.status).toBe(415);
+      expect(await firstError(response)).toMatchObject({
+        extensions: { code: 'BAD_USER_INPUT', field: 'content-type' },
+      });
+    }
+  });
+});
+
+describe('a query by GET', () => {
+  const url = (query: string) => `${server.url}/graphql?query=${encodeURIComponent(query)}`;
+
+  test('is refused without a header that a page of another site cannot send', async () => {
+    const response = await fetch(url('{__typename}'));
+    expect([response.status, (await firstError(response))?.extensions.code]).toEqual([400, 'BAD_USER_INPUT']);
+  });
+
+  test('is answered with one, and within the same limits', async () => {
+    const headers = { 'apollo-require-preflight': '1' };
+    expect(await (await fetch(url('{__typename}'), { headers })).json()).toEqual({ data: { __typename: 'Query' } });
+    const deep = await firstError(await fetch(url(`${'{a'.repeat(13)}${'}'.repeat(13)}`), { headers }));
+    expect(deep?.extensions.code).toBe('LIMIT_EXCEEDED');
+  });
+
+  test('never changes anything', async () => {
+    const response = await fetch(url('mutation {createCollection(input: {key: "a", name: "a"}) {key}}'), {
+      headers: { 'apollo-require-preflight': '1' },
+    });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+});
+
+describe('documents', () => {
+  test('that are too big are LIMIT_EXCEEDED however often they are sent', async () => {
+    for (let time = 0; time < 2; time++) {
+      const { status, errors, extensions } = await server.ask(
+        `{${'a '.repeat(2_000)}}`,
+        {},
+        { 'x-cellport-cost': '1' },
+      );
+      expect([status, errors[0]?.extensions]).toEqual([
+        400,
+        { code: 'LIMIT_EXCEEDED', field: 'fields of the query', value: 2_000, limit: 1_000 },
+      ]);
+      expect(extensions).toHaveProperty('cost.queries', 0);
+    }
+  });
+
+  test('whose fragments stand in themselves are refused by validation', async () => {
+    const { status, errors } = await server.ask('{...A} fragment A on Query {...B} fragment B on Query {...A}');
+    expect([status, errors[0]?.extensions['code']]).toEqual([400, 'GRAPHQL_VALIDATION_FAILED']);
+  });
+
+  test('that cannot be parsed, and fields that are not there, have their own codes', async () => {
+    expect((await server.ask('{')).errors[0]?.extensions['code']).toBe('GRAPHQL_PARSE_FAILED');
+    expect((await server.ask('{nothing}')).errors[0]?.extensions['code']).toBe('GRAPHQL_VALIDATION_FAILED');
+    expect((await server.ask('query A {__typename} query B {__typename}')).errors[0]?.extensions['code']).toBe(
+      'BAD_USER_INPUT',
+    );
+  });
+
+  test('may ask for all of the schema, as GraphiQL does', async () => {
+    const { getIntrospectionQuery } = await import('graphql');
+    const { errors, data } = await server.ask(
+      getIntrospectionQuery({ specifiedByUrl: true, inputValueDeprecation: true }),
+    );
+    expect(errors).toEqual([]);
+    expect(data.__schema.queryType.name).toBe('Query');
+  });
+});
+
+describe('lists in lists', () => {
+  const viewport = 'viewport(bounds: {west: 0, south: 0, east: 1, north: 1}, zoom: 9)';
+  const ask = async (query: string, variables = {}) => (await server.ask(query, variables)).errors[0]?.extensions;
+
+  test('are refused before anything is read when they may add up to too many objects', async () => {
+    expect(
+      await ask(
+        `{${viewport} {markers(collection: "a", first: 100) {nodes {collection {markers(first: 50) {nodes {id}}}}}}}`,
+      ),
+    ).toEqual({
+      code: 'LIMIT_EXCEEDED',
+      field: 'the objects that the lists of the query may add up to',
+      value: 100 + 100 * 50,
+      limit: 5_000,
+    });
+  });
+
+  test('count by their variables and defaults, in fragments and under aliases', async () => {
+    const query = `query ($first: Int = 5000) {${viewport} {a: markers(collection: "a") {...P} b: markers(collection: "a", first: $first) {...P}}}
+      fragment P on MarkerConnection {nodes {key}}`;
+    expect(await ask(query)).toMatchObject({ value: 6_000 });
+    expect(await ask(query, { first: 4_001 })).toMatchObject({ value: 5_001 });
+    expect(
+      await ask('query ($ids: [ID!]!) {nodes(ids: $ids) {id ... on Collection {markers {nodes {key}}}}}', {
+        ids: Array(60).fill('a'),
+      }),
+    ).toMatchObject({ value: 60 + 60 * 100 });
+  });
+
+  test('that just fit are answered', async () => {
+    const { data, errors } = await server.ask('query ($ids: [ID!]!) {nodes(ids: $ids) {id}}', {
+      ids: Array(5_000).fill('a'),
+    });
+    expect([errors, data.nodes]).toEqual([[], Array(5_000).fill(null)]);
+  });
+});
+
+test('what a client sends slowly or breaks off takes no answer from others', async () => {
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+  socket.write(
+    'POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"query"',
+  );
+  expect((await server.ask('{__typename}')).data).toEqual({ __typename: 'Query' });
+  socket.destroy();
+  expect((await server.ask('{__typename}')).data).toEqual({ __typename: 'Query' });
+});
