@@ -124,10 +124,10 @@ function databaseOf(values: z.infer<typeof variables>, demo: boolean): DatabaseC
 }
 
 /**
- * The configuration that `env` makes. `demo`: whether demo data is going to be loaded. Throws one BAD_USER_INPUT that
+ * The configuration that the environment makes. `demo`: whether demo data is going to be loaded. Throws one BAD_USER_INPUT that
  * has a line for each fault, naming the variable, its value and what is allowed.
  */
-export function readConfig(env: Environment, { demo = false }: { readonly demo?: boolean } = {}): Config {
+export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, env: Environment = process.env): Config {
   const input = given(env);
   const parsed = variables.safeParse(input);
   if (!parsed.success) {

@@ -1,0 +1,54 @@
+import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
+
+import type { Config } from '../config.js';
+import { type Engine, startEngine } from '../engine/start.js';
+import { type Database, createDatabase } from '../store/database.js';
+
+/** The database that the configuration names, open. */
+export interface Backend {
+  readonly database: Database;
+  readonly streams: DynamoDBStreamsClient;
+  /** For a human: which database this is. */
+  readonly where: string;
+  /** Closes all connections, and the embedded engine where nobody else uses it. */
+  close(): Promise<void>;
+}
+
+/** Opens the database, the embedded engine started where no other is configured. Throws UNAVAILABLE where it cannot be. */
+export async function openBackend(config: Config): Promise<Backend> {
+  const { database: wanted, tables, keyStyle, dataDir } = config;
+  const engine: Engine | undefined = wanted.kind === 'embedded' ? await startEngine({ dataDir }) : undefined;
+  const endpoint = wanted.kind === 'embedded' ? engine?.endpoint : wanted.endpoint;
+  const region = wanted.kind === 'embedded' ? engine?.region : wanted.region;
+  const credentials = engine === undefined ? {} : { credentials: engine.credentials };
+  const database = createDatabase({ tables, keyStyle, endpoint, region, ...credentials });
+  const streamsEndpoint = wanted.kind === 'embedded' ? endpoint : wanted.streamsEndpoint;
+  const streams = new DynamoDBStreamsClient({
+    ...(streamsEndpoint === undefined ? {} : { endpoint: streamsEndpoint }),
+    ...(region === undefined ? {} : { region }),
+    ...credentials,
+  });
+  return {
+    database,
+    streams,
+    where:
+      wanted.kind === 'embedded'
+        ? `embedded DynamoDB Local, data in ${dataDir}`
+        : (endpoint ?? `AWS${region === undefined ? '' : `, ${region}`}`),
+    close: async () => {
+      streams.destroy();
+      database.client.destroy();
+      await engine?.close();
+    },
+  };
+}
+
+/** Opens the database for one piece of work and closes it, whatever came of the work. */
+export async function withBackend<T>(config: Config, work: (backend: Backend) => Promise<T>): Promise<T> {
+  const backend = await openBackend(config);
+  try {
+    return await work(backend);
+  } finally {
+    await backend.close();
+  }
+}

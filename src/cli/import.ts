@@ -1,0 +1,84 @@
+import { stat } from 'node:fs/promises';
+
+import type { Config } from '../config.js';
+import { CellportError, badInput } from '../errors.js';
+import { fileIdentity } from '../ingest/import-state.js';
+import { formatOf, readFile } from '../ingest/read-file.js';
+import { RejectsFile } from '../ingest/rejects.js';
+import { createLog } from '../log.js';
+import { checkTables } from '../store/table-check.js';
+import { ensureTables } from '../store/tables.js';
+import { withBackend } from './backend.js';
+import { keepCells } from './cells.js';
+import { Interrupted } from './failure.js';
+import { loadMarkers } from './load.js';
+import type { ImportOptions } from './program.js';
+import { duration, grouped } from './progress.js';
+import { warnOfUnknown } from './serve.js';
+import { onStop } from './stop.js';
+
+/** `import`: loads a file, waits until the cells hold it, and prints what came of its rows. */
+export async function importFile(config: Config, path: string, options: ImportOptions): Promise<void> {
+  const format = options.format ?? formatOf(path);
+  const file = await stat(path).catch((error: Error) => {
+    throw badInput('file', path, `one that can be read (${error.message})`);
+  });
+  if (!file.isFile()) throw badInput('file', path, 'a file');
+  const { keyField, collection: key } = options;
+  const log = createLog(config.logLevel);
+  warnOfUnknown(config, log);
+  const rejects = new RejectsFile(options.rejects ?? `${path}.rejects.ndjson`);
+  const stop = onStop();
+  try {
+    await withBackend(config, async (backend) => {
+      const { database, where } = backend;
+      await ensureTables(database);
+      await checkTables(database);
+      const cells = keepCells(backend, log);
+      try {
+        const loaded = await loadMarkers({
+          database,
+          dataDir: config.dataDir,
+          collection: {
+            key,
+            name: options.name ?? key,
+            code: options.code,
+            mapProperties: options.mapProperty,
+            prefixLength: options.prefixLength,
+            writeShards: options.writeShards,
+          },
+          source: {
+            name: path,
+            identity: [await fileIdentity(path), format, keyField ?? ''].join(' '),
+            size: file.size,
+          },
+          rows: readFile(path, format, { keyField }),
+          rejects,
+          once: false,
+          label: key,
+          signal: stop.signal,
+        });
+        const { counts, resumed, made, took } = loaded;
+        const rows = counts.created + counts.updated + counts.unchanged + counts.rejected;
+        console.log(`${path} into collection ${key}${made ? ' (made)' : ''}, ${where}`);
+        if (resumed > 0) console.log(`went on behind ${grouped(resumed)} rows that an interrupted import had done`);
+        console.log(
+          `${grouped(rows)} rows in ${duration(took)}: ${grouped(counts.created)} created, ${grouped(counts.updated)} updated, ${grouped(counts.unchanged)} unchanged, ${grouped(counts.rejected)} rejected`,
+        );
+        if (counts.rejected > 0) console.log(`rejected rows, with line and reason: ${rejects.path}`);
+        await cells.caughtUp(stop.signal);
+        console.log('the cells hold all of it');
+        if (rows > 0 && counts.rejected === rows) {
+          throw new CellportError('BAD_USER_INPUT', `no row of ${path} is a marker; ${rejects.path} says why`);
+        }
+      } finally {
+        await cells.stop();
+      }
+    });
+  } catch (error) {
+    if (error instanceof Interrupted) throw new Interrupted(`${error.message}; the same command goes on from here`);
+    throw error;
+  } finally {
+    stop.release();
+  }
+}

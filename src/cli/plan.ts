@@ -1,0 +1,82 @@
+import { badInput } from '../errors.js';
+import { normalizeBounds } from '../geo/bounds.js';
+import { type KeyStyle, createKeyspace } from '../keys/keyspace.js';
+import { readCode, readCollectionKey } from '../keys/validate.js';
+import { LONGEST_BLOCK } from '../model/cell.js';
+import type { Collection } from '../model/collection.js';
+import { planBlocks } from '../plan/blocks.js';
+import { blockKeyRanges, rangeBounds, rangeKeys } from '../plan/explain.js';
+import { planMarkers } from '../plan/markers.js';
+import { precisionForZoom } from '../plan/precision.js';
+import type { PlanOptions } from './program.js';
+
+const LEAST_ZOOM = -2;
+const GREATEST_ZOOM = 30;
+/** Query calls of one page, as a server without settings has it. */
+const CEILING = 64;
+
+/** What a viewport would read, as `plan` prints it. */
+export function planOf(options: Omit<PlanOptions, 'json' | 'style'>, style: KeyStyle) {
+  const { zoom, prefixLength, writeShards, code } = options;
+  const [west, south, east, north] = options.bounds;
+  const area = normalizeBounds('--bounds', { west, south, east, north });
+  if (!(zoom >= LEAST_ZOOM && zoom <= GREATEST_ZOOM))
+    throw badInput('--zoom', zoom, `from ${LEAST_ZOOM} to ${GREATEST_ZOOM}`);
+  const keys = createKeyspace(style);
+  const collection: Collection = {
+    key: readCollectionKey('--collection', options.collection),
+    name: '',
+    description: null,
+    mapProperties: [],
+    prefixLength,
+    writeShards,
+    code: code === undefined ? null : readCode('--code', code),
+    geoSlot: 'A',
+    version: 1,
+    createdAt: '',
+    updatedAt: '',
+  };
+  const precision = precisionForZoom(zoom);
+  const markers = planMarkers({ area, prefixLength, ceiling: CEILING });
+  return {
+    bounds: area.bounds,
+    zoom,
+    precision,
+    // Finer cells are not stored but computed from the markers in them.
+    cells:
+      precision - 1 <= LONGEST_BLOCK ? blockKeyRanges(planBlocks(area, precision), keys.scope(collection), keys) : null,
+    markers: markers.ranges.flatMap((range) =>
+      rangeKeys(range, collection, keys).map((key) => ({ ...key, bounds: rangeBounds(range) })),
+    ),
+    /** Whether one page does not reach to the end of the rectangle. */
+    more: markers.next !== undefined,
+  };
+}
+
+const degrees = (value: number): string => String(Number(value.toFixed(6)));
+
+/** `plan`: prints the ranges that the cells and the markers of a viewport would be read from. */
+export function printPlan(options: PlanOptions, style: KeyStyle): void {
+  const plan = planOf(options, style);
+  if (options.json === true) {
+    console.log(JSON.stringify(plan, null, 2));
+    return;
+  }
+  const { bounds, precision, cells, markers, more } = plan;
+  console.log(
+    `bounds ${[bounds.west, bounds.south, bounds.east, bounds.north].map(degrees).join(',')}, zoom ${plan.zoom}: cells of ${precision} characters`,
+  );
+  if (cells === null) {
+    console.log('\ncells: not stored at this length, computed from the markers');
+  } else {
+    console.log(`\ncells: ${cells.length} Query call${cells.length === 1 ? '' : 's'} on the derived table`);
+    for (const { pk, from, to } of cells) console.log(`  ${pk}  ${from} .. ${to}`);
+  }
+  console.log(
+    `\nmarkers: ${markers.length} Query call${markers.length === 1 ? '' : 's'} on index ${markers[0]?.index ?? 'geoA'}, as nothing is known of counts${more ? ', and more on the next page' : ''}`,
+  );
+  for (const { pk, from, to, bounds: covered } of markers) {
+    const edges = [covered.west, covered.south, covered.east, covered.north].map(degrees).join(',');
+    console.log(`  ${pk}  ${from} .. ${to}  (${edges})`);
+  }
+}

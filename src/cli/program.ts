@@ -1,0 +1,242 @@
+import { createRequire } from 'node:module';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+
+import type { Config } from '../config.js';
+import { CellportError } from '../errors.js';
+import { FILE_FORMATS, type FileFormat } from '../ingest/read-file.js';
+import { endOf } from './failure.js';
+
+/** What the exit code says; `--help` names the same. */
+const EXIT_CODES = `
+Exit codes: 0 done, also after Ctrl-C or SIGTERM to a server; 1 it failed or was interrupted;
+2 the command line, a setting or the input is wrong.`;
+
+const SETTINGS = `
+Settings come from the environment, the most needed ones:
+  PORT, HOST                 where to listen (4000, 127.0.0.1)
+  CELLPORT_TABLE             table of the entities (cellport); -derived is added for the second one
+  CELLPORT_KEY_STYLE         readable or compact (readable)
+  CELLPORT_DATA_DIR          data of the embedded engine and of interrupted imports (.cellport)
+  CELLPORT_LOG               silent, error, warn, info or debug (warn)
+  AWS_ENDPOINT_URL_DYNAMODB  a DynamoDB elsewhere; AWS_REGION or AWS_PROFILE alone mean AWS itself
+Without any of the AWS ones the embedded DynamoDB Local is started. All are in docs/configuration.md.`;
+
+const STYLES = ['readable', 'compact'] as const;
+
+/** Reads a whole number of an option. */
+function wholeNumber(from: number, to: number) {
+  return (text: string): number => {
+    const value = Number(text);
+    if (/^\d{1,9}$/.test(text) && value >= from && value <= to) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${from} to ${to}.`);
+  };
+}
+
+/** Reads a number of an option; what is allowed beyond that is told where it is used. */
+function anyNumber(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError('It must be a number.');
+}
+
+function bounds(text: string): [number, number, number, number] {
+  const [west, south, east, north, ...more] = text.split(',').map(anyNumber);
+  if (west === undefined || south === undefined || east === undefined || north === undefined || more.length > 0) {
+    throw new InvalidArgumentError('It must be four numbers: west,south,east,north.');
+  }
+  return [west, south, east, north];
+}
+
+/** The settings of the environment; read when a command runs, so that `--help` needs none of them to be right. */
+async function config(options: { readonly demo?: boolean } = {}): Promise<Config> {
+  const { readConfig } = await import('../config.js');
+  return readConfig(options);
+}
+
+const prefixLength = () =>
+  new Option('--prefix-length <n>', 'geohash characters in the partition key of its markers').argParser(
+    wholeNumber(0, 6),
+  );
+const writeShards = () =>
+  new Option('--write-shards <n>', 'partitions that each prefix is spread over').argParser(wholeNumber(1, 32));
+const style = () =>
+  new Option('--style <style>', 'how keys are written; CELLPORT_KEY_STYLE where left out').choices(STYLES);
+
+interface KeyOptions {
+  readonly style?: (typeof STYLES)[number];
+  readonly code?: string;
+  readonly prefixLength: number;
+  readonly writeShards: number;
+  readonly json?: boolean;
+}
+
+/** The whole command line. Each command loads its own code: what it does not need is not read from disk. */
+function buildProgram(): Command {
+  const { version } = createRequire(import.meta.url)('../../package.json') as { readonly version: string };
+  const program = new Command('cellport')
+    .description('A GraphQL server for maps over Amazon DynamoDB.')
+    .version(version, '-v, --version', 'print the version')
+    .helpCommand(false)
+    .showHelpAfterError('(--help says more)')
+    .addHelpText('after', `${SETTINGS}\n${EXIT_CODES}`)
+    .exitOverride();
+
+  program
+    .command('serve')
+    .description('Serve GraphQL; makes the tables where they are missing')
+    .option('--demo', 'load the cities of the world first, unless they are there')
+    .addHelpText('after', EXIT_CODES)
+    .action(async ({ demo = false }: { demo?: boolean }) => {
+      const { serve } = await import('./serve.js');
+      await serve(await config({ demo }), { demo, version });
+    });
+
+  program
+    .command('import')
+    .description('Import markers from a GeoJSON, NDJSON or CSV file; the same file again changes nothing')
+    .argument('<file>', 'the file; its name says the format')
+    .requiredOption('-c, --collection <key>', 'the collection; made where it is missing')
+    .addOption(new Option('--format <format>', 'the format, whatever the name of the file').choices(FILE_FORMATS))
+    .option('--key-field <name>', 'field or property that holds the key (GeoJSON: the id; else key or id)')
+    .option('--rejects <file>', 'where rows go that are no markers (FILE.rejects.ndjson)')
+    .option('--name <name>', 'name of a collection that is made; its key where left out')
+    .option('--code <code>', 'two symbols for a collection that is made, where keys are compact')
+    .option('--map-property <name...>', 'properties that a map draws, for a collection that is made')
+    .addOption(prefixLength())
+    .addOption(writeShards())
+    .addHelpText(
+      'after',
+      `
+Rows: GeoJSON features with Point geometry (id, properties.name, properties.category); NDJSON lines with a
+feature, or with key, lng, lat, name, category; CSV with such a header. What else there is becomes properties.
+Rows that are no markers go to the rejects file with their line and the reason, and the import goes on.
+Interrupted, the same command goes on where it was.
+${EXIT_CODES}`,
+    )
+    .action(async (file: string, options: ImportOptions) => {
+      const { importFile } = await import('./import.js');
+      await importFile(await config(), file, options);
+    });
+
+  const table = program
+    .command('table')
+    .description('Make, describe or delete the tables')
+    .addHelpText('after', EXIT_CODES);
+  table
+    .command('create')
+    .description('Make what is missing of the two tables, and check what is there')
+    .action(async () => (await import('./table.js')).createTables(await config()));
+  table
+    .command('describe')
+    .description('Print what is there: state, indexes, items, and what differs from what is needed')
+    .option('--json', 'as JSON')
+    .action(async ({ json = false }: { json?: boolean }) =>
+      (await import('./table.js')).describe(await config(), { json }),
+    );
+  table
+    .command('delete')
+    .description('Delete both tables with all that is in them')
+    .option('--yes', 'do it; without this nothing is deleted')
+    .action(async ({ yes = false }: { yes?: boolean }) => (await import('./table.js')).drop(await config(), { yes }));
+
+  const keys = program
+    .command('keys')
+    .description('Print the keys that an entity has in the tables; needs no database')
+    .addHelpText('after', EXIT_CODES);
+  const keyCommand = (name: string, description: string): Command =>
+    keys
+      .command(name)
+      .description(description)
+      .addOption(style())
+      .option('--code <code>', 'two symbols of the collection, where keys are compact')
+      .option('--json', 'as JSON');
+  keyCommand('collection', 'Keys of a collection')
+    .argument('<collection>', 'key of the collection')
+    .action(async (collection: string, options: KeyOptions) =>
+      (await import('./keys.js')).printKeys({ kind: 'collection', collection }, options, await keyStyle(options)),
+    );
+  keyCommand('marker', 'Keys of a marker, and of its entry in the geographic index')
+    .argument('<collection>', 'key of the collection')
+    .argument('<key>', 'key of the marker')
+    .addOption(new Option('--lng <degrees>', 'its longitude').argParser(anyNumber).makeOptionMandatory())
+    .addOption(new Option('--lat <degrees>', 'its latitude').argParser(anyNumber).makeOptionMandatory())
+    .addOption(prefixLength().default(2))
+    .addOption(writeShards().default(1))
+    .action(async (collection: string, key: string, options: KeyOptions & { lng: number; lat: number }) => {
+      const { lng, lat } = options;
+      const entity = { kind: 'marker', collection, key, lng, lat } as const;
+      (await import('./keys.js')).printKeys(entity, options, await keyStyle(options));
+    });
+  keyCommand('cell', 'Keys of the item with the counts of all cells that lie directly in a cell')
+    .argument('<collection>', 'key of the collection')
+    .argument('[geohash]', 'the cell around them (stored up to 4 characters); none for the whole world', '')
+    .action(async (collection: string, geohash: string, options: KeyOptions) =>
+      (await import('./keys.js')).printKeys({ kind: 'cell', collection, geohash }, options, await keyStyle(options)),
+    );
+
+  program
+    .command('plan')
+    .description('Print which ranges a viewport would read; needs no database, so it knows no counts')
+    .addOption(
+      new Option('-b, --bounds <west,south,east,north>', 'the rectangle in degrees')
+        .argParser(bounds)
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      new Option('-z, --zoom <zoom>', 'as MapLibre counts it, -2 to 30').argParser(anyNumber).makeOptionMandatory(),
+    )
+    .option('-c, --collection <key>', 'key of the collection', 'cities')
+    .addOption(prefixLength().default(2))
+    .addOption(writeShards().default(1))
+    .addOption(style())
+    .option('--code <code>', 'two symbols of the collection, where keys are compact')
+    .option('--json', 'as JSON')
+    .addHelpText('after', EXIT_CODES)
+    .action(async (options: PlanOptions) => {
+      (await import('./plan.js')).printPlan(options, await keyStyle(options));
+    });
+  return program;
+}
+
+async function keyStyle(options: Pick<KeyOptions, 'style'>): Promise<(typeof STYLES)[number]> {
+  return options.style ?? (await config()).keyStyle;
+}
+
+export interface ImportOptions {
+  readonly collection: string;
+  readonly format?: FileFormat;
+  readonly keyField?: string;
+  readonly rejects?: string;
+  readonly name?: string;
+  readonly code?: string;
+  readonly mapProperty?: readonly string[];
+  readonly prefixLength?: number;
+  readonly writeShards?: number;
+}
+
+export interface PlanOptions extends KeyOptions {
+  readonly bounds: readonly [west: number, south: number, east: number, north: number];
+  readonly zoom: number;
+  readonly collection: string;
+}
+
+export type { KeyOptions };
+
+/** Runs the command line and gives the exit code: see EXIT_CODES. Never throws. */
+export async function runCli(args: readonly string[]): Promise<number> {
+  const program = buildProgram();
+  try {
+    if (args.length === 0) {
+      program.outputHelp();
+      return 2;
+    }
+    await program.parseAsync([...args], { from: 'user' });
+    return 0;
+  } catch (error) {
+    // Commander has said what is wrong, or printed what was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    const { message, code } = endOf(error);
+    console.error(message);
+    return error instanceof CellportError && error.code === 'BAD_USER_INPUT' ? 2 : code;
+  }
+}

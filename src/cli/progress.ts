@@ -1,0 +1,62 @@
+const REDRAW_MS = 100;
+/** How often a line is written where there is no terminal to draw on. */
+const LINE_MS = 5000;
+const BAR_WIDTH = 24;
+
+/** Whole numbers as they are read: 49,025. */
+export function grouped(value: number): string {
+  return Math.round(value).toLocaleString('en-US');
+}
+
+/** A time as a human says it: 3 s, 2 min 10 s, 1 h 5 min. */
+export function duration(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+export interface Done {
+  /** Rows so far. */
+  readonly rows: number;
+  /** Rows that this run found done already. */
+  readonly resumed: number;
+  /** The part of the whole that is done, 0 to 1. */
+  readonly part: number;
+}
+
+/** A line that tells how far work has come, its rate and the time left; `ms` is the time since the work began. */
+export function progressLine(label: string, { rows, resumed, part }: Done, startPart: number, ms: number): string {
+  const filled = Math.round(Math.min(1, part) * BAR_WIDTH);
+  const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled);
+  const rate = ms > 0 ? ((rows - resumed) / ms) * 1000 : 0;
+  const pace = ms > 0 ? (part - startPart) / ms : 0;
+  const left = pace > 0 && part < 1 ? `, ${duration((1 - part) / pace)} left` : '';
+  return `${label} ${bar} ${Math.floor(part * 100)} %  ${grouped(rows)}, ${grouped(rate)}/s${left}`;
+}
+
+export interface ProgressBar {
+  update(done: Done): void;
+  /** Takes the bar away, so that the next line stands in its place. */
+  end(): void;
+}
+
+/** A progress bar on standard error: drawn over and over on a terminal, a line now and then where there is none. */
+export function progressBar(label: string, stream: NodeJS.WriteStream = process.stderr): ProgressBar {
+  const began = performance.now();
+  let startPart: number | undefined;
+  let drawn = stream.isTTY ? -Infinity : began;
+  return {
+    update(done) {
+      startPart ??= done.part;
+      const now = performance.now();
+      if (now - drawn < (stream.isTTY ? REDRAW_MS : LINE_MS)) return;
+      drawn = now;
+      const line = progressLine(label, done, startPart, now - began);
+      stream.write(stream.isTTY ? `\r\x1b[K${line.slice(0, (stream.columns || 80) - 1)}` : `${line}\n`);
+    },
+    end() {
+      if (stream.isTTY) stream.write('\r\x1b[K');
+    },
+  };
+}

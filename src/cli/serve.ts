@@ -1,0 +1,193 @@
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+
+import type { Config } from '../config.js';
+import { CellportError } from '../errors.js';
+import { createGraphqlServer } from '../graphql/server.js';
+import { checkReadiness } from '../http/health.js';
+import { buildHttp } from '../http/server.js';
+import { CITIES_COLLECTION, readCities } from '../ingest/cities.js';
+import { RejectsFile } from '../ingest/rejects.js';
+import { createCellCache } from '../loaders/cell-cache.js';
+import { createCollectionCache } from '../loaders/collection-cache.js';
+import { type Log, createLog } from '../log.js';
+import { listCollections } from '../store/collections.js';
+import { newCall } from '../store/meter.js';
+import { checkTables } from '../store/table-check.js';
+import { ensureTables } from '../store/tables.js';
+import { type Backend, withBackend } from './backend.js';
+import { type Cells, keepCells } from './cells.js';
+import { Interrupted } from './failure.js';
+import { loadMarkers } from './load.js';
+import { duration, grouped } from './progress.js';
+import { type Stop, onStop } from './stop.js';
+
+const GRAPHIQL_DIR = fileURLToPath(new URL('../../dist/graphiql/', import.meta.url));
+/** How long answers under way may take once the server is told to stop. */
+const CLOSE_WITHIN_MS = 5000;
+const COUNTS_TRUSTED_MS = 2000;
+
+/** Tells of variables that begin like settings and are none. */
+export function warnOfUnknown({ unknown }: Config, log: Log): void {
+  for (const name of unknown) log.warn({ name }, `${name} is no setting of Cellport and does nothing`);
+}
+
+/** One line of what was done at the start. */
+function say(what: string, how: string): void {
+  console.log(`${what.padEnd(10)} ${how}`);
+}
+
+function portTaken({ host, port }: Config['http'], error: NodeJS.ErrnoException): Error {
+  if (error.code !== 'EADDRINUSE') return error;
+  return new CellportError('UNAVAILABLE', `port ${port} on ${host} is taken; set PORT to another one`, { host, port });
+}
+
+/** Finds out at once, not after the data is loaded, that there is no place to listen. */
+async function checkPort(http: Config['http']): Promise<void> {
+  const probe = createServer();
+  await new Promise<void>((resolve, reject) => {
+    probe.once('error', (error) => reject(portTaken(http, error)));
+    probe.listen({ host: http.host, port: http.port }, resolve);
+  });
+  await new Promise((resolve) => probe.close(resolve));
+}
+
+/** Loads the cities where they are not there yet, and says so. */
+async function loadDemo(config: Config, { database }: Backend, signal: AbortSignal): Promise<void> {
+  const { rows, count, identity } = readCities();
+  const { counts, resumed, took } = await loadMarkers({
+    database,
+    dataDir: config.dataDir,
+    collection: CITIES_COLLECTION,
+    source: { name: 'demo', identity, size: count },
+    rows,
+    rejects: new RejectsFile(`${config.dataDir}/demo.rejects.ndjson`),
+    once: true,
+    label: 'Cities',
+    signal,
+  });
+  const now = counts.created + counts.updated + counts.unchanged + counts.rejected - resumed;
+  say(
+    'Cities',
+    now === 0
+      ? `${grouped(count)} were there`
+      : `${grouped(now)} loaded in ${duration(took)}, ${grouped((now / took) * 1000)}/s`,
+  );
+}
+
+/** The HTTP server over an open database and its cells, not yet listening. */
+async function buildServer(
+  config: Config,
+  { database }: Backend,
+  cells: Cells,
+  cellCache: ReturnType<typeof createCellCache>,
+  log: Log,
+) {
+  const graphql = await createGraphqlServer(
+    {
+      db: database,
+      cellCache,
+      collectionCache: createCollectionCache({ now: () => performance.now() }),
+      consumerStatus: () => cells.status(),
+      limits: config.limits,
+      now: () => new Date(),
+    },
+    log,
+  );
+  const ready = () => {
+    const { owner, behindMs = null, countsExact, gap, setAside } = cells.status();
+    const ping = (signal: AbortSignal) => listCollections(database, { first: 1 }, newCall(signal));
+    return checkReadiness(ping, { owner, behindMs, countsExact, gap, setAside });
+  };
+  const http = buildHttp({ graphql, limits: config.limits, ready, staticDir: GRAPHIQL_DIR, log });
+  return { graphql, http };
+}
+
+/** Answers are given until the server is told to stop; then those under way may finish, within bounds. */
+async function serveUntilStopped(
+  config: Config,
+  backend: Backend,
+  cells: Cells,
+  cellCache: ReturnType<typeof createCellCache>,
+  log: Log,
+  stop: Stop,
+): Promise<void> {
+  const { graphql, http } = await buildServer(config, backend, cells, cellCache, log);
+  const stopped = new Promise<void>((resolve) =>
+    stop.signal.addEventListener('abort', () => resolve(), { once: true }),
+  );
+  try {
+    stop.signal.throwIfAborted();
+    await http.listen(config.http).catch((error: NodeJS.ErrnoException) => {
+      throw portTaken(config.http, error);
+    });
+    const address = http.server.address();
+    const port = typeof address === 'object' && address !== null ? address.port : config.http.port;
+    const host = config.http.host.includes(':') ? `[${config.http.host}]` : config.http.host;
+    const url = `http://${host}:${port}`;
+    say('Serving', `${url}          GraphiQL, with example queries`);
+    say('', `${url}/graphql  the API`);
+    say('', `${url}/healthz and /readyz`);
+    console.log('Ctrl-C stops it and all that belongs to it.');
+    await stopped;
+    console.log('stopping');
+  } finally {
+    const closed = http.close().then(() => graphql.stop());
+    const late = setTimeout(() => http.server.closeAllConnections(), CLOSE_WITHIN_MS);
+    await closed.catch((error: unknown) => log.error({ err: error }, 'The server did not close in order'));
+    clearTimeout(late);
+  }
+}
+
+export interface ServeOptions {
+  readonly demo: boolean;
+  readonly version: string;
+}
+
+/**
+ * `serve`: opens the database, makes the tables where they are missing, loads the demo data where that is asked for, keeps
+ * the cells and answers until SIGINT or SIGTERM. Everything it opened is closed when it resolves, whatever happened.
+ */
+export async function serve(config: Config, { demo, version }: ServeOptions): Promise<void> {
+  const log = createLog(config.logLevel);
+  warnOfUnknown(config, log);
+  const stop = onStop();
+  try {
+    await checkPort(config.http);
+    say('Cellport', version);
+    await withBackend(config, async (backend) => {
+      const { database, where } = backend;
+      say('Database', where);
+      stop.signal.throwIfAborted();
+      const made = await ensureTables(database);
+      await checkTables(database);
+      say(
+        'Tables',
+        `${config.tables.entities}, ${config.tables.derived}: ${made.length === 0 ? 'were there' : 'made'}`,
+      );
+      const cellCache = createCellCache({
+        maxBytes: config.cacheBytes,
+        now: () => performance.now(),
+        trusted: () => {
+          const { owner, behindMs } = cells.status();
+          return owner && behindMs !== undefined && behindMs <= COUNTS_TRUSTED_MS;
+        },
+      });
+      const cells = keepCells(backend, log, cellCache);
+      try {
+        if (demo) await loadDemo(config, backend, stop.signal);
+        const began = performance.now();
+        await cells.caughtUp(stop.signal);
+        say('Cells', `complete${demo ? ` ${duration(performance.now() - began)} after the last city` : ''}`);
+        await serveUntilStopped(config, backend, cells, cellCache, log, stop);
+      } finally {
+        await cells.stop();
+      }
+    });
+  } catch (error) {
+    // Told to stop before it was serving: that is what it was told.
+    if (!(error instanceof Interrupted)) throw error;
+  } finally {
+    stop.release();
+  }
+}
