@@ -1,0 +1,255 @@
+import { type Server, type Socket, connect, createServer } from 'node:net';
+
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { createCollection } from '../../src/store/collections.js';
+import { createDatabase } from '../../src/store/database.js';
+import { newCall } from '../../src/store/meter.js';
+import { injectFaults, interceptCalls } from '../support/faults.js';
+import { recordCalls } from '../support/record-calls.js';
+import { engine, testDatabase } from '../support/test-database.js';
+import { type LiveServer, startServer } from './live-server.js';
+
+const tables = await testDatabase();
+await createCollection(tables, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
+
+/** A database over the file's tables with a client of its own, so that what is done to one does not reach the others. */
+const database = (endpoint = engine().endpoint, giveUpAfterMs = 3_000) =>
+  createDatabase({ ...engine(), endpoint, tables: tables.tables, keyStyle: 'readable', giveUpAfterMs });
+
+/** A way to DynamoDB Local that can be shut and opened again. */
+async function openGate() {
+  const target = new URL(engine().endpoint);
+  const sockets = new Set<Socket>();
+  let server: Server | undefined;
+  let port = 0;
+  const open = async () => {
+    server = createServer((socket) => {
+      const through = connect(Number(target.port), target.hostname);
+      for (const end of [socket, through]) {
+        sockets.add(end);
+        end.on('error', () => end.destroy());
+        end.on('close', () => sockets.delete(end));
+      }
+      socket.pipe(through).pipe(socket);
+    });
+    await new Promise<void>((done) => server?.listen(port, '127.0.0.1', done));
+    port = (server.address() as { port: number }).port;
+  };
+  const shut = async () => {
+    const closed = new Promise((done) => server?.close(done));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  await open();
+  return { endpoint: `http://127.0.0.1:${port}`, open, shut };
+}
+
+const servers: LiveServer[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+});
+
+async function serverOn(...args: Parameters<typeof startServer>): Promise<LiveServer> {
+  const server = await startServer(...args);
+  servers.push(server);
+  return server;
+}
+
+const READ = '{collections {nodes {key}} collection(key: "parks") {name}}';
+const WRITE = `mutation {createMarker(input: {collection: "parks", key: "one", position: {lng: 1, lat: 2}}) {key}}`;
+const ready = async (server: LiveServer) => {
+  const response = await fetch(`${server.url}/readyz`);
+  return { status: response.status, ...((await response.json()) as { ready: boolean; reasons: string[] }) };
+};
+
+describe('while DynamoDB is down', () => {
+  test('every request ends with UNAVAILABLE, /readyz says why, and all is well again without a restart', async () => {
+    const gate = await openGate();
+    afterAll(() => gate.shut());
+    const server = await serverOn(database(gate.endpoint));
+    expect((await server.ask(READ)).errors).toEqual([]);
+    expect(await ready(server)).toMatchObject({ status: 200, ready: true, reasons: [] });
+
+    await gate.shut();
+    // Asked with a key that is in no cache of the server.
+    const read = await server.ask('{collections {nodes {key}} other: collection(key: "huts") {name}}');
+    expect(read.errors.length).toBeGreaterThan(0);
+    for (const error of read.errors) expect(error.extensions['code']).toBe('UNAVAILABLE');
+    expect((await server.ask(WRITE)).errors).toMatchObject([{ extensions: { code: 'UNAVAILABLE' } }]);
+    expect(await ready(server)).toMatchObject({ status: 503, ready: false, reasons: [expect.stringMatching(/\w/)] });
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+
+    await gate.open();
+    expect((await server.ask(READ)).errors).toEqual([]);
+    expect((await server.ask(WRITE)).errors).toEqual([]);
+    expect(await ready(server)).toMatchObject({ status: 200, ready: true });
+    // What an operator needs stands in the log, with its cause; clients are told no more than what they can act on.
+    expect(server.logged.some(({ level, fields }) => level === 'warn' && fields['err'] !== undefined)).toBe(true);
+    expect(JSON.stringify(read.errors)).not.toMatch(/127\.0\.0\.1|ECONN|node_modules/);
+  });
+
+  test('a table that is gone is UNAVAILABLE too', async () => {
+    const db = createDatabase({ ...engine(), tables: { entities: 'gone', derived: 'gone-too' }, keyStyle: 'readable' });
+    const server = await serverOn(db);
+    expect((await server.ask('{collections {nodes {key}}}')).errors).toMatchObject([
+      { extensions: { code: 'UNAVAILABLE' } },
+    ]);
+    expect(await ready(server)).toMatchObject({ status: 503, reasons: [expect.stringContaining('table is missing')] });
+  });
+});
+
+describe('while DynamoDB throttles', () => {
+  test('a little, nobody notices', async () => {
+    const db = database();
+    const faults = injectFaults(db, 'Query', ['throttled', 'throttled']);
+    const server = await serverOn(db);
+    expect((await server.ask('{collections {nodes {key}}}')).errors).toEqual([]);
+    expect(faults.met).toBe(2);
+  });
+
+  test('all the time, requests end with THROTTLED and when to try again', async () => {
+    const db = database(undefined, 60_000);
+    injectFaults(db, 'Query', 'throttled');
+    injectFaults(db, 'PutItem', 'throttled');
+    const server = await serverOn(db);
+    const [read, write] = await Promise.all([server.ask('{collections {nodes {key}}}'), server.ask(WRITE)]);
+    for (const { errors } of [read, write]) {
+      expect(errors).toMatchObject([{ extensions: { code: 'THROTTLED', retryAfterMs: expect.any(Number) } }]);
+    }
+  });
+});
+
+describe('the deadline', () => {
+  test('ends what waits for DynamoDB with UNAVAILABLE, stops the calls, and gives what was there before', async () => {
+    const db = database(undefined, 60_000);
+    let stopped = 0;
+    interceptCalls(db, 'Query', () => new Promise(() => undefined));
+    const server = await serverOn(db, { limits: { deadlineMs: 500 } });
+    db.client.middlewareStack.add((next) => (args) => next(args).finally(() => stopped++), {
+      step: 'initialize',
+      priority: 'high',
+    });
+    const { status, data, errors } = await server.ask(
+      '{__typename collection(key: "parks") {name} collections {nodes {key}}}',
+    );
+    expect(errors).toMatchObject([{ extensions: { code: 'UNAVAILABLE', deadlineMs: 500 }, path: ['collections'] }]);
+    // `collections` may not be null, so the data goes with it; the request as such was understood.
+    expect([status, data]).toEqual([200, null]);
+  });
+
+  test('is kept even by a read that does not listen to it', async () => {
+    const db = database();
+    const server = await serverOn(db, { limits: { deadlineMs: 300 } });
+    Object.assign(server.services.db, { client: { send: () => new Promise(() => undefined) } });
+    const { status, errors } = await server.ask('{collections {nodes {key}}}', {}, { 'x-cellport-cost': '1' });
+    expect(errors).toMatchObject([{ extensions: { code: 'UNAVAILABLE', deadlineMs: 300 } }]);
+    expect([200, 503]).toContain(status);
+  });
+});
+
+describe('a client that hangs up', () => {
+  let db: ReturnType<typeof database>;
+  beforeEach(() => {
+    db = database(undefined, 60_000);
+  });
+
+  /** Sends a query, hangs up once DynamoDB has been asked, and gives the signal that went down with the command. */
+  async function hangUp(server: LiveServer, query: string, operation: string): Promise<void> {
+    const abort = new AbortController();
+    const asked = new Promise<void>((resolve) => {
+      db.client.middlewareStack.add(
+        (next, context) => (args) => {
+          if (context.commandName === `${operation}Command`) resolve();
+          return next(args);
+        },
+        { step: 'initialize', priority: 'high' },
+      );
+    });
+    const answer = fetch(`${server.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query }),
+      signal: abort.signal,
+    });
+    await asked;
+    abort.abort();
+    await expect(answer).rejects.toThrow();
+  }
+
+  test('takes its reads with it, without a line in the log', async () => {
+    const ended = new Promise<unknown>((resolve) => {
+      const { client } = db;
+      const send = client.send.bind(client) as (...args: unknown[]) => Promise<unknown>;
+      Object.assign(client, {
+        send: (command: unknown, options: { abortSignal: AbortSignal }) => {
+          options.abortSignal.addEventListener('abort', () => resolve(options.abortSignal.reason));
+          return send(command, options);
+        },
+      });
+    });
+    interceptCalls(db, 'Query', () => new Promise(() => undefined));
+    const server = await serverOn(db);
+    await hangUp(server, '{collections {nodes {key}}}', 'Query');
+    expect(String(await ended)).toContain('the client is gone');
+    expect(server.logged).toEqual([]);
+  });
+
+  test('leaves a write to its end: what was asked for is there', async () => {
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const written = new Promise<void>((resolve) => {
+      interceptCalls(db, 'PutItem', async (input, ask) => {
+        await held;
+        const output = await ask(input);
+        resolve();
+        return output;
+      });
+    });
+    const server = await serverOn(db);
+    const query =
+      'mutation {createMarker(input: {collection: "parks", key: "left", position: {lng: 1, lat: 2}}) {key}}';
+    await hangUp(server, query, 'PutItem');
+    goOn();
+    await written;
+    expect((await server.ask('{collection(key: "parks") {marker(key: "left") {key}}}')).data.collection.marker).toEqual(
+      { key: 'left' },
+    );
+  });
+});
+
+describe('what nobody foresaw', () => {
+  test('is masked, and logged with its cause', async () => {
+    const db = database();
+    interceptCalls(db, 'Query', async () => {
+      throw new Error('the secret plan of table cellport-prod');
+    });
+    const server = await serverOn(db);
+    const { errors } = await server.ask('{collections {nodes {key}}}');
+    expect(errors).toEqual([
+      {
+        message: 'Internal server error',
+        path: ['collections'],
+        locations: [{ line: 1, column: 2 }],
+        extensions: { code: 'INTERNAL_SERVER_ERROR' },
+      },
+    ]);
+    expect(server.logged).toMatchObject([
+      { level: 'error', fields: { err: { message: expect.stringContaining('secret plan') } } },
+    ]);
+  });
+
+  test('a document that is refused asks DynamoDB nothing', async () => {
+    const db = database();
+    const server = await serverOn(db);
+    const sent = recordCalls(db);
+    await server.ask(`{${'collections {nodes {key}}'.repeat(400)}}`);
+    await server.ask('{collections {nodes {nothing}}}');
+    await server.ask(
+      '{nodes(ids: []) {... on Collection {a: markers(first: 5000) {nodes {collection {markers(first: 5000) {nodes {key}}}}}}}}',
+    );
+    expect(sent.count()).toBe(0);
+  });
+});
