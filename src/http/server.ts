@@ -9,6 +9,7 @@ import type { Log } from '../log.js';
 import { handleErrors } from './errors.js';
 import { type Readiness, addHealth } from './health.js';
 import { addGraphql } from './graphql-route.js';
+import { endConnectionsOnClose } from './shutdown.js';
 
 export interface HttpOptions {
   readonly graphql: GraphqlServer;
@@ -61,13 +62,13 @@ function addGraphiql(server: FastifyInstance, folder: string): void {
 
 /**
  * The one port of Cellport: /graphql, /graphiql/, /healthz, /readyz. Listens to nothing yet: the caller says where.
- * Closing it lets answers under way finish and drops idle connections.
+ * Closing it lets answers under way finish and ends all other connections at once.
  */
 export function buildHttp({ graphql, limits, ready, staticDir, log }: HttpOptions): FastifyInstance {
   const server = fastify({
     bodyLimit: limits.maxBodyBytes,
     requestTimeout: ARRIVES_WITHIN_MS,
-    forceCloseConnections: 'idle',
+    forceCloseConnections: false,
     return503OnClosing: true,
   });
   // Only JSON is understood: a form or a text can be sent from any page of the web without asking.
@@ -75,6 +76,7 @@ export function buildHttp({ graphql, limits, ready, staticDir, log }: HttpOption
   server.addHook('onSend', async (_request, reply) => {
     void reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
   });
+  endConnectionsOnClose(server, limits.deadlineMs + 1_000);
   handleErrors(server, limits, log);
   addHealth(server, ready);
   addGraphql(server, graphql);

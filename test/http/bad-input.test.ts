@@ -55,7 +55,7 @@ describe('a viewport', () => {
     const { zoom, ...bounds } = values;
     const body = JSON.stringify({ query: QUERY, variables: { bounds, zoom } }).replace('"@"', number);
     const response = await server.post(body);
-    const { data, errors = [], extensions } = (await response.json()) as Answered;
+    const { data, errors = [], extensions } = (await response.json()) as Partial<Answered>;
     return { status: response.status, data, errors, extensions };
   }
 

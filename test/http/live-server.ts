@@ -82,7 +82,7 @@ export async function startServer(
     post,
     ask: async (query, variables = {}, headers = {}) => {
       const response = await post(JSON.stringify({ query, variables }), headers);
-      const { data, errors = [], extensions } = (await response.json()) as Answered;
+      const { data, errors = [], extensions } = (await response.json()) as Partial<Answered>;
       return { status: response.status, data, errors, extensions };
     },
     close: async () => {

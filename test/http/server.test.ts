@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { interceptCalls } from '../support/faults.js';
 import { newDatabase } from '../support/test-database.js';
 import { type LiveServer, startServer } from './live-server.js';
 
@@ -225,4 +227,33 @@ test('what a client sends slowly or breaks off takes no answer from others', asy
   expect((await server.ask('{__typename}')).data).toEqual({ __typename: 'Query' });
   socket.destroy();
   expect((await server.ask('{__typename}')).data).toEqual({ __typename: 'Query' });
+});
+
+describe('closing', () => {
+  test('ends connections on which nothing was ever sent, lets an answer under way finish, and takes no more', async () => {
+    const db = newDatabase();
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const asked = new Promise<void>((resolve) => {
+      interceptCalls(db, 'Query', async () => {
+        resolve();
+        await held;
+        return { Items: [], Count: 0 };
+      });
+    });
+    const closing = await startServer(db);
+    const silent = connect(Number(new URL(closing.url).port), '127.0.0.1');
+    await once(silent, 'connect');
+    const answer = closing.ask('{collections {nodes {key}}}');
+    await asked;
+    const silentEnds = once(silent.resume(), 'close');
+    const closed = closing.close();
+    await silentEnds;
+    goOn();
+    expect((await answer).data).toEqual({ collections: { nodes: [] } });
+    await closed;
+    await expect(fetch(`${closing.url}/healthz`)).rejects.toThrow('fetch failed');
+  });
 });
