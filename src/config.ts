@@ -161,3 +161,11 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
     unknown: Object.keys(env).filter((name) => name.startsWith('CELLPORT_') && !Object.hasOwn(variables.shape, name)),
   };
 }
+
+/**
+ * Keeps the AWS SDK from warning each user of Node 20 that versions after January 2027 will need Node 22: that is a matter
+ * for those who raise the pinned version. To be called before the SDK is loaded.
+ */
+export function silenceSdkAdvice(): void {
+  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
+}

@@ -1,30 +1,68 @@
-import type { createCellCache } from '../loaders/cell-cache.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { CellCache } from '../loaders/cell-cache.js';
 import type { Log } from '../log.js';
-import type { ConsumerStatus } from '../stream/consumer.js';
+import { type ConsumerStatus, createConsumer } from '../stream/consumer.js';
+import { firstSince, openCells, openState, openStream, systemClock } from '../stream/dynamodb.js';
 import type { Backend } from './backend.js';
+import { ownerIsGone, ownerName } from './owner.js';
 
 /** The cells of all collections, kept by this process, or by another one while that lives. */
 export interface Cells {
   status(): ConsumerStatus;
-  /** Resolves once the cells hold all that was written before the call. Rejects with the signal's reason when aborted. */
+  /**
+   * Resolves once the cells hold all that was written before the call. Rejects with the signal's reason when it is aborted,
+   * and where the cells cannot be kept at all.
+   */
   caughtUp(signal: AbortSignal): Promise<void>;
-  /** Stops and lets others take over at once. */
+  /** Stops, and lets another process take over at once. */
   stop(): Promise<void>;
 }
 
-export function keepCells(_backend: Backend, _log: Log, _cache?: ReturnType<typeof createCellCache>): Cells {
+/** Under which name the state of this consumer stands. */
+const CONSUMER = 'cells';
+const POLL_MS = 50;
+/** How long a write may take to show in the stream. */
+const APPEARS_WITHIN_MS = 300;
+
+/** Begins to keep the cells, and to keep a cache of them right. The tables must be there. */
+export function keepCells({ database, streams }: Backend, log: Log, cache?: CellCache): Cells {
+  const consumer = createConsumer({
+    stream: openStream(database, streams),
+    state: openState(database, CONSUMER),
+    cells: openCells(database),
+    clock: systemClock,
+    keys: database.keys,
+    log,
+    self: ownerName(),
+    since: () => firstSince(database),
+    ownerIsGone,
+    onApplied: (batch, changes) => cache?.applied(batch, changes),
+    // What was cached before was kept right by somebody else, or by nobody.
+    onOwnership: () => cache?.clear(),
+  });
+  const stopping = new AbortController();
+  let failure: { readonly error: unknown } | undefined;
+  const running = consumer.run(stopping.signal).catch((error: unknown) => {
+    failure = { error };
+    log.error({ err: error }, 'The cells are no longer kept');
+  });
   return {
-    status: () => ({
-      owner: false,
-      behindMs: undefined,
-      countsExact: true,
-      gap: null,
-      setAside: 0,
-      batch: 0,
-      recordsFolded: 0,
-      blocksWritten: 0,
-    }),
-    caughtUp: async () => {},
-    stop: async () => {},
+    status: () => consumer.status(),
+    async caughtUp(signal) {
+      const from = performance.now() + APPEARS_WITHIN_MS;
+      for (;;) {
+        signal.throwIfAborted();
+        if (failure !== undefined) throw failure.error;
+        const { behindMs } = consumer.status();
+        if (behindMs !== undefined && performance.now() - behindMs >= from) return;
+        // Aborted or not, the loop looks.
+        await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
+      }
+    },
+    async stop() {
+      stopping.abort();
+      await running;
+    },
   };
 }

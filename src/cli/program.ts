@@ -49,7 +49,8 @@ function bounds(text: string): [number, number, number, number] {
 
 /** The settings of the environment; read when a command runs, so that `--help` needs none of them to be right. */
 async function config(options: { readonly demo?: boolean } = {}): Promise<Config> {
-  const { readConfig } = await import('../config.js');
+  const { readConfig, silenceSdkAdvice } = await import('../config.js');
+  silenceSdkAdvice();
   return readConfig(options);
 }
 

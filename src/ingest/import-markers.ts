@@ -11,7 +11,7 @@ import { SeenKeys } from './seen-keys.js';
 import { upsertMarkers } from './upsert.js';
 
 /** Rows that are written together; after each such window the import could be interrupted and go on. */
-const WINDOW_ROWS = 5000;
+const WINDOW_ROWS = 2000;
 /** What the rows of a window may measure in the file, so that memory stays bounded whatever the rows are like. */
 const WINDOW_BYTES = 8 * 1024 * 1024;
 
@@ -38,7 +38,7 @@ export interface ImportJob {
   readonly now: () => Date;
   readonly onProgress: (progress: ImportProgress) => void;
   readonly call: Call;
-  /** How many rows are written together, 5,000 where left out. */
+  /** How many rows are written together, 2,000 where left out. */
   readonly windowRows?: number | undefined;
 }
 
@@ -103,18 +103,17 @@ async function* windowsOf(job: ImportJob, from: number): AsyncGenerator<Window> 
   if (items.length + rejects.length > 0) yield { items, rejects, end };
 }
 
+/** How a window is written: `blind` where nothing can be there yet, `alone` where only a former run of ours can have written. */
+type Way = 'blind' | 'alone' | 'beside others';
+
 /** Writes the markers of a window; gives how many came to what. */
-async function writeWindow(
-  job: ImportJob,
-  items: readonly Item[],
-  bulk: boolean,
-): Promise<Omit<ImportCounts, 'rejected'>> {
+async function writeWindow(job: ImportJob, items: readonly Item[], way: Way): Promise<Omit<ImportCounts, 'rejected'>> {
   const mixed = shuffled(items);
-  if (bulk) {
+  if (way === 'blind') {
     await putMarkersInBulk(job.database, mixed, job.call);
     return { created: items.length, updated: 0, unchanged: 0 };
   }
-  const outcomes = await upsertMarkers(job.database, mixed, job.call);
+  const outcomes = await upsertMarkers(job.database, mixed, job.call, { alone: way === 'alone' });
   const count = (wanted: string): number => outcomes.filter((outcome) => outcome === wanted).length;
   return { created: count('created'), updated: count('updated'), unchanged: count('unchanged') };
 }
@@ -150,7 +149,7 @@ export async function importMarkers(job: ImportJob): Promise<ImportProgress> {
     let next = windows.next();
     for (let result = await next; result.done !== true; result = await next) {
       const window = result.value;
-      const written = writeWindow(job, window.items, begun.bulk && !compare);
+      const written = writeWindow(job, window.items, begun.bulk ? (compare ? 'alone' : 'blind') : 'beside others');
       // Read and checked while the one before is written. A failure there must not go unhandled before it is awaited.
       next = windows.next();
       next.catch(() => undefined);

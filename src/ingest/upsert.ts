@@ -6,6 +6,7 @@ import { mapConcurrently } from '../store/concurrency.js';
 import { putIfAbsent } from '../store/conditional-put.js';
 import type { Database, Item } from '../store/database.js';
 import { isFailure } from '../store/failures.js';
+import { putMarkersInBulk } from '../store/markers.js';
 import type { Call } from '../store/meter.js';
 import { send } from '../store/send.js';
 
@@ -88,9 +89,15 @@ async function replace(database: Database, next: Item, found: Item, call: Call):
 /**
  * Makes the table say what `items` (made by `newMarkerItem`, keys all different) say, and gives what happened to each:
  * one batched read of all, then a conditional write of those that are missing or differ. Safe to be repeated and beside
- * other writers: an item that changes in between is read again. Throttling is waited out.
+ * other writers: an item that changes in between is read again. Throttling is waited out. `alone` says that nobody else
+ * makes markers with these keys: then those that are missing are written in batches, which is faster.
  */
-export async function upsertMarkers(database: Database, items: readonly Item[], call: Call): Promise<Outcome[]> {
+export async function upsertMarkers(
+  database: Database,
+  items: readonly Item[],
+  call: Call,
+  { alone = false }: { readonly alone?: boolean } = {},
+): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   let pending = items.map((item, index) => ({ item, index }));
   for (let round = 0; pending.length > 0; round += 1) {
@@ -100,9 +107,19 @@ export async function upsertMarkers(database: Database, items: readonly Item[], 
       () => batchGet(database, database.tables.entities, keys, call, { consistent: true }),
       call.signal,
     );
+    if (alone) {
+      const missing = pending.filter((_, at) => found[at] === undefined);
+      await putMarkersInBulk(
+        database,
+        missing.map(({ item }) => item),
+        call,
+      );
+      for (const { index } of missing) outcomes[index] = 'created';
+    }
     const settled = await mapConcurrently(pending, WRITES_AT_A_TIME, async ({ item, index }, at) => {
       const before = found[at];
       if (before === undefined) {
+        if (alone) return true;
         const put = await patiently(() => putIfAbsent(database, database.tables.entities, item, call), call.signal);
         if (put) outcomes[index] = 'created';
         return put;
