@@ -1,37 +1,58 @@
-import type { Keyspace } from '../keys/keyspace.js';
+import DataLoader from 'dataloader';
+
+import { CellportError } from '../errors.js';
 import type { CellBlock } from '../model/cell.js';
 import type { Collection } from '../model/collection.js';
 import type { KeyRange } from '../model/key-range.js';
-import type { Marker } from '../model/marker.js';
-import type { BlockPlan } from '../plan/blocks.js';
+import type { MapMarker, Marker } from '../model/marker.js';
+import { getCollections } from '../store/collections.js';
 import type { Database, Item } from '../store/database.js';
+import { mapMarkerFromIndex } from '../store/marker-item.js';
+import { getMarkers } from '../store/markers.js';
 import type { Call } from '../store/meter.js';
+import { readRange } from '../store/ranges.js';
+import { type BlocksLoader, createBlockLoader, createBlocksLoader } from './block-loader.js';
 import type { CellCache } from './cell-cache.js';
 import type { CollectionCache } from './collection-cache.js';
+import { createRangeLoader, sortKeyOf } from './range-loader.js';
+import type { RangeRequest } from './range-union.js';
+import { createSlots } from './slots.js';
 
-/** What one caller gets of a range. */
-export interface RangeAnswer {
-  /** In the order of their sort keys; the first ones of the range where it is not complete. */
-  readonly items: readonly Item[];
-  readonly complete: boolean;
-  /** Query calls whose pages held or may have held part of it. */
-  readonly calls: number;
-}
-
+/** What names a marker. */
 export interface MarkerName {
   readonly collection: Collection;
   readonly key: string;
 }
 
-/** Reads of one request: what is asked for in one tick is read together. */
+/** A marker as it stands in the geo index. */
+export interface IndexedMarker {
+  /** Its index sort key. */
+  readonly sortKey: string;
+  /** The same object for all who read the same item. */
+  readonly marker: MapMarker;
+}
+
+/** Markers of one range of the geo index. */
+export interface IndexedMarkers {
+  /** In the order of their sort keys; the first ones of the range where it is not complete. */
+  readonly markers: readonly IndexedMarker[];
+  /** Sort key up to which everything is told, where it is not complete; undefined where nothing is. */
+  readonly upTo: string | undefined;
+  readonly complete: boolean;
+  /** Query calls that had to do with this range. */
+  readonly calls: number;
+}
+
+/** Reads of one request: what is asked for in one tick is read together, and the same thing is read once. */
 export interface Loaders {
+  /** A collection by key, null where there is none. */
   collection(key: string): Promise<Collection | null>;
-  /** The base item, in one BatchGetItem with others of the same tick. */
+  /** A marker's base item, null where there is none. */
   marker(name: MarkerName): Promise<Marker | null>;
-  range(range: KeyRange, limit?: number): Promise<RangeAnswer>;
-  /** Cell blocks under a plan's ranges, those without markers left out; from the cache where it holds them. */
-  blocks(scope: string, plan: BlockPlan): Promise<CellBlock[]>;
-  /** One block by its parent, in one BatchGetItem with others of the same tick. */
+  /** Markers of one range of the geo index; items that are no markers are left out. */
+  markers(collection: Collection, request: RangeRequest): Promise<IndexedMarkers>;
+  readonly blocks: BlocksLoader;
+  /** The cell block under a parent, an empty one where there is none. */
   block(scope: string, parent: string): Promise<CellBlock>;
 }
 
@@ -45,6 +66,64 @@ export interface LoadersOptions {
 }
 
 /** The loaders of one request. */
-export function createLoaders(_options: LoadersOptions): Loaders & { readonly keys: Keyspace } {
-  throw new Error('not built yet');
+export function createLoaders({ db, cellCache, collectionCache, call, concurrency }: LoadersOptions): Loaders {
+  const { keys } = db;
+  const range = createRangeLoader((wanted) => readRange(db, wanted, call), createSlots(concurrency));
+
+  const collections = new DataLoader<string, Collection | null>(async (names) => {
+    const found = new Map(names.map((name) => [name, collectionCache.get(name)]));
+    const missing = names.filter((name) => !found.get(name));
+    if (missing.length > 0) {
+      const read = await getCollections(db, missing, call);
+      for (const collection of read) {
+        if (!collection) continue;
+        collectionCache.put(collection);
+        found.set(collection.key, collection);
+      }
+    }
+    return names.map((name) => found.get(name) ?? null);
+  });
+
+  const markers = new DataLoader<MarkerName, Marker | null, string>((names) => getMarkers(db, names, call), {
+    cacheKeyFn: ({ collection, key }) => `${collection.key}\n${key}`,
+  });
+
+  /** Whether a marker can have this key at all: one that is too long would fail the whole batch. */
+  function canBe({ collection, key }: MarkerName): boolean {
+    try {
+      keys.marker(keys.scope(collection), key);
+      return true;
+    } catch (error) {
+      if (error instanceof CellportError) return false;
+      throw error;
+    }
+  }
+
+  const decoded = new WeakMap<Item, IndexedMarker | null>();
+  function decode(item: Item, index: KeyRange['index'], collection: Collection): IndexedMarker | null {
+    const known = decoded.get(item);
+    if (known !== undefined) return known;
+    const marker = mapMarkerFromIndex(keys, item, collection);
+    const result = marker ? { sortKey: sortKeyOf(index, item), marker } : null;
+    decoded.set(item, result);
+    return result;
+  }
+
+  return {
+    collection: (key) => collections.load(key),
+    marker: async (name) => (canBe(name) ? markers.load(name) : null),
+    async markers(collection, request) {
+      const { index } = request.range;
+      const { items, complete, calls } = await range(request);
+      const last = items.at(-1);
+      return {
+        markers: items.map((item) => decode(item, index, collection)).filter((marker) => marker !== null),
+        upTo: last && sortKeyOf(index, last),
+        complete,
+        calls,
+      };
+    },
+    blocks: createBlocksLoader({ keys, cellCache, call }, range),
+    block: createBlockLoader(db, cellCache, call),
+  };
 }

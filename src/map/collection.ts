@@ -1,25 +1,100 @@
 import type { Bounds } from '../geo/bounds.js';
+import { cellBounds } from '../geo/geohash.js';
 import type { Collection } from '../model/collection.js';
 import type { MapContext } from './context.js';
 import type { MarkerFilterInput } from './filter.js';
-import type { MarkerPage, PageInput } from './page.js';
+import { cellsOfBlock } from './occupied.js';
+import { type MarkerPage, type PageInput, readPage } from './page.js';
+import { cellSource } from './sources.js';
 
-/** A page of a collection's markers. */
-export async function collectionMarkers(
-  _context: MapContext,
-  _collection: Collection,
-  _page: PageInput,
-  _filter?: MarkerFilterInput | null,
+/** A page of a collection's markers that pass the filter. */
+export function collectionMarkers(
+  context: MapContext,
+  collection: Collection,
+  page: PageInput,
+  filter?: MarkerFilterInput | null,
 ): Promise<MarkerPage> {
-  throw new Error('not built yet');
+  const source = () => cellSource(context, collection, '');
+  return readPage(context, { collection, of: ['collection'], source, accept: () => true, filter }, page);
 }
 
 /** How many markers a collection has, by its cells. */
-export async function collectionCount(_context: MapContext, _collection: Collection): Promise<number> {
-  throw new Error('not built yet');
+export async function collectionCount({ loaders, keys }: MapContext, collection: Collection): Promise<number> {
+  const { children } = await loaders.block(keys.scope(collection), '');
+  return [...children.values()].reduce((sum, { count }) => sum + count, 0);
 }
 
-/** The rectangle around a collection's occupied cells of length 4; null while it is empty. */
-export async function collectionBounds(_context: MapContext, _collection: Collection): Promise<Bounds | null> {
-  throw new Error('not built yet');
+const PRECISION = 4;
+
+/**
+ * The rectangle around a collection's occupied cells of length 4; null while it is empty. It crosses the antimeridian
+ * (west > east) where that makes it less than half the globe wide and nothing else does.
+ */
+export async function collectionBounds(context: MapContext, collection: Collection): Promise<Bounds | null> {
+  const everywhere = () => true;
+  const least = (edge: keyof Bounds, of: (bounds: Bounds) => boolean = everywhere) =>
+    extreme(context, collection, (bounds) => bounds[edge], of);
+  const most = async (edge: keyof Bounds, of: (bounds: Bounds) => boolean = everywhere) => {
+    const negative = await extreme(context, collection, (bounds) => -bounds[edge], of);
+    return negative === undefined ? undefined : -negative + 0;
+  };
+  const [west, south, east, north] = await Promise.all([least('west'), least('south'), most('east'), most('north')]);
+  if (west === undefined || south === undefined || east === undefined || north === undefined) return null;
+  const bounds = { west, south, east, north };
+  if (east - west <= 180) return bounds;
+
+  const gap = await emptyMeridian(context, collection);
+  if (gap === undefined) return bounds;
+  const [easternmost, westernmost] = await Promise.all([
+    most('east', (cell) => cell.east <= gap),
+    least('west', (cell) => cell.west >= gap),
+  ]);
+  if (easternmost === undefined || westernmost === undefined || westernmost - easternmost < 180) return bounds;
+  return { west: westernmost, south, east: easternmost, north };
+}
+
+/**
+ * The least score of the occupied cells of length 4 that are asked for. A cell never scores less than the one around it,
+ * so those with the least score are opened first, and most of the globe is never looked at.
+ */
+async function extreme(
+  { loaders, keys }: MapContext,
+  collection: Collection,
+  score: (bounds: Bounds) => number,
+  of: (bounds: Bounds) => boolean,
+): Promise<number | undefined> {
+  const scope = keys.scope(collection);
+  const open = [{ geohash: '', score: -Infinity }];
+  for (;;) {
+    let best = 0;
+    open.forEach((one, index) => {
+      const other = open[best];
+      if (!other || one.score < other.score) best = index;
+      else if (one.score === other.score && one.geohash.length > other.geohash.length) best = index;
+    });
+    const [next] = open.splice(best, 1);
+    if (!next) return undefined;
+    if (next.geohash.length === PRECISION) return next.score;
+    for (const { geohash } of cellsOfBlock(await loaders.block(scope, next.geohash))) {
+      const bounds = cellBounds(geohash);
+      if (of(bounds)) open.push({ geohash, score: score(bounds) });
+    }
+  }
+}
+
+/** A meridian in the middle of the widest run of empty columns of 45 degrees between occupied ones, if it may be 180 wide. */
+async function emptyMeridian({ loaders, keys }: MapContext, collection: Collection): Promise<number | undefined> {
+  const cells = cellsOfBlock(await loaders.block(keys.scope(collection), ''));
+  const columns = [...new Set(cells.map(({ geohash }) => cellBounds(geohash).west))].sort((a, b) => a - b);
+  let widest = 0;
+  let middle: number | undefined;
+  columns.forEach((west, index) => {
+    const before = columns[index - 1];
+    const empty = before === undefined ? 0 : west - (before + 45);
+    if (empty <= widest || before === undefined) return;
+    widest = empty;
+    middle = before + 45 + empty / 2;
+  });
+  // The columns beside the run add less than 45 degrees each.
+  return widest > 90 ? middle : undefined;
 }

@@ -1,7 +1,13 @@
+import { type Area, areaContains } from '../geo/bounds.js';
+import type { Collection } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
-import type { MapCluster } from './clusters.js';
-import type { MapContext } from './context.js';
-import type { MarkerFilterInput } from './filter.js';
+import { type Clustered, DEFAULT_RADIUS, type MapCluster, clustersOf } from './clusters.js';
+import { type MapContext, requireCollection } from './context.js';
+import { countInside } from './count.js';
+import { type MarkerFilter, type MarkerFilterInput, readFilter } from './filter.js';
+import { readWhole } from './page.js';
+import { readAll } from './read-all.js';
+import { areaSource } from './sources.js';
 import type { Viewport } from './viewport.js';
 
 /** Markers or clusters, whichever fits; the other list is empty. */
@@ -17,11 +23,76 @@ export interface ViewportContent {
 
 /** Markers while at most `limit` are inside, else clusters. */
 export async function viewportAuto(
-  _context: MapContext,
-  _viewport: Viewport,
-  _collectionKey: string,
-  _limit: number,
-  _filter?: MarkerFilterInput | null,
+  context: MapContext,
+  viewport: Viewport,
+  collectionKey: string,
+  limit: number,
+  filter?: MarkerFilterInput | null,
 ): Promise<ViewportContent> {
-  throw new Error('not built yet');
+  const most = readWhole('limit', limit, 1, context.limits.maxFirst);
+  const passing = readFilter(filter);
+  const collection = await requireCollection(context, collectionKey);
+  return contentOf(context, viewport, collection, { field: 'auto', limit: most, filter: passing });
+}
+
+export interface ContentQuestion {
+  readonly field: string;
+  readonly limit: number;
+  readonly filter: MarkerFilter | undefined;
+}
+
+/** What `auto` answers, for a collection that is known. Throws LIMIT_EXCEEDED in the name of `field`. */
+export async function contentOf(
+  context: MapContext,
+  viewport: Viewport,
+  collection: Collection,
+  { field, limit, filter }: ContentQuestion,
+): Promise<ViewportContent> {
+  const { area, precision } = viewport;
+  const inside = await markersInside(context, collection, area, precision, { field, limit, filter });
+  if (inside !== undefined && inside.length <= limit) {
+    return { mode: 'MARKERS', total: inside.length, markers: inside, clusters: [], precision };
+  }
+  const [clustered, total] = await Promise.all([
+    clustersOf(context, viewport, collection, { field, size: DEFAULT_RADIUS, filter }),
+    filter && inside ? inside.length : countInside(context, collection, area, field),
+  ]);
+  return clusteredContent(clustered, total);
+}
+
+const clusteredContent = ({ clusters, precision }: Clustered, total: number): ViewportContent => ({
+  mode: 'CLUSTERS',
+  total,
+  markers: [],
+  clusters,
+  precision,
+});
+
+/**
+ * The markers of an area where they may fit: more than `limit`, or undefined, where they do not. With a filter, all of
+ * them, as nothing but reading tells how many pass.
+ */
+async function markersInside(
+  context: MapContext,
+  collection: Collection,
+  area: Area,
+  precision: number,
+  { field, limit, filter }: ContentQuestion,
+): Promise<readonly MapMarker[] | undefined> {
+  const accept = ({ marker }: { readonly marker: MapMarker }) => areaContains(area, marker.position);
+  const source = await areaSource(context, collection, area, precision);
+  const { atMost } = source;
+  // Close to the limit it is cheaper to read the markers than to look how many of them are inside.
+  const decide = !filter && atMost !== undefined && atMost > 1.5 * limit;
+  if (decide && (await countInside(context, collection, area, field)) > limit) return undefined;
+  const placed = await readAll(context, {
+    field,
+    collection,
+    source,
+    accept,
+    filter,
+    wanted: filter ? Infinity : limit + 1,
+    advice: 'ask for a smaller rectangle, or for clusters',
+  });
+  return placed.map(({ marker }) => marker);
 }

@@ -1,4 +1,11 @@
+import { badInput } from '../errors.js';
+import type { Collection } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
+import type { MapContext } from './context.js';
+import { listName, readCursor, writeCursor } from './cursor.js';
+import { type MarkerFilterInput, readFilter } from './filter.js';
+import type { RangeSource } from './sources.js';
+import { type Placed, walk } from './walk.js';
 
 /** What a client asks of a list: how many, and from where on. */
 export interface PageInput {
@@ -16,5 +23,58 @@ export interface MarkerPage {
     readonly startCursor: string | null;
     /** Where the next page begins; not always the last edge's, as a page may end where its ceiling of reads does. */
     readonly endCursor: string | null;
+  };
+}
+
+/** A list of markers that is read in pages. */
+export interface MarkerList {
+  readonly collection: Collection;
+  /** What it is a list of, so that its cursors are told from those of others. */
+  readonly of: readonly unknown[];
+  readonly source: () => RangeSource | Promise<RangeSource>;
+  readonly accept: (placed: Placed) => boolean;
+  readonly filter?: MarkerFilterInput | null | undefined;
+}
+
+/** A whole number from a client. Throws BAD_USER_INPUT naming `field` where it is none or out of range. */
+export function readWhole(field: string, value: unknown, least: number, most: number): number {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {
+    throw badInput(field, value, `a whole number from ${least} to ${most}`);
+  }
+  return value;
+}
+
+/**
+ * A page of a list. It holds `first` markers, or fewer where the list or the ceiling of reads ends; in the latter case
+ * it has a next page, which may turn out to be empty. Markers that were there all along are neither left out nor told
+ * twice by the pages together, whatever comes and goes meanwhile.
+ */
+export async function readPage(context: MapContext, list: MarkerList, input: PageInput): Promise<MarkerPage> {
+  const first = readWhole('first', input.first, 1, context.limits.maxFirst);
+  const filter = readFilter(list.filter);
+  const name = listName([...list.of, list.collection.key, list.filter ?? null]);
+  const isFirst = input.after === null || input.after === undefined;
+  const after = isFirst ? undefined : readCursor(name, input.after);
+  const { collection, accept } = list;
+  const { found, cutAt, ended } = await walk(context, {
+    collection,
+    source: await list.source(),
+    after,
+    accept,
+    filter,
+    // One more tells whether there is a next page.
+    wanted: first + 1,
+  });
+  const edges = found.slice(0, first).map(({ place, marker }) => ({ cursor: writeCursor(name, place), node: marker }));
+  const full = found.length > first;
+  const last = edges.at(-1)?.cursor ?? null;
+  return {
+    edges,
+    pageInfo: {
+      hasNextPage: full || !ended,
+      hasPreviousPage: !isFirst,
+      startCursor: edges[0]?.cursor ?? null,
+      endCursor: full || cutAt === undefined ? last : writeCursor(name, cutAt),
+    },
   };
 }

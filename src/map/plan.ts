@@ -1,6 +1,9 @@
+import { LONGEST_Z, toZ } from '../geo/geohash.js';
 import type { Bounds } from '../geo/bounds.js';
 import type { KeyRange } from '../model/key-range.js';
-import type { MapContext } from './context.js';
+import { rangeBounds, rangeKeys } from '../plan/explain.js';
+import { type MapContext, requireCollection } from './context.js';
+import { areaSource } from './sources.js';
 import type { Viewport } from './viewport.js';
 
 /** What a viewport's markers would be read from. */
@@ -9,11 +12,21 @@ export interface ViewportPlan {
   readonly ranges: readonly (KeyRange & { readonly bounds: Bounds })[];
 }
 
-/** The key ranges that the first page of a viewport's markers would read, without reading markers. */
+/** The key ranges that the first page of a viewport's markers may read, without reading markers. */
 export async function viewportPlan(
-  _context: MapContext,
-  _viewport: Viewport,
-  _collectionKey: string,
+  context: MapContext,
+  viewport: Viewport,
+  collectionKey: string,
 ): Promise<ViewportPlan> {
-  throw new Error('not built yet');
+  const collection = await requireCollection(context, collectionKey);
+  const { area, precision } = viewport;
+  const source = await areaSource(context, collection, area, precision);
+  const ceiling = Math.max(1, Math.floor((context.limits.rangesPerPage - source.calls) / collection.writeShards));
+  const { ranges } = await source.plan(toZ('0'.repeat(LONGEST_Z)), ceiling, Infinity);
+  return {
+    precision,
+    ranges: ranges.flatMap((range) =>
+      rangeKeys(range, collection, context.keys).map((keys) => ({ ...keys, bounds: rangeBounds(range) })),
+    ),
+  };
 }

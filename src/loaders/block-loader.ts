@@ -1,0 +1,117 @@
+import DataLoader from 'dataloader';
+
+import { fromZ } from '../geo/geohash.js';
+import type { ZRange } from '../geo/ranges.js';
+import type { Keyspace } from '../keys/keyspace.js';
+import type { CellBlock } from '../model/cell.js';
+import type { BlockPlan } from '../plan/blocks.js';
+import { blockFromItem, getBlocks } from '../store/cells.js';
+import type { Database } from '../store/database.js';
+import type { Call } from '../store/meter.js';
+import type { CellCache } from './cell-cache.js';
+import { groupBy } from './group.js';
+import type { RangeLoader } from './range-loader.js';
+
+/** Blocks under one collection's plan, and how many Query calls they may take. */
+export interface BlocksRequest {
+  readonly scope: string;
+  readonly plan: BlockPlan;
+  readonly maxCalls: number;
+}
+
+/** The blocks of a plan that have children, or undefined where they would take more calls than allowed. */
+export type BlocksLoader = (request: BlocksRequest) => Promise<CellBlock[] | undefined>;
+
+/** Ranges of more blocks than this are read without a look into the cache, one block after the other. */
+const MOST_LOOKED_UP = 8_192;
+
+const isOccupied = ({ children }: CellBlock) => children.size > 0;
+const parentsOf = ({ from, to }: ZRange, length: number) =>
+  Array.from({ length: to - from }, (_, index) => fromZ(from + index, length));
+
+/**
+ * Reads the blocks of plans, from the cache where it knows them: of each range only what lies between the first and the
+ * last block that is missing is read. Plans that are asked for in one tick answer in one tick, so that what is planned
+ * from them can be read together too.
+ */
+export function createBlocksLoader(
+  { keys, cellCache, call }: { readonly keys: Keyspace; readonly cellCache: CellCache; readonly call: Call },
+  range: RangeLoader,
+): BlocksLoader {
+  async function loadRange(scope: string, length: number, wanted: ZRange, maxCalls: number) {
+    const countable = wanted.to - wanted.from <= MOST_LOOKED_UP;
+    const parents = countable ? parentsOf(wanted, length) : [];
+    const cached = parents.map((parent) => cellCache.get(scope, parent));
+    const first = cached.indexOf(undefined);
+    const last = cached.lastIndexOf(undefined);
+    if (countable && first < 0) {
+      call.meter.cacheHits += parents.length;
+      return cached.filter((block) => block !== undefined);
+    }
+    const from = wanted.from + (countable ? first : 0);
+    const to = countable ? wanted.from + last + 1 : wanted.to;
+    const token = cellCache.begin();
+    const { pk, ...bounds } = keys.cellRange(scope, fromZ(from, length), fromZ(to - 1, length));
+    const answer = await range({ range: { index: 'cells', pk, ...bounds }, limit: Infinity, maxCalls });
+    if (!answer.complete) return undefined;
+    const read = answer.items.map((item) => blockFromItem(keys, item)).filter((block) => block !== undefined);
+    if (!countable) return read.map((block) => cellCache.put(scope, block, token));
+    call.meter.cacheHits += parents.length - (to - from);
+    const byParent = new Map(read.map((block) => [block.parent, block]));
+    return parents.map((parent, index) => {
+      const known = cached[index];
+      if (known && (index < first || index > last)) return known;
+      return cellCache.put(scope, byParent.get(parent) ?? emptyBlock(parent), token);
+    });
+  }
+
+  const loader = new DataLoader<BlocksRequest, CellBlock[] | undefined>(
+    (requests) =>
+      Promise.all(
+        requests.map(async ({ scope, plan, maxCalls }) => {
+          try {
+            const each = Math.max(1, Math.floor(maxCalls / plan.ranges.length));
+            const blocks = await Promise.all(plan.ranges.map((wanted) => loadRange(scope, plan.length, wanted, each)));
+            return blocks.every((list) => list !== undefined) ? blocks.flat().filter(isOccupied) : undefined;
+          } catch (error) {
+            return error instanceof Error ? error : new Error('cells could not be read', { cause: error });
+          }
+        }),
+      ),
+    { cache: false },
+  );
+  return (request) => loader.load(request);
+}
+
+/** One block by its parent, those of one tick in one BatchGetItem. */
+export function createBlockLoader(db: Database, cellCache: CellCache, call: Call) {
+  const loader = new DataLoader<{ readonly scope: string; readonly parent: string }, CellBlock, string>(
+    async (wanted) => {
+      const token = cellCache.begin();
+      const cached = wanted.map(({ scope, parent }) => cellCache.get(scope, parent));
+      call.meter.cacheHits += cached.filter((block) => block !== undefined).length;
+      const found = new Map<string, CellBlock>();
+      const missing = groupBy(
+        wanted.filter((_, index) => !cached[index]),
+        ({ scope }) => scope,
+      );
+      for (const [scope, names] of missing) {
+        const blocks = await getBlocks(
+          db,
+          scope,
+          names.map(({ parent }) => parent),
+          call,
+        );
+        for (const block of blocks) found.set(nameOf(scope, block.parent), cellCache.put(scope, block, token));
+      }
+      return wanted.map(
+        ({ scope, parent }, index) => cached[index] ?? found.get(nameOf(scope, parent)) ?? emptyBlock(parent),
+      );
+    },
+    { cacheKeyFn: ({ scope, parent }) => nameOf(scope, parent) },
+  );
+  return (scope: string, parent: string) => loader.load({ scope, parent });
+}
+
+const nameOf = (scope: string, parent: string) => `${scope}\n${parent}`;
+const emptyBlock = (parent: string): CellBlock => ({ parent, batch: 0, children: new Map() });

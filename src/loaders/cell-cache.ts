@@ -1,0 +1,134 @@
+import { LRUCache } from 'lru-cache';
+
+import type { CellBlock, Figures } from '../model/cell.js';
+
+/** Net changes of one batch of the stream: by scope, parent cell and the child's last character. */
+export type BlockChanges = ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, Figures>>>;
+
+/** When a read began, so that what it found is not put over what has been learned since. */
+export interface FillToken {
+  readonly at: number;
+  readonly generation: number;
+}
+
+/** Cell blocks shared by all requests of a process, kept right by the stream. */
+export interface CellCache {
+  /** The block under a parent cell (an empty one where there is none), or undefined where that is not known. */
+  get(scope: string, parent: string): CellBlock | undefined;
+  /** To be called before a read whose blocks will be put. */
+  begin(): FillToken;
+  /** Takes in a block as a read found it. Gives the newest one known, which may be another. */
+  put(scope: string, block: CellBlock, token: FillToken): CellBlock;
+  /** Adds what a batch changed to the blocks that do not have it yet. To be called for every batch, in order. */
+  applied(batch: number, changes: BlockChanges): void;
+  /** Forgets everything, reads under way included: for when another process begins or ends to consume the stream. */
+  clear(): void;
+}
+
+export interface CellCacheOptions {
+  /** 0 for no cache at all. */
+  readonly maxBytes: number;
+  /** Whether `applied` hears of every batch soon after it is written. While false, entries live for two seconds. */
+  readonly trusted: () => boolean;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now: () => number;
+}
+
+const UNTRUSTED_MS = 2_000;
+/** How long a read may be under way, or an eventually consistent one may lag, and still be told from a fresh one. */
+const REMEMBERED_MS = 30_000;
+const MOST_REMEMBERED = 100_000;
+const BLOCK_BYTES = 200;
+const CHILD_BYTES = 120;
+
+interface Entry {
+  readonly block: CellBlock;
+  readonly filledAt: number;
+}
+
+const nameOf = (scope: string, parent: string) => `${scope}\n${parent}`;
+const bytesOf = ({ block }: Entry, name: string) => BLOCK_BYTES + 2 * name.length + CHILD_BYTES * block.children.size;
+
+/** The children with a batch's changes added; those that come to nothing are left out. */
+function added(children: CellBlock['children'], deltas: ReadonlyMap<string, Figures>): CellBlock['children'] {
+  const sums = new Map(children);
+  for (const [child, delta] of deltas) {
+    const now = sums.get(child) ?? { count: 0, sumLng: 0, sumLat: 0 };
+    const count = now.count + delta.count;
+    if (count === 0) sums.delete(child);
+    else sums.set(child, { count, sumLng: now.sumLng + delta.sumLng, sumLat: now.sumLat + delta.sumLat });
+  }
+  return sums;
+}
+
+/**
+ * A cache of cell blocks with a bound in bytes.
+ *
+ * A read that began before a batch was applied, or an eventually consistent one that lags behind it, finds blocks without
+ * that batch. Such a block must not be cached, as no later batch would mend it. So the last batch of each changed block
+ * is remembered for longer than any read takes, and a block that is older than that is used once but not kept.
+ */
+export function createCellCache({ maxBytes, trusted, now }: CellCacheOptions): CellCache {
+  const entries = maxBytes > 0 ? new LRUCache<string, Entry>({ maxSize: maxBytes, sizeCalculation: bytesOf }) : null;
+  /** Least batch that a block must have to be kept, and when it was learned; the oldest first. */
+  const changed = new Map<string, { readonly batch: number; readonly at: number }>();
+  /** Reads that began before this know too little: what they would have to be checked against was forgotten. */
+  let blindUntil = -Infinity;
+  let generation = 0;
+
+  function remember(name: string, batch: number): void {
+    const at = now();
+    changed.delete(name);
+    changed.set(name, { batch, at });
+    for (const [oldest, known] of changed) {
+      const old = at - known.at > REMEMBERED_MS;
+      if (!old && changed.size <= MOST_REMEMBERED) break;
+      if (!old) blindUntil = known.at + UNTRUSTED_MS;
+      changed.delete(oldest);
+    }
+  }
+
+  function mayKeep(name: string, block: CellBlock, token: FillToken): boolean {
+    return (
+      token.generation === generation &&
+      now() - token.at < REMEMBERED_MS &&
+      token.at > blindUntil &&
+      block.batch >= (changed.get(name)?.batch ?? 0)
+    );
+  }
+
+  return {
+    get(scope, parent) {
+      const entry = entries?.get(nameOf(scope, parent));
+      if (!entry) return undefined;
+      return trusted() || now() - entry.filledAt < UNTRUSTED_MS ? entry.block : undefined;
+    },
+    begin: () => ({ at: now(), generation }),
+    put(scope, block, token) {
+      if (!entries) return block;
+      const name = nameOf(scope, block.parent);
+      const known = entries.peek(name);
+      if (known && known.block.batch > block.batch) return known.block;
+      if (mayKeep(name, block, token)) entries.set(name, { block, filledAt: token.at });
+      return block;
+    },
+    applied(batch, changes) {
+      if (!entries) return;
+      for (const [scope, blocks] of changes) {
+        for (const [parent, deltas] of blocks) {
+          const name = nameOf(scope, parent);
+          remember(name, batch);
+          const known = entries.peek(name);
+          if (!known || known.block.batch >= batch) continue;
+          const block = { parent, batch, children: added(known.block.children, deltas) };
+          entries.set(name, { ...known, block });
+        }
+      }
+    },
+    clear() {
+      generation++;
+      entries?.clear();
+      changed.clear();
+    },
+  };
+}

@@ -1,0 +1,11 @@
+/** The members of a list by what `keyOf` says of them, in the order in which they come. */
+export function groupBy<T, K>(list: readonly T[], keyOf: (member: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const member of list) {
+    const key = keyOf(member);
+    const group = groups.get(key);
+    if (group) group.push(member);
+    else groups.set(key, [member]);
+  }
+  return groups;
+}

@@ -1,0 +1,57 @@
+import DataLoader from 'dataloader';
+
+import { INDEXES } from '../keys/indexes.js';
+import type { KeyRange } from '../model/key-range.js';
+import type { Item } from '../store/database.js';
+import { type RangeAnswer, type ReadPages, readUnion } from './range-reader.js';
+import { type RangeRequest, uniteRanges } from './range-union.js';
+import type { Slots } from './slots.js';
+
+export type RangeLoader = (request: RangeRequest) => Promise<RangeAnswer>;
+
+const NOTHING: RangeAnswer = { items: [], complete: true, calls: 0 };
+
+/** The attribute that an index, or the table of cells, is sorted by. */
+const SORT_ATTRIBUTE = { geoA: INDEXES.geoA.sk, geoB: INDEXES.geoB.sk, cells: 'sk' } as const;
+
+/** Where an item of a range stands in it. */
+export function sortKeyOf(index: KeyRange['index'], item: Item): string {
+  return String(item[SORT_ATTRIBUTE[index]]);
+}
+
+const nameOf = ({ range: { index, pk, from, to }, limit, maxCalls }: RangeRequest) =>
+  JSON.stringify([index, pk, from, to, String(limit), String(maxCalls)]);
+
+/**
+ * Reads ranges: all that are asked for in one tick are united where they overlap or touch, each union is read once, and
+ * each caller gets exactly its slice. A union that fails fails its own callers only. `slots` bounds how many Query calls
+ * are under way at once.
+ */
+export function createRangeLoader(read: ReadPages, slots: Slots): RangeLoader {
+  const pageByPage: ReadPages = (range) => {
+    const pages = read(range);
+    return { next: () => slots(() => pages.next()), return: async () => (await pages.return?.()) ?? DONE };
+  };
+
+  const loader = new DataLoader<RangeRequest, RangeAnswer, string>(
+    async (requests) => {
+      const answers = new Map<RangeRequest, RangeAnswer | Error>();
+      await Promise.all(
+        uniteRanges(requests).map(async (union) => {
+          try {
+            const slices = await readUnion(union, pageByPage, (item) => sortKeyOf(union.range.index, item));
+            union.requests.forEach((request, index) => answers.set(request, slices[index] ?? NOTHING));
+          } catch (error) {
+            const failure = error instanceof Error ? error : new Error('a range could not be read', { cause: error });
+            for (const request of union.requests) answers.set(request, failure);
+          }
+        }),
+      );
+      return requests.map((request) => answers.get(request) ?? NOTHING);
+    },
+    { cacheKeyFn: nameOf },
+  );
+  return (request) => loader.load(request);
+}
+
+const DONE = { done: true, value: undefined } as const;

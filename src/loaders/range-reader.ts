@@ -1,0 +1,113 @@
+import type { KeyRange } from '../model/key-range.js';
+import type { Item } from '../store/database.js';
+import { compareBytes } from './byte-order.js';
+import type { RangeRequest, RangeUnion } from './range-union.js';
+
+/** What one caller gets of a range. */
+export interface RangeAnswer {
+  /** In the order of their sort keys; the first ones of the range where it is not complete. */
+  readonly items: readonly Item[];
+  /** Whether that is all. A range that was cut at its limit says false, even if nothing more should follow. */
+  readonly complete: boolean;
+  /** Query calls that had to do with this range. */
+  readonly calls: number;
+}
+
+/** Reads a range page by page, empty pages included; with a limit, it may end after that many items. */
+export type ReadPages = (
+  range: KeyRange & { readonly limit?: number },
+) => AsyncIterator<readonly Item[], unknown, undefined>;
+
+interface Page {
+  /** All sort keys after this one ... */
+  readonly after: string;
+  /** ... up to this one, included, are read. */
+  readonly upTo: string;
+}
+
+/**
+ * Reads a union once and cuts each request's slice out of it, by reference: `answers` has the order of
+ * `union.requests`. Reading stops as soon as every request has its limit, and skips what lies between requests that
+ * still want something and those that have enough. `sortKey` tells where an item stands.
+ */
+export async function readUnion(
+  union: RangeUnion,
+  read: ReadPages,
+  sortKey: (item: Item) => string,
+): Promise<RangeAnswer[]> {
+  const { index, pk } = union.range;
+  const items: Item[] = [];
+  const sortKeys: string[] = [];
+  const pages: Page[] = [];
+
+  /** The first place in `items` whose sort key is not before this one. */
+  const placeOf = (key: string, orAfter: boolean) => {
+    let low = 0;
+    let high = sortKeys.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const order = compareBytes(sortKeys[middle] ?? '', key);
+      if (order < 0 || (orAfter && order === 0)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  const held = ({ range }: RangeRequest) => placeOf(range.to, true) - placeOf(range.from, false);
+  const callsFor = ({ range }: RangeRequest) =>
+    pages.filter(({ after, upTo }) => compareBytes(after, range.to) < 0 && compareBytes(range.from, upTo) <= 0).length;
+
+  let open = [...union.requests];
+  const complete = new Set<RangeRequest>();
+  /** Lets go of the requests that have all they want, now that everything up to this key is read. */
+  const settle = (upTo: string) => {
+    open = open.filter((request) => {
+      const readThrough = compareBytes(request.range.to, upTo) <= 0;
+      const count = held(request);
+      // Told now, as what is read later may lie behind a gap.
+      if (readThrough && count <= request.limit) complete.add(request);
+      return !readThrough && count < request.limit && callsFor(request) < request.maxCalls;
+    });
+  };
+
+  while (open.length > 0) {
+    const position = sortKeys.at(-1);
+    const first = open.map(({ range }) => range.from).reduce((a, b) => (compareBytes(b, a) < 0 ? b : a));
+    const to = open.map(({ range }) => range.to).reduce((a, b) => (compareBytes(b, a) > 0 ? b : a));
+    const resumed = position !== undefined && compareBytes(first, position) <= 0;
+    // No more than this can be of use. A resumed read begins with an item that is known already.
+    const wanted = open.reduce((sum, request) => sum + request.limit - held(request), resumed ? 1 : 0);
+    const limit = Number.isFinite(wanted) ? { limit: wanted } : {};
+    const reading = read({ index, pk, from: resumed ? position : first, to, ...limit });
+    let after = resumed ? position : '';
+    let got = 0;
+    let gap = false;
+    while (open.length > 0 && !gap) {
+      const { done, value: page } = await reading.next();
+      if (done) {
+        // Ended by its limit it goes on from here; ended by itself there is nothing left.
+        if (got < wanted) settle(to);
+        break;
+      }
+      got += page.length;
+      for (const item of page) {
+        const key = sortKey(item);
+        if (resumed && key === position) continue;
+        items.push(item);
+        sortKeys.push(key);
+      }
+      const upTo = sortKeys.at(-1) ?? after;
+      pages.push({ after, upTo });
+      after = upTo;
+      settle(upTo);
+      // Only what was let go of makes a gap: nothing may have come so far of a range that is under way.
+      gap = open.length > 0 && open.every(({ range }) => compareBytes(range.from, upTo) > 0 && range.from !== first);
+    }
+    await reading.return?.();
+  }
+
+  return union.requests.map((request) => {
+    const from = placeOf(request.range.from, false);
+    const until = Math.min(placeOf(request.range.to, true), from + request.limit);
+    return { items: items.slice(from, until), complete: complete.has(request), calls: Math.max(1, callsFor(request)) };
+  });
+}

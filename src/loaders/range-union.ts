@@ -1,0 +1,69 @@
+import type { KeyRange } from '../model/key-range.js';
+import { compareBytes } from './byte-order.js';
+import { groupBy } from './group.js';
+
+/** What one caller asks of a range. */
+export interface RangeRequest {
+  readonly range: KeyRange;
+  /** Most items wanted, Infinity for all. */
+  readonly limit: number;
+  /** Most Query calls that may be made for this caller, Infinity for as many as it takes. */
+  readonly maxCalls: number;
+}
+
+/** Requests of one partition whose ranges overlap or touch, and the one range that takes them all in. */
+export interface RangeUnion {
+  readonly range: KeyRange;
+  readonly requests: readonly RangeRequest[];
+}
+
+const ALPHABET = '0123456789bcdefghjkmnpqrstuvwxyz';
+/** Ends the upper bound of a range of markers, after the geohash: greater than every `{geohash}::{key}`. */
+const AFTER_SEPARATOR = ':;';
+
+/** The geohash after this one at its length; undefined for the last one and for what is no geohash. */
+function nextGeohash(hash: string): string | undefined {
+  for (let i = hash.length - 1; i >= 0; i--) {
+    const digit = ALPHABET.indexOf(hash.charAt(i));
+    if (digit < 0) return undefined;
+    if (digit < ALPHABET.length - 1) {
+      return hash.slice(0, i) + ALPHABET.charAt(digit + 1) + '0'.repeat(hash.length - i - 1);
+    }
+  }
+  return undefined;
+}
+
+/** Whether no key can stand between the end of one range and the start of another that comes after it. */
+function touches(to: string, from: string): boolean {
+  const last = to.endsWith(AFTER_SEPARATOR) ? to.slice(0, -AFTER_SEPARATOR.length) : to;
+  return last.length === from.length && nextGeohash(last) === from;
+}
+
+const partitionOf = ({ index, pk }: KeyRange) => JSON.stringify([index, pk]);
+const byFrom = (a: RangeRequest, b: RangeRequest) => compareBytes(a.range.from, b.range.from);
+
+/**
+ * The fewest ranges that together take in all that is asked for and nothing else: within a partition, ranges that
+ * overlap or touch become one. Requests keep their order within a union by where they start; ranges whose end lies
+ * before their start are in no union.
+ */
+export function uniteRanges(requests: readonly RangeRequest[]): RangeUnion[] {
+  const partitions = groupBy(
+    requests.filter(({ range }) => compareBytes(range.from, range.to) <= 0),
+    ({ range }) => partitionOf(range),
+  );
+  return [...partitions.values()].flatMap((members) => {
+    const unions: { range: KeyRange; requests: RangeRequest[] }[] = [];
+    for (const request of members.toSorted(byFrom)) {
+      const last = unions.at(-1);
+      const { from, to } = request.range;
+      if (last && (compareBytes(from, last.range.to) <= 0 || touches(last.range.to, from))) {
+        last.requests.push(request);
+        if (compareBytes(to, last.range.to) > 0) last.range = { ...last.range, to };
+      } else {
+        unions.push({ range: request.range, requests: [request] });
+      }
+    }
+    return unions;
+  });
+}

@@ -1,0 +1,161 @@
+import { type Area, areaOverlapsCell } from '../geo/bounds.js';
+import { GEOHASH_ALPHABET, LONGEST_Z, cellBounds, fromZ, toZ } from '../geo/geohash.js';
+import type { ZRange } from '../geo/ranges.js';
+import { LONGEST_BLOCK } from '../model/cell.js';
+import type { Collection } from '../model/collection.js';
+import { type BlockPlan, planBlocks } from '../plan/blocks.js';
+import { type KnownCounts, type PlannedRange, planMarkers } from '../plan/markers.js';
+import type { MapContext } from './context.js';
+
+/** Ranges to read from a place in Z-order on, at most `ceiling` of them, and where to go on after them. */
+export interface Planned {
+  readonly ranges: readonly PlannedRange[];
+  readonly next: number | undefined;
+}
+
+/** Tells which ranges hold the markers of a question, a part at a time. */
+export interface RangeSource {
+  plan(after: number, ceiling: number, wanted: number): Promise<Planned>;
+  /** Query calls that making it took. */
+  readonly calls: number;
+  /** As many markers as there can be, by counts that can be trusted; undefined without such. */
+  readonly atMost?: number | undefined;
+}
+
+/** Finest cells that are stored. */
+export const FINEST_STORED = LONGEST_BLOCK + 1;
+
+/** What counts for planning may take: more would cost more than it saves. */
+const COUNT_RANGES = 8;
+const COUNT_BLOCKS = 4_096;
+
+const overlaps = (area: Area, geohash: string) => areaOverlapsCell(area, cellBounds(geohash));
+const spanOf = ({ ranges }: BlockPlan) => ranges.reduce((sum, { from, to }) => sum + to - from, 0);
+
+/** The finest plan of blocks, of cells of at most `precision`, that stays within so many ranges and blocks. */
+export function blocksWithin(area: Area, precision: number, ranges: number, blocks: number): BlockPlan {
+  for (let length = Math.min(precision, FINEST_STORED); length > 1; length--) {
+    const plan = planBlocks(area, length);
+    if (plan.ranges.length <= ranges && spanOf(plan) <= blocks) return plan;
+  }
+  return planBlocks(area, 1);
+}
+
+/** How many markers are where in an area, while that is known closely enough to plan by. */
+async function knownCounts(
+  context: MapContext,
+  collection: Collection,
+  area: Area,
+  precision: number,
+): Promise<{ readonly counts: KnownCounts | undefined; readonly calls: number }> {
+  if (!context.countsTrusted()) return { counts: undefined, calls: 0 };
+  const plan = blocksWithin(area, precision, COUNT_RANGES, COUNT_BLOCKS);
+  const scope = context.keys.scope(collection);
+  const blocks = await context.loaders.blocks({ scope, plan, maxCalls: COUNT_RANGES });
+  if (!blocks) return { counts: undefined, calls: COUNT_RANGES };
+  const cells = new Map<string, number>();
+  for (const { parent, children } of blocks) {
+    for (const [character, { count }] of children) cells.set(parent + character, count);
+  }
+  return { counts: { precision: plan.length + 1, cells }, calls: plan.ranges.length };
+}
+
+/** The ranges of an area, planned with the counts of cells of at most `precision` where they can be trusted. */
+export async function areaSource(
+  context: MapContext,
+  collection: Collection,
+  area: Area,
+  precision: number,
+): Promise<RangeSource> {
+  const { counts, calls } = await knownCounts(context, collection, area, precision);
+  const { prefixLength } = collection;
+  return {
+    calls,
+    atMost:
+      counts && [...counts.cells].reduce((sum, [geohash, count]) => sum + (overlaps(area, geohash) ? count : 0), 0),
+    plan: async (after, ceiling, wanted) => planMarkers({ area, prefixLength, counts, after, ceiling, wanted }),
+  };
+}
+
+/** Ranges that are known from the outset, each within one partition. */
+export function fixedSource(ranges: readonly ZRange[], { prefixLength }: Collection, calls: number): RangeSource {
+  const partition = 32 ** (LONGEST_Z - prefixLength);
+  return {
+    calls,
+    async plan(after, ceiling) {
+      const left = ranges.filter(({ to }) => to > after);
+      const taken = left.slice(0, ceiling).map(({ from, to }) => ({
+        prefix: fromZ(Math.floor(from / partition), prefixLength),
+        from: Math.max(from, after),
+        to,
+        expected: undefined,
+      }));
+      return { ranges: taken, next: left[ceiling]?.from };
+    },
+  };
+}
+
+/**
+ * The ranges of one cell ('' for the whole collection). Where it spreads over several partitions, those without markers
+ * are left out while counts can be trusted; else they are gone through one after the other.
+ */
+export function cellSource(context: MapContext, collection: Collection, geohash: string): RangeSource {
+  const { loaders, keys } = context;
+  const { prefixLength } = collection;
+  const hash = geohash.slice(0, LONGEST_Z);
+  const size = (length: number) => 32 ** (LONGEST_Z - length);
+  const first = toZ(hash) * size(hash.length);
+  const end = first + size(hash.length);
+  const partition = size(prefixLength);
+
+  /** Partitions from one place to another, from `after` on. */
+  const partitions = (from: number, to: number, after: number, most: number, expected: number | undefined) => {
+    const ranges: PlannedRange[] = [];
+    let start = Math.max(from, Math.floor(after / partition) * partition);
+    for (; start < to && ranges.length < most; start += partition) {
+      const prefix = fromZ(start / partition, prefixLength);
+      ranges.push({ prefix, from: Math.max(start, after), to: start + partition, expected });
+    }
+    return { ranges, next: start < to ? start : undefined };
+  };
+
+  async function occupied(after: number, ceiling: number): Promise<Planned> {
+    const scope = keys.scope(collection);
+    let nodes: { readonly hash: string; readonly count: number | undefined }[] = [{ hash, count: undefined }];
+    let next: number | undefined;
+    for (let length = hash.length; length < Math.min(prefixLength, FINEST_STORED); length++) {
+      const blocks = await Promise.all(nodes.map((node) => loaders.block(scope, node.hash)));
+      const children = blocks
+        .flatMap(({ parent, children: known }) =>
+          Array.from(GEOHASH_ALPHABET, (character) => ({
+            hash: parent + character,
+            count: known.get(character)?.count ?? 0,
+          })),
+        )
+        .filter((child) => child.count > 0 && (toZ(child.hash) + 1) * size(length + 1) > after);
+      nodes = children.slice(0, ceiling);
+      const beyond = children[ceiling];
+      if (beyond) next = toZ(beyond.hash) * size(length + 1);
+    }
+    const ranges: PlannedRange[] = [];
+    for (const node of nodes) {
+      const from = toZ(node.hash) * size(node.hash.length);
+      const part = partitions(from, from + size(node.hash.length), after, ceiling - ranges.length, node.count);
+      ranges.push(...part.ranges);
+      if (part.next !== undefined) return { ranges, next: part.next };
+    }
+    return { ranges, next };
+  }
+
+  return {
+    calls: 0,
+    async plan(after, ceiling) {
+      if (hash.length >= prefixLength) {
+        const prefix = hash.slice(0, prefixLength);
+        const range = { prefix, from: Math.max(first, after), to: end, expected: undefined };
+        return { ranges: range.from < end ? [range] : [], next: undefined };
+      }
+      return context.countsTrusted() ? occupied(after, ceiling) : partitions(first, end, after, ceiling, undefined);
+    },
+  };
+}

@@ -1,0 +1,191 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { compareBytes } from '../../src/loaders/byte-order.js';
+import { type ReadPages, readUnion } from '../../src/loaders/range-reader.js';
+import { type RangeRequest, uniteRanges } from '../../src/loaders/range-union.js';
+
+const ask = (from: string, to: string, pk = 'p', limit = Infinity, maxCalls = Infinity): RangeRequest => ({
+  range: { index: 'geoA', pk, from, to },
+  limit,
+  maxCalls,
+});
+const spans = (requests: readonly RangeRequest[]) =>
+  uniteRanges(requests).map(({ range: { pk, from, to } }) => `${pk} ${from}..${to}`);
+
+describe('uniting ranges', () => {
+  test('ranges that overlap become one, those in other partitions and indexes stay apart', () => {
+    expect(spans([ask('20', '40:;'), ask('30', '50:;'), ask('30', '50:;', 'q')])).toEqual(['p 20..50:;', 'q 30..50:;']);
+    const other: RangeRequest = { ...ask('20', '40:;'), range: { index: 'geoB', pk: 'p', from: '20', to: '40:;' } };
+    expect(uniteRanges([ask('20', '40:;'), other])).toHaveLength(2);
+  });
+
+  test('ranges of neighbouring geohashes touch, across a change of more than one character too', () => {
+    expect(spans([ask('90', '9z:;'), ask('b0', 'b5:;')])).toEqual(['p 90..b5:;']);
+    expect(spans([ask('b0', 'b5'), ask('b6', 'b6')])).toEqual(['p b0..b6']);
+    expect(spans([ask('90', '9z:;'), ask('b1', 'b5:;')])).toHaveLength(2);
+    expect(spans([ask('90', 'zz:;'), ask('00', '01:;')])).toHaveLength(2);
+  });
+
+  test('a range that goes on from a key touches nothing that it does not overlap', () => {
+    expect(spans([ask('90', '95:;'), ask('96::key', '97:;')])).toHaveLength(2);
+  });
+
+  test('a range inside another adds nothing, and one that ends before it starts is left out', () => {
+    expect(spans([ask('20', '90:;'), ask('30', '40:;'), ask('8', '7')])).toEqual(['p 20..90:;']);
+  });
+});
+
+interface Row extends Record<string, unknown> {
+  readonly pk: string;
+  readonly sk: string;
+}
+
+/** DynamoDB as far as one partition goes: pages of at most `pageSize`, an empty one now and then. */
+function partition(rows: readonly Row[], pageSize: number) {
+  const queries: { from: string; to: string; limit: number | undefined }[] = [];
+  let calls = 0;
+  const read: ReadPages = async function* ({ pk, from, to, limit = Infinity }) {
+    queries.push({ from, to, limit });
+    const found = rows
+      .filter((row) => row.pk === pk && compareBytes(from, row.sk) <= 0 && compareBytes(row.sk, to) <= 0)
+      .slice(0, limit);
+    for (let start = 0; start === 0 || start < found.length; start += pageSize) {
+      calls++;
+      yield found.slice(start, start + pageSize);
+      if (start === 0 && found.length > pageSize) {
+        calls++;
+        yield [];
+      }
+    }
+  };
+  return { read, queries, calls: () => calls };
+}
+
+const DIGITS = '0123456789bcdefghjkmnpqrstuvwxyz';
+const cell = fc.integer({ min: 0, max: 1023 }).map((z) => DIGITS.charAt(z >> 5) + DIGITS.charAt(z & 31));
+const row = fc
+  .record({
+    pk: fc.constantFrom('p', 'q'),
+    cell,
+    key: fc.string({ maxLength: 3, unit: fc.constantFrom('a', 'é', '😀', '\uff5e') }),
+  })
+  .map(({ pk, cell: hash, key }): Row => ({ pk, sk: `${hash}::${key}` }));
+const bySortKey = (a: Row, b: Row) => compareBytes(a.sk, b.sk);
+const rows = fc
+  .uniqueArray(row, { maxLength: 120, selector: ({ pk, sk }) => pk + sk })
+  .map((list) => list.toSorted(bySortKey));
+const request = (limit: fc.Arbitrary<number>, maxCalls: fc.Arbitrary<number>) =>
+  fc
+    .tuple(cell, cell, fc.constantFrom('p', 'q'), limit, maxCalls)
+    .map(([a, b, pk, most, calls]) => ask(a < b ? a : b, `${a < b ? b : a}:;`, pk, most, calls));
+const all = fc.constant(Infinity);
+
+const slice = (list: readonly Row[], { range: { pk, from, to } }: RangeRequest) =>
+  list.filter((item) => item.pk === pk && compareBytes(from, item.sk) <= 0 && compareBytes(item.sk, to) <= 0);
+
+async function readAll(requests: readonly RangeRequest[], read: ReadPages) {
+  const answers = new Map<RangeRequest, Awaited<ReturnType<typeof readUnion>>[number]>();
+  for (const union of uniteRanges(requests)) {
+    const slices = await readUnion(union, read, (item) => String(item['sk']));
+    union.requests.forEach((member, index) => answers.set(member, slices[index]!));
+  }
+  return answers;
+}
+
+describe('reading a union', () => {
+  test('each caller gets exactly its slice, in order, from one pass over each union', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        rows,
+        fc.array(request(all, all), { maxLength: 12 }),
+        fc.integer({ min: 1, max: 40 }),
+        async (list, requests, pageSize) => {
+          const source = partition(list, pageSize);
+          const answers = await readAll(requests, source.read);
+          for (const member of requests) {
+            expect(answers.get(member)?.items).toEqual(slice(list, member));
+            expect(answers.get(member)?.complete).toBe(true);
+          }
+          expect(source.queries.map(({ from, to }) => `${from}..${to}`)).toEqual(
+            uniteRanges(requests).map(({ range }) => `${range.from}..${range.to}`),
+          );
+        },
+      ),
+    );
+  });
+
+  test('a limited caller gets the first of its slice, and is never told that a cut slice is complete', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        rows,
+        fc.array(request(fc.oneof(fc.integer({ min: 1, max: 9 }), all), all), { maxLength: 12 }),
+        fc.integer({ min: 1, max: 40 }),
+        async (list, requests, pageSize) => {
+          const answers = await readAll(requests, partition(list, pageSize).read);
+          for (const member of requests) {
+            const expected = slice(list, member);
+            const answer = answers.get(member);
+            expect(answer?.items).toEqual(expected.slice(0, member.limit));
+            if (expected.length > member.limit) expect(answer?.complete).toBe(false);
+            if (expected.length < member.limit) expect(answer?.complete).toBe(true);
+          }
+        },
+      ),
+    );
+  });
+
+  test('a caller with few calls gets the first of its slice and takes no more calls than that', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        rows,
+        fc.array(
+          request(fc.oneof(fc.integer({ min: 1, max: 9 }), all), fc.oneof(fc.integer({ min: 1, max: 3 }), all)),
+          { maxLength: 8 },
+        ),
+        fc.integer({ min: 1, max: 20 }),
+        async (list, requests, pageSize) => {
+          const answers = await readAll(requests, partition(list, pageSize).read);
+          for (const member of requests) {
+            const expected = slice(list, member);
+            const { items, complete } = answers.get(member)!;
+            expect(items).toEqual(expected.slice(0, items.length));
+            if (complete) expect(items).toEqual(expected);
+          }
+        },
+      ),
+    );
+  });
+
+  test('a limit reaches DynamoDB, so that a page of ten does not read a partition of a million', async () => {
+    const list = Array.from({ length: 1000 }, (_, n): Row => ({
+      pk: 'p',
+      sk: `b${DIGITS.charAt(n >> 5)}::${String(n).padStart(4, '0')}`,
+    }));
+    const source = partition(list.toSorted(bySortKey), 500);
+    const [answer] = await readUnion(
+      { range: ask('b0', 'bz:;').range, requests: [ask('b0', 'bz:;', 'p', 10)] },
+      source.read,
+      (item) => String(item['sk']),
+    );
+    expect(answer).toMatchObject({ complete: false, calls: 1 });
+    expect(source.queries).toEqual([{ from: 'b0', to: 'bz:;', limit: 10 }]);
+  });
+
+  test('what lies between a caller that has enough and the next one is skipped', async () => {
+    const list = Array.from({ length: 900 }, (_, n): Row => ({
+      pk: 'p',
+      sk: `b${DIGITS.charAt(Math.floor(n / 30))}::${String(n).padStart(4, '0')}`,
+    }));
+    const source = partition(list, 1000);
+    const first = ask('b0', 'by:;', 'p', 5);
+    const second = ask('bx', 'by:;', 'p', 5);
+    const answers = await readAll([first, second], source.read);
+    expect(source.queries).toEqual([
+      { from: 'b0', to: 'by:;', limit: 10 },
+      { from: 'bx', to: 'by:;', limit: 5 },
+    ]);
+    expect(answers.get(second)?.items).toEqual(list.slice(870, 875));
+    expect(answers.get(first)?.items).toEqual(list.slice(0, 5));
+  });
+});
