@@ -1,0 +1,290 @@
+import {
+  type GraphQLSchema,
+  TypeInfo,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  parse,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { encode } from '../../src/geo/geohash.js';
+import { buildSchema } from '../../src/graphql/schema.js';
+import { getCollections } from '../../src/store/collections.js';
+import { newCall } from '../../src/store/meter.js';
+import { testDatabase } from '../support/test-database.js';
+import { type LiveServer, fillCells, startServer } from './live-server.js';
+
+/** Three together in Berlin, one in Hamburg, one on the antimeridian. */
+const PLACES = [
+  {
+    key: 'zoo',
+    position: { lng: 13.3377, lat: 52.5085 },
+    name: 'Zoo',
+    category: 'park',
+    properties: { size: 33, open: true },
+  },
+  {
+    key: 'tiergarten',
+    position: { lng: 13.35, lat: 52.5145 },
+    name: 'Tiergarten',
+    category: 'park',
+    properties: { size: 210 },
+  },
+  {
+    key: 'kranzler',
+    position: { lng: 13.332, lat: 52.5035 },
+    name: 'Kranzler',
+    category: 'cafe',
+    properties: { note: 'x'.repeat(1_000) },
+  },
+  {
+    key: 'planten',
+    position: { lng: 9.982, lat: 53.5605 },
+    name: 'Planten un Blomen',
+    category: 'park',
+    properties: { size: 47 },
+  },
+  { key: 'taveuni', position: { lng: 180, lat: -16.85 }, name: null, category: null, properties: {} },
+];
+
+const CREATE = `
+  mutation Create($collection: CreateCollectionInput!, $one: CreateMarkerInput!, $key: String!, $others: [MarkerInput!]!) {
+    createCollection(input: $collection) {
+      id key name description mapProperties prefixLength writeShards version createdAt updatedAt count countsExact code
+      bounds {west}
+    }
+    createMarker(input: $one) {id key version}
+    createMarkers(collection: $key, markers: $others) {markers {key} failures {index code message}}
+  }`;
+
+const MARKER = `
+  fragment M on Marker {
+    id key collection {key} position {lng lat} geohash name category properties version createdAt updatedAt geojson
+    cell(precision: 4) {geohash count}
+  }`;
+
+const READ = `
+  query Read($key: String!, $id: ID!, $ids: [ID!]!, $geohash: Geohash!) {
+    node(id: $id) {__typename id ...M}
+    nodes(ids: $ids) {__typename id}
+    marker(id: $id) {...M}
+    collections(first: 10) {
+      edges {cursor node {key}} nodes {key}
+      pageInfo {hasNextPage hasPreviousPage startCursor endCursor}
+    }
+    collection(key: $key) {
+      count countsExact bounds {west south east north}
+      marker(key: "zoo") {...M}
+      markers(first: 2) {edges {cursor node {key}} nodes {key} pageInfo {hasNextPage hasPreviousPage startCursor endCursor}}
+      filtered: markers(filter: {category: ["cafe"]}) {nodes {key}}
+    }
+    cell(collection: $key, geohash: $geohash) {
+      geohash precision count bounds {west south east north} center {lng lat} centroid {lng lat}
+      parent {geohash count parent {geohash parent {geohash parent {geohash}}}}
+      children {geohash count}
+      markers(first: 10) {nodes {key}}
+    }
+  } ${MARKER}`;
+
+const VIEWPORT = `
+  query Map($key: String!, $bounds: BoundsInput!, $zoom: Float!) {
+    viewport(bounds: $bounds, zoom: $zoom) {
+      bounds {west south east north} zoom precision
+      markers(collection: $key) {nodes {...M} pageInfo {hasNextPage}}
+      cells(collection: $key, precision: 5) {geohash count}
+      clusters(collection: $key) {position {lng lat} bounds {west south east north} count expansionZoom marker {key}}
+      count(collection: $key)
+      auto(collection: $key, limit: 3) {mode total markers {key} clusters {count} precision}
+      few: auto(collection: $key, limit: 2) {mode total markers {key} clusters {count}}
+      features(collection: $key)
+      plan(collection: $key) {precision ranges {index pk from to bounds {west south east north}}}
+    }
+  } ${MARKER}`;
+
+/** `Type.field` of everything that the documents ask for. */
+function asked(schema: GraphQLSchema, documents: readonly string[]): Set<string> {
+  const found = new Set<string>();
+  for (const document of documents) {
+    const types = new TypeInfo(schema);
+    visit(
+      parse(document),
+      visitWithTypeInfo(types, {
+        Field: () => void found.add(`${types.getParentType()?.name}.${types.getFieldDef()?.name}`),
+      }),
+    );
+  }
+  return found;
+}
+
+test('every field of every type is asked for below', () => {
+  const schema = buildSchema();
+  const fields = Object.values(schema.getTypeMap()).flatMap((type) =>
+    (isObjectType(type) || isInterfaceType(type)) && !isIntrospectionType(type)
+      ? Object.keys(type.getFields()).map((field) => `${type.name}.${field}`)
+      : [],
+  );
+  const found = asked(schema, [CREATE, READ, VIEWPORT]);
+  expect(fields.filter((field) => !found.has(field))).toEqual([]);
+});
+
+describe.each(['readable', 'compact'] as const)('with %s keys', async (style) => {
+  const db = await testDatabase(style);
+  let server: LiveServer;
+  beforeAll(async () => {
+    server = await startServer(db);
+  });
+  afterAll(() => server.close());
+
+  const key = 'places';
+  const id = 'marker::places::zoo';
+  const [zoo, ...others] = PLACES;
+  const keysOf = (nodes: { key: string }[]) => nodes.map((node) => node.key).sort();
+
+  test('what is created comes back as it was given, by every way to it', async () => {
+    const collection = {
+      key,
+      name: 'Places',
+      description: 'Places to be',
+      mapProperties: ['size'],
+      prefixLength: 2,
+      writeShards: 1,
+      code: 'Pl',
+    };
+    const created = await server.ask(CREATE, { collection, one: { collection: key, ...zoo }, key, others });
+    expect(created.errors).toEqual([]);
+    expect(created.data.createCollection).toEqual({
+      id: 'collection::places',
+      ...collection,
+      version: 1,
+      createdAt: expect.stringMatching(/Z$/),
+      updatedAt: created.data.createCollection.createdAt,
+      count: 0,
+      countsExact: true,
+      bounds: null,
+    });
+    expect(created.data.createMarker).toEqual({ id, key: 'zoo', version: 1 });
+    expect(created.data.createMarkers).toEqual({
+      markers: others.map((marker) => ({ key: marker.key })),
+      failures: [],
+    });
+    const [stored] = await getCollections(db, [key], newCall());
+    await fillCells(db, stored!, PLACES);
+    server.services.cellCache.clear();
+
+    const geohash = encode({ lng: 13.3377, lat: 52.5085 }, 4);
+    const { data, errors } = await server.ask(READ, {
+      key,
+      id,
+      ids: [id, 'collection::places', 'marker::places::no'],
+      geohash,
+    });
+    expect(errors).toEqual([]);
+    const marker = {
+      id,
+      key: 'zoo',
+      collection: { key },
+      position: zoo!.position,
+      geohash: encode(zoo!.position, 10),
+      name: 'Zoo',
+      category: 'park',
+      properties: zoo!.properties,
+      version: 1,
+      createdAt: expect.stringMatching(/Z$/),
+      updatedAt: expect.stringMatching(/Z$/),
+      geojson: {
+        type: 'Feature',
+        id,
+        geometry: { type: 'Point', coordinates: [13.3377, 52.5085] },
+        properties: { ...zoo!.properties, key: 'zoo', name: 'Zoo', category: 'park' },
+      },
+      cell: { geohash, count: 3 },
+    };
+    expect(data.node).toEqual({ __typename: 'Marker', ...marker });
+    expect(data.marker).toEqual(marker);
+    expect(data.collection.marker).toEqual(marker);
+    expect(data.nodes).toEqual([
+      { __typename: 'Marker', id },
+      { __typename: 'Collection', id: 'collection::places' },
+      null,
+    ]);
+    expect(data.collections).toMatchObject({
+      nodes: [{ key }],
+      edges: [{ node: { key } }],
+      pageInfo: { hasNextPage: false },
+    });
+    expect(data.collection.count).toBe(5);
+    expect(data.collection.markers.nodes).toHaveLength(2);
+    expect(data.collection.markers.edges[1].cursor).toBe(data.collection.markers.pageInfo.endCursor);
+    expect(data.collection.markers.pageInfo).toMatchObject({ hasNextPage: true, hasPreviousPage: false });
+    expect(data.collection.filtered.nodes).toEqual([{ key: 'kranzler' }]);
+    const { bounds, center, centroid, ...cell } = data.cell;
+    expect(cell).toMatchObject({ geohash, precision: 4, count: 3, parent: { geohash: geohash.slice(0, 3), count: 3 } });
+    expect(data.cell.parent.parent.parent).toEqual({ geohash: geohash.slice(0, 1), parent: null });
+    expect(cell.children.reduce((sum: number, child: { count: number }) => sum + child.count, 0)).toBe(3);
+    expect(keysOf(cell.markers.nodes)).toEqual(['kranzler', 'tiergarten', 'zoo']);
+    expect(center).toEqual({ lng: (bounds.west + bounds.east) / 2, lat: (bounds.south + bounds.north) / 2 });
+    expect(centroid.lng).toBeCloseTo((13.3377 + 13.35 + 13.332) / 3, 5);
+    expect(centroid.lat).toBeCloseTo((52.5085 + 52.5145 + 52.5035) / 3, 5);
+  });
+
+  test('a viewport shows what lies in it, and nothing else', async () => {
+    const bounds = { west: 13.2, south: 52.4, east: 13.5, north: 52.6 };
+    const { data, errors } = await server.ask(VIEWPORT, { key, bounds, zoom: 8 });
+    expect(errors).toEqual([]);
+    const { viewport } = data;
+    expect([viewport.bounds, viewport.zoom]).toEqual([bounds, 8]);
+    expect(keysOf(viewport.markers.nodes)).toEqual(['kranzler', 'tiergarten', 'zoo']);
+    // Read from the marker itself, since no map draws a note of 1,000 characters.
+    const kranzler = viewport.markers.nodes.find((node: { key: string }) => node.key === 'kranzler');
+    expect(kranzler.properties).toEqual({ note: 'x'.repeat(1_000) });
+    expect(viewport.count).toBe(3);
+    expect(viewport.cells.reduce((sum: number, cell: { count: number }) => sum + cell.count, 0)).toBe(3);
+    const inBerlin = viewport.clusters.filter((cluster: { bounds: { west: number } }) => cluster.bounds.west > 11);
+    expect(inBerlin).toEqual([
+      expect.objectContaining({
+        count: 3,
+        marker: null,
+        position: { lng: expect.closeTo(13.34, 2), lat: expect.closeTo(52.51, 2) },
+      }),
+    ]);
+    expect(inBerlin[0].expansionZoom).toBeGreaterThan(8);
+    expect(viewport.auto).toMatchObject({ mode: 'MARKERS', total: 3, clusters: [] });
+    expect(keysOf(viewport.auto.markers)).toEqual(['kranzler', 'tiergarten', 'zoo']);
+    expect(viewport.few).toMatchObject({ mode: 'CLUSTERS', total: 3, markers: [] });
+    expect(viewport.features).toMatchObject({
+      type: 'FeatureCollection',
+      features: expect.arrayContaining([expect.objectContaining({ type: 'Feature' })]),
+    });
+    expect(viewport.features.features).toHaveLength(3);
+    expect(viewport.plan.ranges.length).toBeGreaterThan(0);
+    for (const range of viewport.plan.ranges) expect(range.from <= range.to).toBe(true);
+  });
+
+  test('a viewport over the antimeridian finds a marker on it from both sides, and gives it back as it was', async () => {
+    for (const [west, east] of [
+      [170, 190],
+      [170, 180],
+      [-180, -170],
+      [-190, -170],
+    ]) {
+      const { data, errors } = await server.ask(VIEWPORT, {
+        key,
+        bounds: { west, south: -20, east, north: -10 },
+        zoom: 6,
+      });
+      expect(errors).toEqual([]);
+      expect(data.viewport.markers.nodes).toMatchObject([
+        { key: 'taveuni', position: { lng: 180, lat: -16.85 }, name: null, category: null },
+      ]);
+      expect(data.viewport.count).toBe(1);
+      expect(data.viewport.clusters).toMatchObject([{ count: 1, marker: { key: 'taveuni' } }]);
+    }
+  });
+
+  test('nothing of all this was an error of ours', () => {
+    expect(server.logged).toEqual([]);
+  });
+});
