@@ -1,0 +1,90 @@
+import { LONGEST_Z, toZ } from '../geo/geohash.js';
+import type { ZRange } from '../geo/ranges.js';
+import type { BlockPlan } from './blocks.js';
+
+/** What is known of how many markers stand where. Only to be given while it is known to be close behind the markers. */
+export interface KnownCounts {
+  /** Geohash length of the cells. */
+  readonly precision: number;
+  /** How many markers are in which cell; a cell of the area that is missing here is empty. Others may be there too. */
+  readonly cells: ReadonlyMap<string, number>;
+  /** The blocks that the cells were read from: what is missing here is empty there too, beside the area as well. */
+  readonly blocks?: BlockPlan | undefined;
+}
+
+/** How markers are thought to be spread along Z-order at length 10. */
+export interface Density {
+  /** Where in the area there may be markers, in Z-order. */
+  readonly pieces: readonly ZRange[];
+  /** Markers to be expected before a place, not whole, counted from anywhere: only differences mean something. */
+  before(z: number): number;
+}
+
+/** A function that never falls and runs straight within each of its steps, which are sorted and disjoint. */
+function climb(steps: readonly (ZRange & { readonly rise: number })[]): (z: number) => number {
+  const heights: number[] = [0];
+  for (const { rise } of steps) heights.push((heights.at(-1) ?? 0) + rise);
+  return (z) => {
+    const index = firstReaching(steps, z);
+    const height = heights[index] ?? 0;
+    const step = steps[index];
+    return step && step.from < z ? height + (step.rise * (z - step.from)) / (step.to - step.from) : height;
+  };
+}
+
+/** The first of these ranges that ends after a place; their number where none does. */
+function firstReaching(ranges: readonly ZRange[], z: number): number {
+  let low = 0;
+  let high = ranges.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ranges[middle]?.to ?? Infinity) > z) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** So many markers are assumed, evenly spread, where nothing is known: few enough for about 4 ranges a viewport. */
+const ASSUMED = 50;
+
+/** The density where nothing is known: the same everywhere. */
+export function evenDensity(cover: readonly ZRange[]): Density {
+  const covered = cover.reduce((sum, { from, to }) => sum + to - from, 0);
+  return { pieces: cover, before: (z) => (z / covered) * ASSUMED };
+}
+
+/**
+ * The density that cell counts show: within a cell even, nothing where no cell is, and where it is not known whether there
+ * are any (in gaps of the cover, which lie beside the area) as in the area on average.
+ */
+export function knownDensity(cover: readonly ZRange[], { precision, cells, blocks }: KnownCounts): Density {
+  const size = 32 ** (LONGEST_Z - precision);
+  const occupied = Array.from(cells, ([geohash, rise]) => ({ from: toZ(geohash) * size, rise }))
+    .filter(({ rise }) => rise > 0)
+    .sort((a, b) => a.from - b.from)
+    .map(({ from, rise }) => ({ from, to: from + size, rise }));
+  const counted = climb(occupied);
+
+  const pieces: ZRange[] = [];
+  let covered = 0;
+  let inside = 0;
+  for (const { from, to } of cover) {
+    covered += to - from;
+    inside += counted(to) - counted(from);
+    for (let index = firstReaching(occupied, from); ; index++) {
+      const cell = occupied[index];
+      if (!cell || cell.from >= to) break;
+      pieces.push({ from: Math.max(from, cell.from), to: Math.min(to, cell.to) });
+    }
+  }
+
+  const block = blocks ? 32 ** (LONGEST_Z - blocks.length) : 1;
+  const known = climb(
+    (blocks?.ranges ?? cover).map((range) => {
+      const from = range.from * block;
+      const to = range.to * block;
+      return { from, to, rise: to - from };
+    }),
+  );
+  return { pieces, before: (z) => counted(z) + ((z - known(z)) / covered) * inside };
+}
