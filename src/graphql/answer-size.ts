@@ -16,14 +16,18 @@ import {
 } from 'graphql';
 
 import { limitExceeded } from '../errors.js';
+import type { Limits } from './limits.js';
 
 type Arguments = Readonly<Record<string, unknown>>;
-type Estimate = (args: Arguments) => number;
+type Estimate = (args: Arguments, limits: Limits) => number;
 
+/** As many as an argument says. A number that is refused by its field, with a better reason, makes no objects. */
 const counted =
   (name: string): Estimate =>
-  (args) =>
-    typeof args[name] === 'number' ? args[name] : 1;
+  (args, { maxFirst }) => {
+    const count = args[name];
+    return typeof count === 'number' && count >= 1 && count <= maxFirst ? count : 0;
+  };
 
 const listed =
   (name: string): Estimate =>
@@ -63,6 +67,7 @@ interface Scope {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly variables: Record<string, unknown>;
+  readonly limits: Limits;
 }
 
 function argumentsOf(field: GraphQLField<unknown, unknown>, node: FieldNode, { variables }: Scope): Arguments {
@@ -89,7 +94,7 @@ function objectsUnder(type: GraphQLNamedType | undefined, set: SelectionSetNode,
       const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[selection.name.value] : undefined;
       if (type === undefined || field === undefined) continue;
       const size = SIZES[`${type.name}.${field.name}`];
-      const own = size === undefined ? 0 : size(argumentsOf(field, selection, scope));
+      const own = size === undefined ? 0 : size(argumentsOf(field, selection, scope), scope.limits);
       const under = selection.selectionSet ? objectsUnder(getNamedType(field.type), selection.selectionSet, scope) : 0;
       sum += own + under * (size === undefined ? 1 : own);
     }
@@ -106,7 +111,7 @@ export function checkAnswerSize(
   document: DocumentNode,
   operation: OperationDefinitionNode,
   given: Readonly<Record<string, unknown>>,
-  maxNodes: number,
+  limits: Limits,
 ): void {
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], { ...given });
   // Variables that cannot be read end the request in the executor, which names them.
@@ -117,12 +122,12 @@ export function checkAnswerSize(
     ),
   );
   const root = schema.getRootType(operation.operation) ?? undefined;
-  const objects = objectsUnder(root, operation.selectionSet, { schema, fragments, variables: coerced });
-  if (objects > maxNodes) {
+  const objects = objectsUnder(root, operation.selectionSet, { schema, fragments, variables: coerced, limits });
+  if (objects > limits.maxNodes) {
     throw limitExceeded(
       'the objects that the lists of the query may add up to',
       objects,
-      maxNodes,
+      limits.maxNodes,
       'ask for shorter pages, or for fewer lists inside lists',
     );
   }

@@ -91,7 +91,7 @@ function operationPlugin(schema: GraphQLSchema, limits: Limits): ApolloServerPlu
         async didResolveOperation({ document, operation, request, contextValue }) {
           // None where the request names an operation that is not there: the executor says so.
           if (operation === undefined) return;
-          refusing(() => checkAnswerSize(schema, document, operation, request.variables ?? {}, limits.maxNodes));
+          refusing(() => checkAnswerSize(schema, document, operation, request.variables ?? {}, limits));
           if (operation.operation === 'mutation') contextValue.work.startWriting();
         },
       };

@@ -216,7 +216,7 @@ describe('a geohash', () => {
 });
 
 describe('a cursor', () => {
-  const markers = (after: string, bounds = BOUNDS, collection = 'parks', filter = {}) =>
+  const markers = (after: string, bounds = BOUNDS, collection = 'parks', filter: unknown = null) =>
     server.ask(
       `query ($bounds: BoundsInput!, $collection: String!, $after: String, $filter: MarkerFilter) {viewport(bounds: $bounds, zoom: 8) {
         markers(collection: $collection, first: 2, after: $after, filter: $filter) {nodes {key} pageInfo {endCursor}}}}`,
