@@ -17,7 +17,7 @@ export interface Density {
   /** Where in the area there may be markers, in Z-order. */
   readonly pieces: readonly ZRange[];
   /** Markers to be expected before a place, not whole, counted from anywhere: only differences mean something. */
-  before(z: number): number;
+  readonly before: (z: number) => number;
 }
 
 /** A function that never falls and runs straight within each of its steps, which are sorted and disjoint. */

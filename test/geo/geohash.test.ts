@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import {
+  GEOHASH_ALPHABET,
+  cellBounds,
+  center,
+  children,
+  columnOf,
+  encode,
+  fromZ,
+  parent,
+  readGeohash,
+  rowOf,
+  toZ,
+} from '../../src/geo/geohash.js';
+import { canonicalLng } from '../../src/geo/point.js';
+import { aPoint } from './arbitraries.js';
+
+const aLength = fc.integer({ min: 1, max: 12 });
+const aGeohash = (max: number) =>
+  fc.string({ unit: fc.constantFrom(...GEOHASH_ALPHABET), minLength: 1, maxLength: max });
+
+describe('geohash', () => {
+  test('a point on the line between cells belongs to the western and southern one', () => {
+    expect(encode({ lng: 0, lat: 0 }, 6)).toBe('7zzzzz');
+    expect(encode({ lng: 5e-324, lat: 1e-20 }, 6)).toBe('s00000');
+    expect(encode({ lng: -0, lat: -0 }, 6)).toBe('7zzzzz');
+  });
+
+  test('180 is indexed as -180', () => {
+    expect(encode({ lng: 180, lat: 10 }, 8)).toBe(encode({ lng: -180, lat: 10 }, 8));
+  });
+
+  test('encode(center(h)) = h, and a cell holds its center', () => {
+    fc.assert(fc.property(aGeohash(12), (geohash) => encode(center(geohash), geohash.length) === geohash));
+  });
+
+  test('a longer geohash of a point starts with its shorter ones', () => {
+    fc.assert(
+      fc.property(aPoint, aLength, aLength, (point, a, b) => {
+        expect(encode(point, Math.max(a, b)).startsWith(encode(point, Math.min(a, b)))).toBe(true);
+      }),
+    );
+  });
+
+  test('a position lies in exactly the half-open cell that it is encoded to', () => {
+    fc.assert(
+      fc.property(aPoint, aLength, (point, length) => {
+        const lng = canonicalLng(point.lng);
+        const { west, south, east, north } = cellBounds(encode(point, length));
+        expect((west < lng || west === -180) && lng <= east).toBe(true);
+        expect((south < point.lat || south === -90) && point.lat <= north).toBe(true);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('column and row of a position are those of its cell, next to every line, too', () => {
+    fc.assert(
+      fc.property(aPoint, aLength, (point, length) => {
+        const lng = canonicalLng(point.lng);
+        const { west, south, east, north } = cellBounds(encode(point, length));
+        expect(columnOf(lng, length)).toBe((west + 180) / (east - west));
+        expect(rowOf(point.lat, length)).toBe((south + 90) / (north - south));
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  test('fromZ(toZ(h)) = h, and Z-order is the order of bytes', () => {
+    fc.assert(fc.property(aGeohash(10), (geohash) => fromZ(toZ(geohash), geohash.length) === geohash));
+    fc.assert(
+      fc.property(aPoint, aPoint, (a, b) => {
+        const [first, second] = [encode(a, 10), encode(b, 10)];
+        expect(Math.sign(toZ(first) - toZ(second))).toBe(first < second ? -1 : first > second ? 1 : 0);
+      }),
+    );
+  });
+
+  test('children share their parent and fill it; the empty geohash is the world', () => {
+    expect(children('').map(parent)).toEqual(Array.from({ length: 32 }, () => ''));
+    expect(cellBounds('')).toEqual({ west: -180, south: -90, east: 180, north: 90 });
+    const size = ({ west, south, east, north }: ReturnType<typeof cellBounds>) => (east - west) * (north - south);
+    expect(children('u4').reduce((sum, child) => sum + size(cellBounds(child)), 0)).toBe(size(cellBounds('u4')));
+  });
+
+  test('clients may write capitals; anything else is refused by name', () => {
+    expect(readGeohash('geohash', 'U4PRUY')).toBe('u4pruy');
+    for (const value of ['', 'a', 'u4i', 'ul', 'uo', 'u4pruydqqvjx1', 'u 4', '\u212a', 4, null, undefined]) {
+      expect(() => readGeohash('geohash', value)).toThrow(
+        /geohash must be a geohash: 1 to 12 characters of 0123456789bcd/,
+      );
+    }
+  });
+});
