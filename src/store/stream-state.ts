@@ -12,14 +12,14 @@ export interface ShardProgress {
   readonly after?: string | undefined;
   /** When its end was read, in milliseconds since 1970; a shard that ended has nothing more to give. */
   readonly endedAt?: number | undefined;
-  /** A time, in milliseconds since 1970, before which the shard cannot have held a record. */
+  /** A time, in milliseconds since 1970, before which nothing was written that is still to be read. */
   readonly since: number;
 }
 
-/** The records of one shard in a batch: from the one after its progress up to `to`, included. */
+/** The records of one shard in a batch: the sequence numbers of the first and the last of them. */
 export interface PlannedRange {
-  /** The first of them, where nothing of the shard was complete: the stream forgets, and what it forgot must show. */
-  readonly first?: string | undefined;
+  /** Named although it follows from the progress: the stream forgets, and what it forgot must show. */
+  readonly first: string;
   readonly to: string;
 }
 
@@ -151,9 +151,7 @@ export async function listSetAside(database: Database, consumer: string, call: C
       },
       call,
     );
-    found.push(
-      ...Items.map(({ pk: _pk, sk: _sk, ...record }) => record as unknown as SetAsideRecord),
-    );
+    found.push(...Items.map(({ pk: _pk, sk: _sk, ...record }) => record as unknown as SetAsideRecord));
     after = LastEvaluatedKey;
   } while (after !== undefined);
   return found;

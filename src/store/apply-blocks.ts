@@ -1,0 +1,115 @@
+import { BatchExecuteStatementCommand, type BatchExecuteStatementCommandInput } from '@aws-sdk/lib-dynamodb';
+
+import type { Figures } from '../model/cell.js';
+import { batchGet } from './batch-get.js';
+import { chunks } from './concurrency.js';
+import { blockFromItem } from './cells.js';
+import type { Database } from './database.js';
+import { mapFailure } from './failures.js';
+import type { Call } from './meter.js';
+
+/** DynamoDB's own limit of statements in one BatchExecuteStatement. */
+const STATEMENTS_IN_A_BATCH = 25;
+
+/** New figures of some children of a block, for as long as the block is as it was read. */
+export interface BlockReplacement {
+  readonly scope: string;
+  readonly parent: string;
+  /** The batch it had when it was read; undefined where there was no item. */
+  readonly seen: number | undefined;
+  readonly batch: number;
+  readonly children: ReadonlyMap<string, Figures>;
+}
+
+/** A block as it was read: `batch` is undefined where there is no item. */
+export interface BlockAsRead {
+  readonly batch: number | undefined;
+  readonly children: ReadonlyMap<string, Figures>;
+}
+
+/** Blocks by their names, in that order. */
+export async function readBlocks(
+  database: Database,
+  names: readonly { readonly scope: string; readonly parent: string }[],
+  consistent: boolean,
+  call: Call,
+): Promise<BlockAsRead[]> {
+  const { keys, tables } = database;
+  const wanted = names.map(({ scope, parent }) => keys.cell(scope, parent));
+  const items = await batchGet(database, tables.derived, wanted, call, { consistent });
+  return items.map((item) => {
+    const block = item === undefined ? undefined : blockFromItem(keys, item);
+    return { batch: block?.batch, children: block?.children ?? new Map<string, Figures>() };
+  });
+}
+
+/**
+ * The BatchExecuteStatement that replaces figures of at most 25 blocks: an INSERT (which fails where the item is there)
+ * for a block that was not there, an UPDATE with a condition for one that was. It costs the write units of as many
+ * UpdateItem calls and a tenth of their time in this process.
+ */
+export function replaceBlocksRequest(
+  { keys, tables }: Pick<Database, 'keys' | 'tables'>,
+  blocks: readonly BlockReplacement[],
+): BatchExecuteStatementCommandInput {
+  const table = `"${tables.derived}"`;
+  const statements = blocks.map(({ scope, parent, seen, batch, children }) => {
+    const { pk, sk } = keys.cell(scope, parent);
+    const figures = [...children].flatMap(([child, { count, sumLng, sumLat }]): [string, number][] => [
+      [`n${child}`, count],
+      [`x${child}`, sumLng],
+      [`y${child}`, sumLat],
+    ]);
+    const values = figures.map(([, value]) => value);
+    if (seen === undefined) {
+      const names = ['pk', 'sk', 'b', ...figures.map(([name]) => name)].map((name) => `'${name}': ?`);
+      return { Statement: `INSERT INTO ${table} VALUE {${names.join(', ')}}`, Parameters: [pk, sk, batch, ...values] };
+    }
+    const sets = ['b', ...figures.map(([name]) => name)].map((name) => `SET "${name}" = ?`);
+    return {
+      Statement: `UPDATE ${table} ${sets.join(' ')} WHERE pk = ? AND sk = ? AND b = ?`,
+      Parameters: [batch, ...values, pk, sk, seen],
+    };
+  });
+  return { Statements: statements };
+}
+
+/** `refused`: the block was not as it was read. `failed`: it may have been written or not. */
+export type ReplacementOutcome = 'written' | 'refused' | 'failed';
+
+const REFUSALS = new Set(['ConditionalCheckFailed', 'DuplicateItem']);
+
+/**
+ * Replaces figures of blocks, each for itself: what came of each, in their order. Throws THROTTLED, UNAVAILABLE or what
+ * DynamoDB said only where nothing is known of any; with some of them written or not.
+ */
+export async function replaceBlocks(
+  database: Database,
+  blocks: readonly BlockReplacement[],
+  { meter, signal }: Call,
+): Promise<ReplacementOutcome[]> {
+  const answers = await Promise.all(
+    chunks(blocks, STATEMENTS_IN_A_BATCH).map(async (some): Promise<ReplacementOutcome[]> => {
+      const command = new BatchExecuteStatementCommand({
+        ...replaceBlocksRequest(database, some),
+        ReturnConsumedCapacity: 'TOTAL',
+      });
+      try {
+        const { Responses = [], ConsumedCapacity = [] } = await database.client.send(
+          command,
+          signal === undefined ? {} : { abortSignal: signal },
+        );
+        meter.writes += some.length;
+        meter.writeUnits += ConsumedCapacity.reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
+        return some.map((_, index) => {
+          const code = Responses[index]?.Error?.Code;
+          if (code === undefined) return Responses[index] === undefined ? 'failed' : 'written';
+          return REFUSALS.has(code) ? 'refused' : 'failed';
+        });
+      } catch (error) {
+        throw mapFailure(error);
+      }
+    }),
+  );
+  return answers.flat();
+}

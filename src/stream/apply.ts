@@ -1,0 +1,109 @@
+import type { Log } from '../log.js';
+import type { Figures } from '../model/cell.js';
+import type { CellChanges } from './fold.js';
+import type { BlockName, BlockWrite, CellsPort, Clock, StoredBlock } from './ports.js';
+import { pause } from './shared-state.js';
+
+/** What a batch adds to one block. */
+export interface BlockChange extends BlockName {
+  readonly deltas: ReadonlyMap<string, Figures>;
+}
+
+/** More suspects than this say nothing new. */
+const MOST_SUSPECTS = 20;
+
+/** What came of applying a batch. */
+export interface Applied {
+  /** Blocks that took part in this run; those that had the batch already are not among them. */
+  readonly blocks: number;
+  /** Some of the blocks that came to hold what no markers add up to. */
+  readonly suspects: readonly BlockName[];
+}
+
+/** DynamoDB's own limit of keys in one read. */
+const BLOCKS_AT_A_TIME = 100;
+const CHUNKS_AT_A_TIME = 4;
+
+/** The changes of all blocks, coarse ones first. */
+export function blockChanges(changes: CellChanges): BlockChange[] {
+  const blocks = [...changes].flatMap(([scope, parents]) =>
+    [...parents].map(([parent, deltas]) => ({ scope, parent, deltas })),
+  );
+  return blocks.sort((a, b) => a.parent.length - b.parent.length);
+}
+
+const NOTHING: Figures = { count: 0, sumLng: 0, sumLat: 0 };
+
+/** The write that brings a block, as it was read, to a batch. */
+function writeOf(
+  { scope, parent, deltas }: BlockChange,
+  { batch: seen, children }: StoredBlock,
+  batch: number,
+): BlockWrite {
+  const sums = [...deltas].map(([child, delta]) => {
+    const { count, sumLng, sumLat } = children.get(child) ?? NOTHING;
+    const sum = { count: count + delta.count, sumLng: sumLng + delta.sumLng, sumLat: sumLat + delta.sumLat };
+    return [child, sum] as const;
+  });
+  return { scope, parent, seen, batch, children: new Map(sums) };
+}
+
+/** Whether no markers add up to this: fewer than none, or none that stand somewhere. */
+export const isImpossible = ({ count, sumLng, sumLat }: Figures) =>
+  count < 0 || (count === 0 && (sumLng !== 0 || sumLat !== 0));
+
+export interface ApplyOptions {
+  readonly port: CellsPort;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly log: Log;
+}
+
+/**
+ * Brings every block of a batch to that batch, and resolves when all are known to be there. Each block remembers its last
+ * batch and is written only as it was read, so it takes part once, whoever applies the batch and however often.
+ */
+export async function applyBatch(options: ApplyOptions, batch: number, changes: CellChanges): Promise<Applied> {
+  const { port, clock, signal, log } = options;
+  const blocks = blockChanges(changes);
+  let written = 0;
+  const suspects: BlockName[] = [];
+
+  async function applyChunk(chunk: readonly BlockChange[]): Promise<void> {
+    let left = chunk;
+    for (let attempt = 0; left.length > 0; attempt += 1) {
+      if (attempt > 0) await pause(clock, attempt, signal);
+      signal.throwIfAborted();
+      try {
+        // A read that lags is refused at the write, and then repeated as one that does not.
+        const stored = await port.read(left, attempt > 0);
+        const open = left.flatMap((change, index) => {
+          const block = stored[index] ?? { batch: undefined, children: new Map<string, Figures>() };
+          return (block.batch ?? 0) >= batch ? [] : [{ change, write: writeOf(change, block, batch) }];
+        });
+        if (open.length === 0) return;
+        left = open.map(({ change }) => change);
+        const outcomes = await port.write(open.map(({ write }) => write));
+        left = left.filter((_, index) => outcomes[index] !== 'written');
+        written += outcomes.filter((outcome) => outcome === 'written').length;
+        const wrong = open.filter(({ write }) => [...write.children.values()].some(isImpossible));
+        suspects.push(
+          ...wrong.slice(0, MOST_SUSPECTS - suspects.length).map(({ write: { scope, parent } }) => ({ scope, parent })),
+        );
+      } catch (err) {
+        // Whatever was done before it failed, the blocks themselves tell.
+        log.warn({ err, batch, attempt }, 'blocks of cells could not be written and will be tried again');
+      }
+    }
+  }
+
+  let next = 0;
+  async function worker(): Promise<void> {
+    while (next < blocks.length) {
+      const chunk = blocks.slice(next, (next += BLOCKS_AT_A_TIME));
+      await applyChunk(chunk);
+    }
+  }
+  await Promise.all(Array.from({ length: CHUNKS_AT_A_TIME }, worker));
+  return { blocks: written, suspects };
+}

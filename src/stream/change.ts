@@ -1,0 +1,103 @@
+import { encode } from '../geo/geohash.js';
+import { canonicalLng } from '../geo/point.js';
+import type { Keyspace } from '../keys/keyspace.js';
+import { LONGEST_BLOCK, UNITS_PER_DEGREE } from '../model/cell.js';
+
+/** One attribute as DynamoDB writes it: its type, then its value. */
+export type WireValue = Readonly<Record<string, unknown>>;
+export type WireImage = Readonly<Record<string, WireValue | undefined>>;
+
+/** What is looked at in a record of the stream; images and keys stay in wire format. */
+export interface StreamRecord {
+  readonly sequence: string;
+  readonly event: string;
+  /** When it was made, in milliseconds since 1970, to the second. */
+  readonly at: number;
+  readonly keys: WireImage;
+  /** The item before and after; undefined where it was not there. */
+  readonly before: WireImage | undefined;
+  readonly after: WireImage | undefined;
+}
+
+/** What one image of a marker adds to the cells: it stands in this cell and in all that contain it. */
+export interface Contribution {
+  /** Geohash of the longest stored cells. */
+  readonly cell: string;
+  /** Of the canonical position, in millionths of a degree. */
+  readonly lng: number;
+  readonly lat: number;
+}
+
+/** What a record changes. */
+export interface Change {
+  /** How keys name the collection; undefined where the key itself cannot be understood. */
+  readonly scope: string | undefined;
+  readonly before: Contribution | undefined;
+  readonly after: Contribution | undefined;
+  /** Why the item cannot be understood as it stands now; undefined where it can. */
+  readonly fault: string | undefined;
+}
+
+/** Length of the cells that the longest blocks hold. */
+export const LEAF_LENGTH = LONGEST_BLOCK + 1;
+
+/**
+ * Names the function from images to cells. Batches that are under way are folded again after a crash and must come out
+ * the same, so whoever changes what an image contributes changes this name too.
+ */
+export const LAYOUT = `blocks-${LONGEST_BLOCK}.1`;
+
+const textOf = (value: WireValue | undefined) => (typeof value?.['S'] === 'string' ? value['S'] : undefined);
+
+function degrees(value: WireValue | undefined, most: number): number | undefined {
+  const text = value?.['N'];
+  if (typeof text !== 'string') return undefined;
+  const number = Number(text);
+  return number >= -most && number <= most ? number : undefined;
+}
+
+/**
+ * What an image of a marker contributes: a function of this image alone, so that a record's effect is `after - before`
+ * and the effects of all records of an item add up to its last image. A text where the image is no marker's.
+ */
+export function contributionOf(image: WireImage): Contribution | string {
+  const lng = degrees(image['lng'], 180);
+  if (lng === undefined) return 'lng is no number from -180 to 180';
+  const lat = degrees(image['lat'], 90);
+  if (lat === undefined) return 'lat is no number from -90 to 90';
+  return contributionAt(lng, lat);
+}
+
+/** What a marker at this position contributes. */
+export function contributionAt(lng: number, lat: number): Contribution {
+  const east = canonicalLng(lng);
+  return {
+    cell: encode({ lng: east, lat }, LEAF_LENGTH),
+    lng: Math.round(east * UNITS_PER_DEGREE),
+    lat: Math.round(lat * UNITS_PER_DEGREE),
+  };
+}
+
+/** What a record means to the cells; undefined for items that are no markers (collections, readings, foreign ones). */
+export function changeOf(
+  keys: Pick<Keyspace, 'parseMarker' | 'isUnderMarker'>,
+  record: StreamRecord,
+): Change | undefined {
+  const pk = textOf(record.keys['pk']);
+  const sk = textOf(record.keys['sk']);
+  if (pk === undefined || sk === undefined) return undefined;
+  const marker = keys.parseMarker({ pk, sk });
+  if (marker === undefined) {
+    // Readings and the like stand under a marker too, and are none; an item that claims to be one and is not is a fault.
+    if (sk !== 'self' || !keys.isUnderMarker({ pk, sk })) return undefined;
+    return { scope: undefined, before: undefined, after: undefined, fault: 'its key is no marker’s' };
+  }
+  const before = record.before === undefined ? undefined : contributionOf(record.before);
+  const after = record.after === undefined ? undefined : contributionOf(record.after);
+  return {
+    scope: marker.scope,
+    before: typeof before === 'string' ? undefined : before,
+    after: typeof after === 'string' ? undefined : after,
+    fault: typeof after === 'string' ? after : undefined,
+  };
+}

@@ -1,0 +1,206 @@
+import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
+import {
+  DescribeStreamCommand,
+  DynamoDBStreamsClient,
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+} from '@aws-sdk/client-dynamodb-streams';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { CellportError } from '../errors.js';
+import { readBlocks, replaceBlocks } from '../store/apply-blocks.js';
+import type { Database } from '../store/database.js';
+import { isFailure, mapFailure } from '../store/failures.js';
+import { type Call, newCall } from '../store/meter.js';
+import { loadStreamState, putSetAside, putStreamState } from '../store/stream-state.js';
+import type { StreamRecord, WireImage } from './change.js';
+import { type CellsPort, type Clock, type StatePort, StreamFailure, type StreamPort } from './ports.js';
+
+/** A record as GetRecords writes it. */
+interface WireRecord {
+  readonly eventName?: string;
+  readonly dynamodb?: {
+    readonly SequenceNumber?: string;
+    /** Seconds since 1970. */
+    readonly ApproximateCreationDateTime?: number;
+    readonly Keys?: WireImage;
+    readonly OldImage?: WireImage;
+    readonly NewImage?: WireImage;
+  };
+}
+
+const RECORDS_IN_A_PAGE = 1_000;
+/** A stream this much younger than its table was switched on later. */
+const STREAM_WITHIN_MS = 60_000;
+
+const failureOf = (error: unknown): unknown => {
+  if (isFailure(error, 'TrimmedDataAccessException')) return new StreamFailure('trimmed', { cause: error });
+  if (isFailure(error, 'ExpiredIteratorException')) return new StreamFailure('expired', { cause: error });
+  if (isFailure(error, 'ResourceNotFoundException')) return new StreamFailure('gone', { cause: error });
+  return mapFailure(error);
+};
+
+function recordOf({ eventName = '', dynamodb = {} }: WireRecord): StreamRecord {
+  const { SequenceNumber, ApproximateCreationDateTime = 0, Keys = {}, OldImage, NewImage } = dynamodb;
+  if (SequenceNumber === undefined) throw new Error('a record of the stream has no sequence number');
+  const at = ApproximateCreationDateTime * 1_000;
+  return { sequence: SequenceNumber, event: eventName, at, keys: Keys, before: OldImage, after: NewImage };
+}
+
+/** What a command answers, with its records as they came: the SDK would rebuild every attribute of both images. */
+async function getRecords(client: DynamoDBStreamsClient, iterator: string) {
+  const command = new GetRecordsCommand({ ShardIterator: iterator, Limit: RECORDS_IN_A_PAGE });
+  let records: readonly WireRecord[] = [];
+  command.middlewareStack.add(
+    (next) => async (args) => {
+      const result = await next(args);
+      const { response } = result as { response: { statusCode: number; body: unknown } };
+      if (response.statusCode !== 200) return result;
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of response.body as AsyncIterable<Uint8Array>) chunks.push(chunk);
+      const { Records, ...rest } = JSON.parse(Buffer.concat(chunks).toString()) as { Records?: readonly WireRecord[] };
+      records = Records ?? [];
+      response.body = Readable.from([Buffer.from(JSON.stringify(rest))]);
+      return result;
+    },
+    // Nearest to the wire, so that the SDK's own reading of the answer comes after it.
+    { step: 'deserialize', priority: 'low', name: 'keepRecordsAsTheyCame' },
+  );
+  const { NextShardIterator } = await client.send(command);
+  return { records, next: NextShardIterator };
+}
+
+/** Where a stream is read; what is left out comes from the AWS SDK's own variables and chain. */
+export interface StreamsOptions {
+  readonly endpoint?: string | undefined;
+  readonly region?: string | undefined;
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
+}
+
+const CONNECT_WITHIN_MS = 2_000;
+const ANSWER_WITHIN_MS = 10_000;
+
+/** A client for DynamoDB Streams with keep-alive connections. Nothing is sent before the first command. */
+export function createStreamsClient({ endpoint, region, credentials }: StreamsOptions): DynamoDBStreamsClient {
+  return new DynamoDBStreamsClient({
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(region === undefined ? {} : { region }),
+    ...(credentials === undefined ? {} : { credentials }),
+    requestHandler: {
+      httpAgent: { keepAlive: true },
+      httpsAgent: { keepAlive: true },
+      connectionTimeout: CONNECT_WITHIN_MS,
+      requestTimeout: ANSWER_WITHIN_MS,
+      throwOnRequestTimeout: true,
+    },
+  });
+}
+
+async function describe(database: Database) {
+  try {
+    const { Table } = await database.client.send(new DescribeTableCommand({ TableName: database.tables.entities }));
+    return Table;
+  } catch (error) {
+    throw mapFailure(error);
+  }
+}
+
+/** The stream of a database's entities. */
+export function openStream(database: Database, client: DynamoDBStreamsClient): StreamPort {
+  async function asking<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      throw failureOf(error);
+    }
+  }
+  return {
+    async identify() {
+      const table = await describe(database);
+      const view = table?.StreamSpecification?.StreamViewType;
+      if (table?.LatestStreamArn === undefined || view !== 'NEW_AND_OLD_IMAGES') {
+        throw new CellportError(
+          'UNAVAILABLE',
+          `table ${database.tables.entities} needs a stream with NEW_AND_OLD_IMAGES; it has ${view ?? 'none'}`,
+        );
+      }
+      return table.LatestStreamArn;
+    },
+    async listShards(stream, after) {
+      const { StreamDescription: found } = await asking(
+        client.send(
+          new DescribeStreamCommand({
+            StreamArn: stream,
+            ...(after === undefined ? {} : { ExclusiveStartShardId: after }),
+          }),
+        ),
+      );
+      const shards = (found?.Shards ?? []).flatMap(({ ShardId, ParentShardId }) =>
+        ShardId === undefined ? [] : [{ id: ShardId, parent: ParentShardId }],
+      );
+      return { shards, more: found?.LastEvaluatedShardId !== undefined };
+    },
+    async openShard(stream, shard, start) {
+      const { ShardIterator } = await asking(
+        client.send(
+          new GetShardIteratorCommand({
+            StreamArn: stream,
+            ShardId: shard,
+            ...(start.type === 'oldest'
+              ? { ShardIteratorType: 'TRIM_HORIZON' }
+              : {
+                  ShardIteratorType: start.type === 'at' ? 'AT_SEQUENCE_NUMBER' : 'AFTER_SEQUENCE_NUMBER',
+                  SequenceNumber: start.sequence,
+                }),
+          }),
+        ),
+      );
+      if (ShardIterator === undefined) throw new Error(`shard ${shard} gave no iterator`);
+      return ShardIterator;
+    },
+    async readRecords(iterator) {
+      const { records, next } = await asking(getRecords(client, iterator));
+      return { records: records.map(recordOf), next };
+    },
+  };
+}
+
+/** The state of one consumer in the derived table. */
+export function openState(database: Database, consumer: string, call: Call = newCall()): StatePort {
+  return {
+    load: () => loadStreamState(database, consumer, call),
+    put: (next) => putStreamState(database, consumer, next, call),
+    setAside: (records) => putSetAside(database, consumer, records, call),
+  };
+}
+
+/** The blocks of the derived table. */
+export function openCells(database: Database, call: Call = newCall()): CellsPort {
+  return {
+    read: (blocks, consistent) => readBlocks(database, blocks, consistent, call),
+    write: (writes) => replaceBlocks(database, writes, call),
+  };
+}
+
+/**
+ * Since when a first start has to know of every write: since the table was made, in milliseconds since 1970; 0 where its
+ * stream was switched on later, so that its beginning is in no stream.
+ */
+export async function firstSince(database: Database): Promise<number> {
+  const table = await describe(database);
+  const created = table?.CreationDateTime?.getTime();
+  const enabled = Date.parse(`${table?.LatestStreamLabel ?? ''}Z`);
+  return created === undefined || Number.isNaN(enabled) || enabled - created > STREAM_WITHIN_MS ? 0 : created;
+}
+
+/** The clock of this process. */
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  wall: () => Date.now(),
+  sleep: async (ms, signal) => {
+    // Resolves when it is aborted, too: who waits looks at the signal.
+    await sleep(ms, undefined, { signal }).catch(() => undefined);
+  },
+  random: () => Math.random(),
+};

@@ -1,0 +1,127 @@
+import type { PlannedRange, ShardProgress, StreamState } from '../store/stream-state.js';
+import { LAYOUT } from './change.js';
+import type { ListedShard } from './ports.js';
+
+/** DynamoDB keeps records for 24 hours; an hour less leaves room for clocks that differ and listings that lag. */
+export const KEPT_MS = 23 * 3_600_000;
+/** A shard that ended is remembered for as long as any listing might still name it. */
+const ENDED_KEPT_MS = 3 * 24 * 3_600_000;
+
+/** What a reader knows of the stream beyond the state: written along with the next state. */
+export interface Knowledge {
+  /** When the shards were listed last, in milliseconds since 1970. */
+  readonly listedAt: number;
+  readonly shards: readonly ListedShard[];
+  /** Shards whose last record is complete or planned. */
+  readonly ended: ReadonlySet<string>;
+  /** Of each shard, a time before which nothing was written that is still to be read. */
+  readonly since: ReadonlyMap<string, number>;
+}
+
+/** A batch as it is planned. */
+export interface Planned {
+  readonly ranges: Readonly<Record<string, PlannedRange>>;
+  readonly records: number;
+  readonly setAside: number;
+}
+
+/** The first state of a consumer: all records of the stream are still to be read, and none is older than `since`. */
+export function firstState(stream: string, since: number): StreamState {
+  return {
+    version: 0,
+    token: '',
+    owner: '',
+    layout: LAYOUT,
+    stream,
+    batch: 0,
+    shards: {},
+    plan: null,
+    gap: null,
+    setAside: 0,
+    records: 0,
+    listedAt: since,
+    atEnd: false,
+  };
+}
+
+/** The state once all blocks have its planned batch. */
+export function settled(state: StreamState): StreamState {
+  if (state.plan === null) return state;
+  const shards = { ...state.shards };
+  for (const [id, { to }] of Object.entries(state.plan)) {
+    shards[id] = { ...(shards[id] ?? { since: state.listedAt }), after: to };
+  }
+  return { ...state, shards, plan: null };
+}
+
+/** The state with what has been seen of the stream's shards; `wall` is the time now. */
+export function informed(
+  state: StreamState,
+  { listedAt, shards: listed, ended, since }: Knowledge,
+  wall: number,
+): StreamState {
+  const shards: Record<string, ShardProgress> = {};
+  const names = new Set(listed.map(({ id }) => id));
+  for (const [id, progress] of Object.entries(state.shards)) {
+    // A listing may leave out a shard by mistake, and one forgotten too early would be read as a new one.
+    const old = progress.endedAt !== undefined && wall - progress.endedAt > ENDED_KEPT_MS;
+    if (!old || names.has(id)) shards[id] = progress;
+  }
+  for (const id of new Set([...names, ...since.keys()])) {
+    const { endedAt = ended.has(id) ? wall : undefined, ...progress } = shards[id] ?? { since: 0 };
+    const later = Math.max(progress.since, since.get(id) ?? state.listedAt);
+    shards[id] = { ...progress, since: later, ...(endedAt === undefined ? {} : { endedAt }) };
+  }
+  return { ...state, shards, listedAt: Math.max(state.listedAt, listedAt) };
+}
+
+/** The state that declares the batch before complete and names what the next one is made of. */
+export function planned(state: StreamState, { ranges, records, setAside }: Planned): StreamState {
+  const before = settled(state);
+  return {
+    ...before,
+    batch: before.batch + 1,
+    plan: ranges,
+    records: before.records + records,
+    setAside: before.setAside + setAside,
+    atEnd: false,
+  };
+}
+
+/** A shard whose records are lost: some of them (`trimmed`), or all there are (`gone`). */
+export interface Loss {
+  readonly shard: string;
+  readonly kind: 'trimmed' | 'gone';
+}
+
+/**
+ * The state after a loss, with its reason. Counting goes on with the oldest record there is: of the shard, or where it
+ * stood when it is only known that too much time has passed. A gap stays the gap that it was.
+ */
+export function broken(state: StreamState, reason: string, wall: number, loss?: Loss): StreamState {
+  // What was planned can no longer be told from what is there, so it counts as complete.
+  const before = settled(state);
+  const gap = before.gap ?? { since: new Date(wall).toISOString(), reason };
+  const fresh = { since: wall, ...(loss?.kind === 'gone' ? { endedAt: wall } : {}) };
+  const later = Object.entries(before.shards).map(([id, progress]) => [id, { ...progress, since: wall }] as const);
+  const shards = loss === undefined ? Object.fromEntries(later) : { ...before.shards, [loss.shard]: fresh };
+  return { ...before, gap, shards, listedAt: loss === undefined ? wall : before.listedAt, atEnd: false };
+}
+
+/** The state for another stream than the one it was about. */
+export function moved(state: StreamState, stream: string, wall: number): StreamState {
+  return {
+    ...broken(state, `the stream was ${state.stream} and is now ${stream}`, wall),
+    stream,
+    shards: {},
+    listedAt: wall,
+  };
+}
+
+/**
+ * Whether the stream may have forgotten records of a shard that were still to be read. Not every DynamoDB says so when it
+ * is asked for them (DynamoDB Local gives what is left), hence by their age.
+ */
+export function mayHaveLost({ since }: Pick<ShardProgress, 'since'>, wall: number): boolean {
+  return wall - since > KEPT_MS;
+}

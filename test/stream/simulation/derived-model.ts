@@ -1,0 +1,51 @@
+import type { Figures } from '../../../src/model/cell.js';
+import type { SetAsideRecord, StreamState } from '../../../src/store/stream-state.js';
+import type { BlockName, BlockOutcome, BlockWrite, StoredBlock } from '../../../src/stream/ports.js';
+
+const nameOf = ({ scope, parent }: BlockName) => `${scope}/${parent}`;
+const EMPTY: StoredBlock = { batch: undefined, children: new Map<string, Figures>() };
+
+/** The table of blocks and of the consumers' state, as DynamoDB keeps it. */
+export class DerivedModel {
+  state: StreamState | undefined;
+  readonly setAside = new Map<string, SetAsideRecord>();
+  /** Every version of each block, the latest last. */
+  readonly blocks = new Map<string, StoredBlock[]>();
+  writes = 0;
+
+  putState(next: StreamState, conditional = true): boolean {
+    if (conditional && (this.state?.version ?? 0) !== next.version - 1) return false;
+    this.state = structuredClone(next);
+    return true;
+  }
+
+  putSetAside(records: readonly SetAsideRecord[]): void {
+    for (const record of records) this.setAside.set(`${record.sequence}.${record.shard}`, record);
+  }
+
+  /** A block as it is, or as it was some versions ago. */
+  read(name: BlockName, versionsAgo = 0): StoredBlock {
+    return this.blocks.get(nameOf(name))?.at(-1 - versionsAgo) ?? EMPTY;
+  }
+
+  write(write: BlockWrite, conditional = true): BlockOutcome {
+    const before = this.read(write);
+    if (conditional && before.batch !== write.seen) return 'refused';
+    const versions = this.blocks.get(nameOf(write)) ?? [];
+    this.blocks.set(nameOf(write), versions);
+    versions.push({ batch: write.batch, children: new Map([...before.children, ...write.children]) });
+    this.writes += 1;
+    return 'written';
+  }
+
+  /** Every cell with a marker, or with anything else that is not nothing: `scope/cell` -> figures. */
+  cells(): Map<string, string> {
+    const cells = new Map<string, string>();
+    for (const [name, versions] of this.blocks) {
+      for (const [child, { count, sumLng, sumLat }] of versions.at(-1)?.children ?? []) {
+        if (count !== 0 || sumLng !== 0 || sumLat !== 0) cells.set(name + child, `${count} ${sumLng} ${sumLat}`);
+      }
+    }
+    return cells;
+  }
+}

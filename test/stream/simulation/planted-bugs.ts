@@ -1,0 +1,87 @@
+import type { BlockOutcome } from '../../../src/stream/ports.js';
+import type { Plant } from './simulate.js';
+
+/** Mistakes that a scheme like this one invites. The simulation has to find each of them, or it proves nothing. */
+export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
+  /** The next plan declares a batch complete before its blocks are written: what a checkpoint outside the writes does. */
+  'the next plan is stored before the former batch is applied': (ports, world) => ({
+    ...ports,
+    cells: {
+      ...ports.cells,
+      write: (writes) => {
+        world.schedule(world.chance.next() * 2_000, () => void ports.cells.write(writes).catch(() => undefined));
+        return Promise.resolve(writes.map((): BlockOutcome => 'written'));
+      },
+    },
+  }),
+
+  /** Nothing is stored until the batch is applied, so that a crash leaves blocks with a batch that nobody knows. */
+  'the plan is stored only after its batch was applied': (ports) => {
+    let held: Parameters<typeof ports.state.put>[0] | undefined;
+    return {
+      ...ports,
+      state: {
+        ...ports.state,
+        put: async (next) => {
+          const before = held;
+          held = undefined;
+          if (before !== undefined && !(await ports.state.put(before))) return false;
+          if (next.plan === null) return ports.state.put(next);
+          held = next;
+          return true;
+        },
+      },
+    };
+  },
+
+  /** A batch is added whatever the block holds: redelivery and former owners count twice. */
+  'the condition of the blocks is left out': (ports, world, derived) => ({
+    ...ports,
+    cells: {
+      read: async (names, consistent) =>
+        (await ports.cells.read(names, consistent)).map(({ children }) => ({ batch: undefined, children })),
+      write: async (writes) => {
+        await world.wait(world.chance.next() * 5);
+        return writes.map((write) => derived.write(write, false));
+      },
+    },
+  }),
+
+  /** Blocks are replaced although they are no longer as they were read. */
+  'blocks are written whatever was written since they were read': (ports, world, derived) => ({
+    ...ports,
+    cells: {
+      ...ports.cells,
+      write: async (writes) => {
+        await world.wait(world.chance.next() * 40);
+        return writes.map((write) => derived.write(write, false));
+      },
+    },
+  }),
+
+  /** The state is written whatever version it has: two owners, each with its own plans. */
+  'the state is written without a condition': (ports, world, derived) => ({
+    ...ports,
+    state: {
+      ...ports.state,
+      put: async (next) => {
+        await world.wait(world.chance.next() * 40);
+        return derived.putState(next, false);
+      },
+    },
+  }),
+
+  /** An iterator that lived too long goes on with what is written from then on. */
+  'an expired iterator skips what it had not read': (ports) => ({
+    ...ports,
+    stream: {
+      ...ports.stream,
+      openShard: async (stream, shard, start) => {
+        const iterator = await ports.stream.openShard(stream, shard, start);
+        if (start.type === 'after') await ports.stream.readRecords(iterator).then(({ next }) => next ?? iterator);
+        const page = start.type === 'after' ? await ports.stream.readRecords(iterator) : undefined;
+        return page?.next ?? iterator;
+      },
+    },
+  }),
+};

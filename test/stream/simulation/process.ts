@@ -1,0 +1,145 @@
+import type { Clock, StreamPort } from '../../../src/stream/ports.js';
+import { StreamFailure } from '../../../src/stream/ports.js';
+import type { CellsPort, StatePort } from '../../../src/stream/ports.js';
+import type { DerivedModel } from './derived-model.js';
+import type { TableModel } from './table-model.js';
+import type { World } from './world.js';
+
+/** How often calls fail, and how. */
+export interface Faults {
+  /** Before anything is done. */
+  refused: number;
+  /** After it was done: the answer is lost. */
+  answerLost: number;
+  slowestMs: number;
+}
+
+/** The ports of a consumer, as they are made or with a bug planted in them. */
+export interface Ports {
+  readonly stream: StreamPort;
+  readonly state: StatePort;
+  readonly cells: CellsPort;
+}
+
+/**
+ * One run of the server: whatever it waits for comes only while it is alive and awake. What it asked for before it died
+ * may still be done.
+ */
+export class Process {
+  readonly name: string;
+  alive = true;
+  readonly stop = new AbortController();
+  readonly #world: World;
+  readonly #faults: Faults;
+  readonly #skewMs: number;
+  #asleep: (() => void)[] | undefined;
+
+  constructor(world: World, faults: Faults, name: string) {
+    this.#world = world;
+    this.#faults = faults;
+    this.name = name;
+    this.#skewMs = world.chance.integer(-300_000, 300_000);
+  }
+
+  /** Dies between two steps; nothing that it waits for comes any more. */
+  kill(): void {
+    this.alive = false;
+    this.#asleep = undefined;
+  }
+
+  /** Stands still for a while, as in a long garbage collection or a laptop that sleeps. */
+  pauseFor(ms: number): void {
+    if (!this.alive || this.#asleep !== undefined) return;
+    this.#asleep = [];
+    this.#world.schedule(ms, () => {
+      const waiting = this.#asleep ?? [];
+      this.#asleep = undefined;
+      for (const go of waiting) go();
+    });
+  }
+
+  /** Resolves when the process goes on; never, once it is dead. */
+  #awake(): Promise<void> | undefined {
+    if (!this.alive) return new Promise<never>(() => undefined);
+    const asleep = this.#asleep;
+    return asleep === undefined ? undefined : new Promise((resolve) => asleep.push(resolve));
+  }
+
+  async #gate(): Promise<void> {
+    for (let sleeping = this.#awake(); sleeping !== undefined; sleeping = this.#awake()) await sleeping;
+  }
+
+  async #call<T>(effect: () => T): Promise<T> {
+    const { chance } = this.#world;
+    const { refused, answerLost, slowestMs } = this.#faults;
+    await this.#world.wait(chance.next() * slowestMs);
+    let outcome: { readonly value: T } | { readonly error: unknown };
+    const dropped = !this.alive && chance.happens(0.5);
+    if (dropped || chance.happens(refused)) outcome = { error: new Error('not done') };
+    else {
+      try {
+        outcome = { value: effect() };
+      } catch (error) {
+        outcome = { error };
+      }
+      if (chance.happens(answerLost) && !('error' in outcome))
+        outcome = { error: new Error('done, but the answer is lost') };
+    }
+    await this.#world.wait(chance.next() * slowestMs);
+    await this.#gate();
+    if ('value' in outcome) return outcome.value;
+    // A refusal of the stream is a new one for each caller, as its stack is.
+    throw outcome.error instanceof StreamFailure ? new StreamFailure(outcome.error.kind) : outcome.error;
+  }
+
+  clock(): Clock {
+    const world = this.#world;
+    return {
+      now: () => world.now,
+      wall: () => world.now + this.#skewMs,
+      sleep: async (ms, signal) => {
+        if (!signal.aborted) {
+          await new Promise<void>((resolve) => {
+            const done = () => {
+              signal.removeEventListener('abort', done);
+              resolve();
+            };
+            signal.addEventListener('abort', done);
+            world.schedule(ms, done);
+          });
+        }
+        await this.#gate();
+      },
+      random: () => world.chance.next(),
+    };
+  }
+
+  ports(table: TableModel, derived: DerivedModel): Ports {
+    const { chance } = this.#world;
+    return {
+      stream: {
+        identify: () => this.#call(() => table.stream),
+        listShards: (stream, after) => this.#call(() => table.listShards(stream, after)),
+        openShard: (stream, shard, start) => this.#call(() => table.openShard(stream, shard, start)),
+        readRecords: (iterator) => this.#call(() => table.readRecords(iterator)),
+      },
+      state: {
+        load: () => this.#call(() => structuredClone(derived.state)),
+        put: (next) => this.#call(() => derived.putState(next)),
+        setAside: (records) => this.#call(() => derived.putSetAside(records)),
+      },
+      cells: {
+        read: (names, consistent) =>
+          this.#call(() => names.map((name) => derived.read(name, consistent ? 0 : chance.integer(0, 2)))),
+        write: (writes) =>
+          this.#call(() =>
+            writes.map((write) => {
+              if (chance.happens(this.#faults.refused)) return 'failed';
+              const outcome = derived.write(write);
+              return outcome === 'written' && chance.happens(this.#faults.answerLost) ? 'failed' : outcome;
+            }),
+          ),
+      },
+    };
+  }
+}

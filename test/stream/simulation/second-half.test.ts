@@ -1,0 +1,25 @@
+import { describe, expect, test } from 'vitest';
+
+import { PLANTED_BUGS } from './planted-bugs.js';
+import { SEEDS, expectPeace } from './seeds.js';
+import { simulate } from './simulate.js';
+
+test('cells are exact, or say that they are not, after whatever the second half of the seeds brings', async () => {
+  await expectPeace(SEEDS / 2, SEEDS);
+}, 900_000);
+
+describe('the simulation finds a planted bug:', () => {
+  test.each(Object.entries(PLANTED_BUGS))('%s', async (_, plant) => {
+    let found = 0;
+    for (let seed = 0; seed < 200 && found === 0; seed += 1) {
+      const { failures } = await simulate(seed, plant);
+      found += failures.length;
+    }
+    expect(found).toBeGreaterThan(0);
+  });
+});
+
+test('the same seed gives the same world', async () => {
+  const runs = [await simulate(4_711), await simulate(4_711)];
+  expect(runs[0]).toEqual(runs[1]);
+});

@@ -1,0 +1,25 @@
+import { expect } from 'vitest';
+
+import { simulate } from './simulate.js';
+
+/** What CI runs, over all test files. */
+export const SEEDS = 10_000;
+
+const chosen = process.env['CELLPORT_SEED'];
+
+/** The seeds from `from` to below `to`; only one where CELLPORT_SEED names it, to replay what it found. */
+export function seeds(from: number, to: number): number[] {
+  if (chosen !== undefined) return [Number(chosen)].filter((seed) => seed >= from && seed < to);
+  return Array.from({ length: to - from }, (_, index) => from + index);
+}
+
+/** Runs the seeds one after the other and expects of each that nothing went wrong; says which seed to replay. */
+export async function expectPeace(from: number, to: number): Promise<void> {
+  const wrong: string[] = [];
+  for (const seed of seeds(from, to)) {
+    const { failures } = await simulate(seed);
+    if (failures.length > 0) wrong.push(`CELLPORT_SEED=${seed}: ${failures.join('; ')}`);
+    if (wrong.length >= 5) break;
+  }
+  expect(wrong).toEqual([]);
+}

@@ -1,0 +1,220 @@
+import type { Figures } from '../../../src/model/cell.js';
+import { createKeyspace } from '../../../src/keys/keyspace.js';
+import { silentLog } from '../../../src/log.js';
+import { type Consumer, createConsumer } from '../../../src/stream/consumer.js';
+import { changeOf, contributionOf } from '../../../src/stream/change.js';
+import { DerivedModel } from './derived-model.js';
+import { type Faults, type Ports, Process } from './process.js';
+import { TableModel } from './table-model.js';
+import { World } from './world.js';
+
+/** Puts a bug between the consumer and its tables. */
+export type Plant = (ports: Ports, world: World, derived: DerivedModel) => Ports;
+
+/** What went wrong in the run of one seed; nothing, where `failures` is empty. */
+export interface Outcome {
+  readonly failures: readonly string[];
+  readonly gap: string | undefined;
+  readonly records: number;
+  readonly blockWrites: number;
+  readonly batches: number;
+}
+
+const HOUR_MS = 3_600_000;
+const keys = createKeyspace('readable');
+const SCOPES = ['parks', 'cafés'];
+
+/** Positions that share cells at every level, some at the odd places of the world. */
+const PLACES: readonly (readonly [lng: string, lat: string])[] = [
+  ['16.925168', '52.408'],
+  ['16.925169', '52.408'],
+  ['16.93', '52.41'],
+  ['16.99', '52.45'],
+  ['17.5', '52.1'],
+  ['21.01', '52.23'],
+  ['-180', '0'],
+  ['180', '0'],
+  ['0', '0'],
+  ['0', '-90'],
+  ['-73.9857', '40.7484'],
+];
+
+const POISON: readonly Readonly<Record<string, unknown>>[] = [
+  { lng: { S: 'east' }, lat: { N: '1' } },
+  { lng: { N: '1' }, lat: { N: '91' } },
+  { lat: { N: '1' } },
+  { lng: { N: '1E+40' }, lat: { N: '1' } },
+];
+
+/** What the cells have to be, from the items alone, by as little code as will do. */
+function bruteForce(table: TableModel): Map<string, string> {
+  const cells = new Map<string, Figures>();
+  for (const image of table.items.values()) {
+    const change = changeOf(keys, { sequence: '1', event: '', at: 0, keys: image, before: undefined, after: image });
+    const marker = change?.scope === undefined ? undefined : contributionOf(image);
+    if (marker === undefined || typeof marker === 'string') continue;
+    for (let length = 1; length <= marker.cell.length; length += 1) {
+      const name = `${change?.scope}/${marker.cell.slice(0, length)}`;
+      const { count, sumLng, sumLat } = cells.get(name) ?? { count: 0, sumLng: 0, sumLat: 0 };
+      cells.set(name, { count: count + 1, sumLng: sumLng + marker.lng, sumLat: sumLat + marker.lat });
+    }
+  }
+  return new Map([...cells].map(([name, { count, sumLng, sumLat }]) => [name, `${count} ${sumLng} ${sumLat}`]));
+}
+
+function differences(found: ReadonlyMap<string, string>, expected: ReadonlyMap<string, string>): string[] {
+  const names = new Set([...found.keys(), ...expected.keys()]);
+  return [...names]
+    .filter((name) => found.get(name) !== expected.get(name))
+    .map((name) => `cell ${name} is ${found.get(name) ?? 'absent'}, has to be ${expected.get(name) ?? 'absent'}`);
+}
+
+/** One write of somebody, of any kind that a table sees. */
+function writeSomething(table: TableModel, { chance }: World): void {
+  const scope = chance.pick(SCOPES);
+  const { pk, sk } = keys.marker(scope, `m${chance.integer(1, 9)}`);
+  const kind = chance.next();
+  if (kind < 0.68) {
+    const [lng, lat] = chance.pick(PLACES);
+    table.write(pk, sk, { lng: { N: lng }, lat: { N: lat }, name: { S: `name ${chance.integer(1, 3)}` } });
+  } else if (kind < 0.86) table.write(pk, sk, undefined);
+  else if (kind < 0.91) table.write(pk, sk, chance.pick(POISON));
+  else if (kind < 0.94)
+    table.write(pk, 'reading::2026-01-01T00:00:00.000Z', { at: { N: String(chance.integer(1, 9)) } });
+  else if (kind < 0.97) table.write('collection', scope, { name: { S: String(chance.integer(1, 9)) } });
+  else table.write('something::else', 'self', { lng: { N: '1' }, lat: { N: String(chance.integer(1, 9)) } });
+}
+
+/** Runs one world from its seed: writers, consumers that die, sleep and come back, and at last an hour of peace. */
+export async function simulate(seed: number, plant: Plant = (ports) => ports): Promise<Outcome> {
+  const world = new World(seed);
+  const { chance } = world;
+  const table = new TableModel(world);
+  const derived = new DerivedModel();
+  const faults: Faults = {
+    refused: chance.pick([0, 0.02, 0.1]),
+    answerLost: chance.pick([0, 0.02, 0.1]),
+    slowestMs: chance.pick([5, 40, 400]),
+  };
+  const failures: string[] = [];
+  const running: { process: Process; consumer: Consumer }[] = [];
+  let started = 0;
+  let dark = false;
+
+  function start(): void {
+    if (dark) return;
+    const process = new Process(world, faults, `host:${(started += 1)}`);
+    const ports = plant(process.ports(table, derived), world, derived);
+    const consumer = createConsumer({
+      ...ports,
+      clock: process.clock(),
+      keys,
+      log: silentLog,
+      self: process.name,
+      since: () => Promise.resolve(0),
+      // On the same host the dead are known, as the kernel knows them.
+      ownerIsGone: (owner) =>
+        knowsTheDead && !running.some(({ process: other }) => other.alive && other.name === owner),
+      leaseMs: 10_000,
+      pollMs: 200,
+      limits: { records: chance.pick([3, 20, 1_000]), cells: 1_000 },
+    });
+    running.push({ process, consumer });
+    consumer.run(process.stop.signal).catch((error: unknown) => {
+      failures.push(`a consumer ended: ${String(error)}`);
+    });
+  }
+  const knowsTheDead = chance.happens(0.5);
+  const alive = () => running.filter(({ process }) => process.alive);
+
+  // Everybody's plans for the next minute.
+  const writes = chance.integer(20, 70);
+  const consumers = chance.integer(1, 3);
+  const outage = chance.happens(0.12);
+  let busyUntil = 0;
+  function planTrouble(fromMs: number, untilMs: number): void {
+    const at = () => fromMs - world.now + chance.next() * (untilMs - fromMs);
+    for (let count = writes; count > 0; count -= 1) world.schedule(at(), () => writeSomething(table, world));
+    for (let count = chance.integer(0, 3); count > 0; count -= 1) world.schedule(at(), () => table.splitSomeShard());
+    for (let count = chance.integer(0, 4); count > 0; count -= 1) {
+      world.schedule(at(), () => {
+        const victim = alive().length > 0 ? chance.pick(alive()) : undefined;
+        victim?.process.kill();
+        world.schedule(chance.next() * 3_000, start);
+      });
+    }
+    for (let count = chance.integer(0, 3); count > 0; count -= 1) {
+      world.schedule(at(), () => {
+        if (alive().length > 0) chance.pick(alive()).process.pauseFor(chance.pick([1_000, 12_000, 25_000]));
+      });
+    }
+    if (chance.happens(0.2)) {
+      world.schedule(at(), () => {
+        const leaving = alive().length > 0 ? chance.pick(alive()) : undefined;
+        leaving?.process.stop.abort(new Error('stopped'));
+        world.schedule(chance.next() * 2_000, start);
+      });
+    }
+    busyUntil = untilMs;
+  }
+
+  for (let count = consumers; count > 0; count -= 1) world.schedule(chance.next() * 1_000, start);
+  planTrouble(0, chance.pick([3_000, 20_000]));
+  await world.run(() => world.now >= busyUntil, 60_000);
+  if (outage) {
+    // Nobody reads for hours, somebody writes and shards come and go; the stream forgets.
+    for (const { process } of running) process.kill();
+    dark = true;
+    const hours = chance.integer(1, 60);
+    for (let hour = 0; hour < hours; hour += 1) {
+      await world.run(() => false, HOUR_MS);
+      if (chance.happens(0.1)) writeSomething(table, world);
+      if (hour % 4 === 0) table.splitSomeShard();
+      table.trim();
+    }
+    if (chance.happens(0.1)) table.makeAnew();
+    dark = false;
+    start();
+    planTrouble(world.now, world.now + 5_000);
+    await world.run(() => world.now >= busyUntil, 60_000);
+  }
+
+  // Peace: from now on nothing fails, and in the end somebody has to be done.
+  Object.assign(faults, { refused: 0, answerLost: 0, slowestMs: 5 });
+  table.faulty = false;
+  start();
+  await world.run(() => false, 30_000);
+  const isDone = () =>
+    alive().some(({ consumer }) => {
+      const { owner, behindMs } = consumer.status();
+      return owner && behindMs !== undefined && behindMs < 1_000;
+    });
+  if (!(await world.run(isDone, 300_000))) failures.push('nobody has come to the end of the stream');
+  // The heartbeat says so in the state, too.
+  await world.run(() => false, 6_000);
+
+  const { state } = derived;
+  const gap = state?.gap?.reason;
+  if (state === undefined) failures.push('there is no state');
+  else {
+    if (state.plan !== null) failures.push('the last batch was not declared complete');
+    if (!state.atEnd) failures.push('the state does not say that the end was reached');
+    if (gap !== undefined && !outage) failures.push(`a gap without a loss: ${gap}`);
+    if (gap === undefined) {
+      failures.push(...differences(derived.cells(), bruteForce(table)));
+      const poison = table.history.flatMap((record) =>
+        changeOf(keys, record)?.fault === undefined ? [] : [record.sequence],
+      );
+      const aside = [...derived.setAside.values()].map(({ sequence }) => sequence);
+      if (poison.toSorted().join() !== aside.toSorted().join())
+        failures.push('other records were set aside than the poisonous');
+      if (state.setAside !== poison.length) failures.push(`${state.setAside} records set aside, of ${poison.length}`);
+      if (state.records !== table.history.length) failures.push(`${state.records} records, of ${table.history.length}`);
+    }
+  }
+  for (const { process } of running) {
+    process.kill();
+    process.stop.abort(new Error('over'));
+  }
+  return { failures, gap, records: table.history.length, blockWrites: derived.writes, batches: state?.batch ?? 0 };
+}
