@@ -19,6 +19,8 @@ interface Size {
   readonly fields: number;
 }
 
+type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+
 const NOTHING: Size = { depth: 0, aliases: 0, fields: 0 };
 
 /**
@@ -57,7 +59,7 @@ const beside = (a: Size, b: Size): Size => ({
  * fragments that double each other cost no time, only counts. A fragment inside itself counts as nothing there: such a
  * document is refused by validation, which never gets slow over it.
  */
-function measurer(fragments: ReadonlyMap<string, FragmentDefinitionNode>): (set: SelectionSetNode) => Size {
+function measurer(fragments: Fragments): (set: SelectionSetNode) => Size {
   const measured = new Map<string, Size>();
 
   function fragment(name: string): Size {
@@ -96,12 +98,16 @@ function measurer(fragments: ReadonlyMap<string, FragmentDefinitionNode>): (set:
   return selections;
 }
 
-/** The size of all a document's operations together; what no operation uses counts as written. */
-function measure(document: DocumentNode): Size {
+function fragmentsOf(document: DocumentNode): Fragments {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
   }
+  return fragments;
+}
+
+/** The size of all a document's operations together; what no operation uses counts as written. */
+function measure(document: DocumentNode, fragments: Fragments): Size {
   const selections = measurer(fragments);
   const asWritten = measurer(new Map());
   let used = NOTHING;
@@ -118,13 +124,53 @@ function measure(document: DocumentNode): Size {
 }
 
 /**
+ * The most fields that fall together into one of the answer: the same name at the same place. A document within the other
+ * limits that consists of them alone would still keep validation busy for half a second, as it compares each with each.
+ */
+const MOST_EQUAL_FIELDS = 50;
+
+/** How often the most frequent name at one place of the answer is asked for; gives up counting after `budget` selections. */
+function equalFields(document: DocumentNode, fragments: Fragments, budget: number): number {
+  let left = budget;
+  let most = 0;
+  const counts = new Map<string, number>();
+
+  function walk(set: SelectionSetNode, place: string, inside: readonly string[]): void {
+    for (const selection of set.selections) {
+      if (left-- <= 0) return;
+      if (selection.kind === Kind.FIELD) {
+        const here = `${place}.${(selection.alias ?? selection.name).value}`;
+        const count = (counts.get(here) ?? 0) + 1;
+        counts.set(here, count);
+        most = Math.max(most, count);
+        if (selection.selectionSet) walk(selection.selectionSet, here, inside);
+      } else if (selection.kind === Kind.INLINE_FRAGMENT) {
+        walk(selection.selectionSet, place, inside);
+      } else {
+        const name = selection.name.value;
+        const fragment = fragments.get(name);
+        if (fragment && !inside.includes(name)) walk(fragment.selectionSet, place, [...inside, name]);
+      }
+    }
+  }
+
+  for (const [index, definition] of document.definitions.entries()) {
+    // Fragments are validated on their own as well, be they used or not.
+    if ('selectionSet' in definition) walk(definition.selectionSet, String(index), []);
+  }
+  return most;
+}
+
+/**
  * Refuses a document that is too big before it is validated: validation compares fields with each other and takes half
  * a second for two thousand equal ones. Throws LIMIT_EXCEEDED naming what there is too much of, or the parser's
  * GraphQLError.
  */
 export function checkDocument(source: string, limits: Limits): void {
   checkTokens(source, limits.maxTokens);
-  const size = measure(parse(source, { noLocation: true }));
+  const document = parse(source, { noLocation: true });
+  const fragments = fragmentsOf(document);
+  const size = measure(document, fragments);
   if (size.depth > limits.maxDepth) {
     throw limitExceeded('depth of the query', size.depth, limits.maxDepth, 'ask for fewer fields inside fields');
   }
@@ -133,5 +179,14 @@ export function checkDocument(source: string, limits: Limits): void {
   }
   if (size.fields > limits.maxFields) {
     throw limitExceeded('fields of the query', size.fields, limits.maxFields, 'ask in several requests');
+  }
+  const equal = equalFields(document, fragments, 2 * limits.maxFields);
+  if (equal > MOST_EQUAL_FIELDS) {
+    throw limitExceeded(
+      'equal fields at one place of the query',
+      equal,
+      MOST_EQUAL_FIELDS,
+      'ask for each of them once',
+    );
   }
 }

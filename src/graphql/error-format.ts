@@ -48,6 +48,8 @@ export function formatted(error: CellportError): GraphQLFormattedError {
  * masked. What is masked is logged with its cause, and so is what DynamoDB did to us.
  */
 export function errorFormatter(log: Log): (told: GraphQLFormattedError, error: unknown) => GraphQLFormattedError {
+  // One failure of DynamoDB fails every field that waited for the same read: one line is enough.
+  const logged = new WeakSet<Error>();
   return (told, error) => {
     const place = {
       ...(told.locations === undefined ? {} : { locations: told.locations }),
@@ -63,8 +65,10 @@ export function errorFormatter(log: Log): (told: GraphQLFormattedError, error: u
       return { message: told.message, ...place, extensions: { ...details, code: 'BAD_USER_INPUT' } };
     }
     if (ours !== undefined) {
-      if (ours.code === 'UNAVAILABLE' || ours.code === 'THROTTLED')
+      if ((ours.code === 'UNAVAILABLE' || ours.code === 'THROTTLED') && !logged.has(ours)) {
+        logged.add(ours);
         log.warn({ err: ours, path: told.path }, ours.message);
+      }
       return { ...formatted(ours), ...place };
     }
     if (!(cause instanceof ClientGone)) log.error({ err: cause, path: told.path }, 'A request met an unexpected error');

@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 import { CellportError } from '../errors.js';
 import { type Call, newMeter } from '../store/meter.js';
 
@@ -25,6 +27,8 @@ export class ClientGone extends Error {
 /** Starts the clock of one request; at its deadline everything that listens to `signal` fails with UNAVAILABLE. */
 export function startWork(deadlineMs: number): Work {
   const stop = new AbortController();
+  // Each command under way listens; Node takes more than ten for a leak and says so.
+  setMaxListeners(Infinity, stop.signal);
   const late = new CellportError('UNAVAILABLE', `the request took longer than its deadline of ${deadlineMs} ms`, {
     deadlineMs,
   });

@@ -44,8 +44,20 @@ describe('a document is refused before validation', () => {
   });
 
   test('for its fields: two thousand equal ones never reach the validation that compares them', () => {
-    expect(refusal(`{${'a '.repeat(1_000)}}`)).toBeUndefined();
+    expect(refusal(`{${Array.from({ length: 1_000 }, (_, index) => `a${index}`).join(' ')}}`)).toBeUndefined();
     expect(refusal(`{${'a '.repeat(2_000)}}`)?.details).toMatchObject({ field: 'fields of the query', value: 2_000 });
+  });
+
+  test('for fields that fall together at one place, at the top, deeper down, or by fragments', () => {
+    const equal = { details: { field: 'equal fields at one place of the query', limit: 50 } };
+    expect(refusal(`{${'a '.repeat(50)}}`)).toBeUndefined();
+    expect(refusal(`{${'a '.repeat(51)}}`)).toMatchObject(equal);
+    expect(refusal(`{${'a{b c} '.repeat(51)}}`)).toMatchObject(equal);
+    expect(refusal(`{${`a{${'b '.repeat(10)}} `.repeat(6)}}`)).toMatchObject(equal);
+    expect(refusal(`{${'...F '.repeat(6)}} fragment F on T{${'... on U{b} '.repeat(10)}}`)).toMatchObject(equal);
+    expect(refusal(`{a} fragment F on T{${'b '.repeat(51)}}`)).toMatchObject(equal);
+    const apart = Array.from({ length: 150 }, (_, index) => `v${index}:v{a b c}`).join(' ');
+    expect(refusal(`{${apart}}`), 'the same names at different places are no trouble').toBeUndefined();
   });
 
   test('for fields of fragments that are never used, and of operations that are not asked for', () => {
@@ -86,6 +98,13 @@ describe('fragments are expanded safely', () => {
     ['that are not there', '{...Nobody}'],
   ])('spread %s, they come to an end and are left to validation', (_name, source) => {
     expect(refusal(source)).toBeUndefined();
+  });
+
+  test('that all spread each other are looked through in a bounded number of steps', () => {
+    const names = Array.from({ length: 40 }, (_, index) => `F${index}`);
+    const spreads = names.map((name) => `...${name}`).join(' ');
+    const source = `{...F0} ${names.map((name) => `fragment ${name} on T{a ${spreads}}`).join(' ')}`;
+    expect(() => refusal(source, { maxFields: 1_000_000 })).not.toThrow();
   });
 
   test('the order of fragments in the document makes no difference to what is counted', () => {

@@ -446,6 +446,34 @@ describe('a new collection', () => {
   });
 });
 
+test('an argument that is null where it may not be is named, though only its variable shows it', async () => {
+  const answer = await server.ask('query ($key: String = "parks") {collection(key: $key) {key}}', { key: null });
+  expect(only(answer)).toMatchObject({
+    message: expect.stringContaining('"key"'),
+    path: ['collection'],
+    extensions: { code: 'BAD_USER_INPUT' },
+  });
+});
+
+test('an argument with a default that is null is taken for one that was left out', async () => {
+  const { errors, data } = await server.ask(
+    `query ($bounds: BoundsInput!) {
+      collections(first: null) {nodes {key}}
+      viewport(bounds: $bounds, zoom: 8) {
+        markers(collection: "parks", first: null, filter: null) {nodes {key}}
+        clusters(collection: "parks", radius: null) {count}
+        auto(collection: "parks", limit: null) {total}
+        features(collection: "parks", limit: null)
+        cells(collection: "parks", precision: null) {count}
+      }
+    }`,
+    { bounds: BOUNDS },
+  );
+  expect(errors).toEqual([]);
+  expect(data.viewport.markers.nodes).toHaveLength(5);
+  expect(data.viewport.auto.total).toBe(5);
+});
+
 describe('an id', () => {
   test.each([
     '',
