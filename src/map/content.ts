@@ -1,3 +1,4 @@
+import { CellportError } from '../errors.js';
 import { type Area, areaContains } from '../geo/bounds.js';
 import type { Collection } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
@@ -85,7 +86,7 @@ async function markersInside(
   // Close to the limit it is cheaper to read the markers than to look how many of them are inside.
   const decide = !filter && atMost !== undefined && atMost > 1.5 * limit;
   if (decide && (await countInside(context, collection, area, field)) > limit) return undefined;
-  const placed = await readAll(context, {
+  const read = readAll(context, {
     field,
     collection,
     source,
@@ -94,5 +95,11 @@ async function markersInside(
     wanted: filter ? Infinity : limit + 1,
     advice: 'ask for a smaller rectangle, or for clusters',
   });
-  return placed.map(({ marker }) => marker);
+  try {
+    return (await read).map(({ marker }) => marker);
+  } catch (error) {
+    // More than can be read is more than fits; a filter leaves no other way to tell.
+    if (!filter && error instanceof CellportError && error.code === 'LIMIT_EXCEEDED') return undefined;
+    throw error;
+  }
 }

@@ -15,6 +15,8 @@ const ADVICE = 'ask for a smaller rectangle, or for the cells of one';
 /** Where to begin: few blocks, so that the whole area costs a handful of Query calls. */
 const FIRST_RANGES = 8;
 const FIRST_BLOCKS = 256;
+/** Query calls that looking at cells may take, at the most levels there are. */
+const SIFTING = 24;
 /** So many markers on the edge are read rather than looked at through finer cells. */
 const FEW = 100;
 /** A cell of so many is worth the block under it. */
@@ -85,7 +87,7 @@ export async function countInside(
     edge.map(cellRange).sort((a, b) => a.from - b.from),
     coverArea(area, LONGEST_Z, COVER),
   );
-  const ranges = markerRuns(pieces, known, collection, Math.floor(rangesPerPage / (2 * collection.writeShards)));
+  const ranges = markerRuns(pieces, known, collection, Math.floor((rangesPerPage - SIFTING) / collection.writeShards));
   const onEdge = new Set(edge.map(({ geohash }) => geohash));
   const markers = await readAll(context, {
     field,

@@ -124,7 +124,10 @@ async function sample(
   }
   const pieces = [...single.keys()].map((geohash) => cellRange({ geohash })).sort((a, b) => a.from - b.from);
   // Cells that were opened lie around their pieces: what stands between two pieces is counted by the others.
-  const others = cells.filter(({ geohash }) => ![...single.keys()].some((piece) => piece.startsWith(geohash)));
+  const opened = new Set(
+    [...single.keys()].flatMap((piece) => Array.from(piece, (_, index) => piece.slice(0, index + 1))),
+  );
+  const others = cells.filter(({ geohash }) => !opened.has(geohash));
   const ranges = markerRuns(pieces, others, collection, Math.floor(limits.rangesPerPage / writeShards));
   const found = await readAll(context, {
     field: 'expansionZoom',

@@ -1,7 +1,4 @@
-import { LONGEST_Z, toZ } from '../geo/geohash.js';
-import type { Bounds } from '../geo/bounds.js';
-import type { KeyRange } from '../model/key-range.js';
-import { rangeBounds, rangeKeys } from '../plan/explain.js';
+import { type ExplainedRange, explainMarkers } from '../plan/explain.js';
 import { type MapContext, requireCollection } from './context.js';
 import { areaSource } from './sources.js';
 import type { Viewport } from './viewport.js';
@@ -9,7 +6,7 @@ import type { Viewport } from './viewport.js';
 /** What a viewport's markers would be read from. */
 export interface ViewportPlan {
   readonly precision: number;
-  readonly ranges: readonly (KeyRange & { readonly bounds: Bounds })[];
+  readonly ranges: readonly ExplainedRange[];
 }
 
 /** The key ranges that the first page of a viewport's markers may read, without reading markers. */
@@ -22,11 +19,9 @@ export async function viewportPlan(
   const { area, precision } = viewport;
   const source = await areaSource(context, collection, area, precision);
   const ceiling = Math.max(1, Math.floor((context.limits.rangesPerPage - source.calls) / collection.writeShards));
-  const { ranges } = await source.plan(toZ('0'.repeat(LONGEST_Z)), ceiling, Infinity);
+  const { ranges } = await source.plan(0, ceiling, Infinity);
   return {
     precision,
-    ranges: ranges.flatMap((range) =>
-      rangeKeys(range, collection, context.keys).map((keys) => ({ ...keys, bounds: rangeBounds(range) })),
-    ),
+    ranges: explainMarkers({ ranges, next: undefined, expected: undefined }, collection, context.keys),
   };
 }

@@ -57,7 +57,7 @@ async function knownCounts(
   for (const { parent, children } of blocks) {
     for (const [character, { count }] of children) cells.set(parent + character, count);
   }
-  return { counts: { precision: plan.length + 1, cells }, calls: plan.ranges.length };
+  return { counts: { precision: plan.length + 1, cells, blocks: plan }, calls: plan.ranges.length };
 }
 
 /** The ranges of an area, planned with the counts of cells of at most `precision` where they can be trusted. */
@@ -69,10 +69,16 @@ export async function areaSource(
 ): Promise<RangeSource> {
   const { counts, calls } = await knownCounts(context, collection, area, precision);
   const { prefixLength } = collection;
+  const atMost =
+    counts && [...counts.cells].reduce((sum, [geohash, count]) => sum + (overlaps(area, geohash) ? count : 0), 0);
+  if (counts && counts.precision < Math.min(prefixLength, FINEST_STORED)) {
+    // These cells are too coarse to tell which of the partitions inside them are empty.
+    const asked = (geohash: string) => overlaps(area, geohash);
+    return { calls, atMost, plan: occupiedPartitions(context, collection, '', asked) };
+  }
   return {
     calls,
-    atMost:
-      counts && [...counts.cells].reduce((sum, [geohash, count]) => sum + (overlaps(area, geohash) ? count : 0), 0),
+    atMost,
     plan: async (after, ceiling, wanted) => planMarkers({ area, prefixLength, counts, after, ceiling, wanted }),
   };
 }
@@ -96,34 +102,21 @@ export function fixedSource(ranges: readonly ZRange[], { prefixLength }: Collect
 }
 
 /**
- * The ranges of one cell ('' for the whole collection). Where it spreads over several partitions, those without markers
- * are left out while counts can be trusted; else they are gone through one after the other.
+ * Partitions that hold markers, by descending from a cell ('' for the whole collection) through the occupied cells that
+ * are `asked` for; in order, from a place on.
  */
-export function cellSource(context: MapContext, collection: Collection, geohash: string): RangeSource {
-  const { loaders, keys } = context;
+function occupiedPartitions(
+  { loaders, keys }: MapContext,
+  collection: Collection,
+  root: string,
+  asked: (geohash: string) => boolean,
+) {
   const { prefixLength } = collection;
-  const hash = geohash.slice(0, LONGEST_Z);
-  const size = (length: number) => 32 ** (LONGEST_Z - length);
-  const first = toZ(hash) * size(hash.length);
-  const end = first + size(hash.length);
-  const partition = size(prefixLength);
-
-  /** Partitions from one place to another, from `after` on. */
-  const partitions = (from: number, to: number, after: number, most: number, expected: number | undefined) => {
-    const ranges: PlannedRange[] = [];
-    let start = Math.max(from, Math.floor(after / partition) * partition);
-    for (; start < to && ranges.length < most; start += partition) {
-      const prefix = fromZ(start / partition, prefixLength);
-      ranges.push({ prefix, from: Math.max(start, after), to: start + partition, expected });
-    }
-    return { ranges, next: start < to ? start : undefined };
-  };
-
-  async function occupied(after: number, ceiling: number): Promise<Planned> {
+  return async (after: number, ceiling: number): Promise<Planned> => {
     const scope = keys.scope(collection);
-    let nodes: { readonly hash: string; readonly count: number | undefined }[] = [{ hash, count: undefined }];
+    let nodes: { readonly hash: string; readonly count: number | undefined }[] = [{ hash: root, count: undefined }];
     let next: number | undefined;
-    for (let length = hash.length; length < Math.min(prefixLength, FINEST_STORED); length++) {
+    for (let length = root.length; length < Math.min(prefixLength, FINEST_STORED); length++) {
       const blocks = await Promise.all(nodes.map((node) => loaders.block(scope, node.hash)));
       const children = blocks
         .flatMap(({ parent, children: known }) =>
@@ -132,30 +125,69 @@ export function cellSource(context: MapContext, collection: Collection, geohash:
             count: known.get(character)?.count ?? 0,
           })),
         )
-        .filter((child) => child.count > 0 && (toZ(child.hash) + 1) * size(length + 1) > after);
+        .filter(({ hash, count }) => count > 0 && (toZ(hash) + 1) * sizeOf(length + 1) > after && asked(hash));
       nodes = children.slice(0, ceiling);
       const beyond = children[ceiling];
-      if (beyond) next = toZ(beyond.hash) * size(length + 1);
+      if (beyond) next = toZ(beyond.hash) * sizeOf(length + 1);
     }
     const ranges: PlannedRange[] = [];
-    for (const node of nodes) {
-      const from = toZ(node.hash) * size(node.hash.length);
-      const part = partitions(from, from + size(node.hash.length), after, ceiling - ranges.length, node.count);
+    for (const { hash, count } of nodes) {
+      const size = sizeOf(hash.length);
+      const cell = { from: toZ(hash) * size, to: (toZ(hash) + 1) * size };
+      const part = partitionsOf(cell, prefixLength, after, ceiling - ranges.length, count);
       ranges.push(...part.ranges);
       if (part.next !== undefined) return { ranges, next: part.next };
     }
     return { ranges, next };
-  }
+  };
+}
 
+/** Places of length 10 in a cell of this length. */
+const sizeOf = (length: number) => 32 ** (LONGEST_Z - length);
+
+/** All partitions from one place to another, from `after` on. */
+function partitionsOf(
+  { from, to }: ZRange,
+  prefixLength: number,
+  after: number,
+  most: number,
+  expected: number | undefined,
+): Planned {
+  const partition = sizeOf(prefixLength);
+  const ranges: PlannedRange[] = [];
+  let start = Math.max(from, Math.floor(after / partition) * partition);
+  for (; start < to && ranges.length < most; start += partition) {
+    const prefix = fromZ(start / partition, prefixLength);
+    ranges.push({ prefix, from: Math.max(start, after), to: start + partition, expected });
+  }
+  return { ranges, next: start < to ? start : undefined };
+}
+
+/**
+ * The ranges of one cell ('' for the whole collection). Where it spreads over several partitions, those without markers
+ * are left out while counts can be trusted; else they are gone through one after the other.
+ */
+export function cellSource(context: MapContext, collection: Collection, geohash: string): RangeSource {
+  const { prefixLength } = collection;
+  const hash = geohash.slice(0, LONGEST_Z);
+  const size = sizeOf(hash.length);
+  const cell = { from: toZ(hash) * size, to: (toZ(hash) + 1) * size };
+  const occupied = occupiedPartitions(context, collection, hash, () => true);
   return {
     calls: 0,
     async plan(after, ceiling) {
       if (hash.length >= prefixLength) {
-        const prefix = hash.slice(0, prefixLength);
-        const range = { prefix, from: Math.max(first, after), to: end, expected: undefined };
-        return { ranges: range.from < end ? [range] : [], next: undefined };
+        const range = {
+          prefix: hash.slice(0, prefixLength),
+          from: Math.max(cell.from, after),
+          to: cell.to,
+          expected: undefined,
+        };
+        return { ranges: range.from < range.to ? [range] : [], next: undefined };
       }
-      return context.countsTrusted() ? occupied(after, ceiling) : partitions(first, end, after, ceiling, undefined);
+      return context.countsTrusted()
+        ? occupied(after, ceiling)
+        : partitionsOf(cell, prefixLength, after, ceiling, undefined);
     },
   };
 }
