@@ -19,7 +19,7 @@ import { aPoint } from './arbitraries.js';
 
 const aLength = fc.integer({ min: 1, max: 12 });
 const aGeohash = (max: number) =>
-  fc.string({ unit: fc.constantFrom(...GEOHASH_ALPHABET), minLength: 1, maxLength: max });
+  fc.string({ unit: fc.constantFrom(...Array.from(GEOHASH_ALPHABET)), minLength: 1, maxLength: max });
 
 describe('geohash', () => {
   test('a point on the line between cells belongs to the western and southern one', () => {

@@ -1,0 +1,205 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { areaContains, areaOverlapsCell, normalizeBounds } from '../../src/geo/bounds.js';
+import { cellBounds, encode, fromZ, toZ } from '../../src/geo/geohash.js';
+import { coverArea } from '../../src/geo/ranges.js';
+import { planBlocks } from '../../src/plan/blocks.js';
+import { rangeKeys, blockKeyRanges, explainMarkers } from '../../src/plan/explain.js';
+import { type MarkerPlan, type MarkerQuestion, planMarkers } from '../../src/plan/markers.js';
+import { createKeyspace } from '../../src/keys/keyspace.js';
+import { aPoint, anArea, pointsNear } from '../geo/arbitraries.js';
+
+const CEILING = 64;
+const MOST_PAGES = 5;
+const aPrefixLength = fc.integer({ min: 0, max: 6 });
+const world = normalizeBounds('b', { west: -180, south: -90, east: 180, north: 90 });
+
+/** An area with markers in and about it. */
+const aScene = anArea.chain((area) =>
+  fc.tuple(fc.constant(area), fc.array(fc.oneof(pointsNear(area), aPoint), { maxLength: 40 })),
+);
+
+function countsOf(points: readonly { lng: number; lat: number }[], precision: number) {
+  const cells = new Map<string, number>();
+  for (const point of points) {
+    const geohash = encode(point, precision);
+    cells.set(geohash, (cells.get(geohash) ?? 0) + 1);
+  }
+  return { precision, cells };
+}
+
+/** Only what overlaps the area, as a reader of cells would know it. */
+function known(area: MarkerQuestion['area'], counts: ReturnType<typeof countsOf>) {
+  const cells = [...counts.cells].filter(([geohash]) => areaOverlapsCell(area, cellBounds(geohash)));
+  return { precision: counts.precision, cells: new Map(cells) };
+}
+
+/** Plans page after page. Ends early where there are very many, which the caller has to take into account. */
+function pages(question: Omit<MarkerQuestion, 'ceiling'>): MarkerPlan[] {
+  const plans = [planMarkers({ ...question, ceiling: CEILING })];
+  for (let next = plans[0]?.next; next !== undefined && plans.length < MOST_PAGES;) {
+    const plan = planMarkers({ ...question, ceiling: CEILING, after: next });
+    plans.push(plan);
+    next = plan.next;
+  }
+  return plans;
+}
+
+describe('a plan of markers', () => {
+  test('every marker inside is in some range, with counts and without, page after page', () => {
+    fc.assert(
+      fc.property(
+        aScene,
+        aPrefixLength,
+        fc.option(fc.integer({ min: 1, max: 5 })),
+        ([area, points], prefixLength, precision) => {
+          const counts = precision === null ? undefined : known(area, countsOf(points, precision));
+          const plans = pages({ area, prefixLength, counts });
+          const ranges = plans.flatMap((plan) => plan.ranges);
+          const end = plans.at(-1)?.next ?? Infinity;
+          for (const point of points.filter((each) => areaContains(area, each))) {
+            const z = toZ(encode(point, 10));
+            if (z < end) expect(ranges.some(({ from, to }) => from <= z && z < to)).toBe(true);
+          }
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('ranges are sorted, disjoint, in one partition each, at most the ceiling, and none lies wholly outside', () => {
+    fc.assert(
+      fc.property(
+        aScene,
+        aPrefixLength,
+        fc.option(fc.integer({ min: 1, max: 5 })),
+        ([area, points], prefixLength, precision) => {
+          const counts = precision === null ? undefined : known(area, countsOf(points, precision));
+          const cover = coverArea(area, 10, 512);
+          let end = 0;
+          for (const { ranges, next } of pages({ area, prefixLength, counts })) {
+            expect(ranges.length).toBeLessThanOrEqual(CEILING);
+            for (const { from, to, prefix } of ranges) {
+              expect(from >= end && to > from).toBe(true);
+              expect(fromZ(from, 10).slice(0, prefixLength)).toBe(prefix);
+              expect(fromZ(to - 1, 10).slice(0, prefixLength)).toBe(prefix);
+              expect(cover.some((piece) => piece.from <= from && from < piece.to)).toBe(true);
+              end = to;
+            }
+            if (next !== undefined) expect(next).toBeGreaterThanOrEqual(end);
+          }
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('where counts show nothing, nothing is read', () => {
+    const plan = planMarkers({
+      area: world,
+      prefixLength: 2,
+      counts: { precision: 3, cells: new Map() },
+      ceiling: CEILING,
+    });
+    expect(plan).toEqual({ ranges: [], next: undefined, expected: 0 });
+  });
+
+  test('a range is split where the markers in the gap cost more than a Query, and only there', () => {
+    const area = normalizeBounds('b', { west: 1, south: 1, east: 44, north: 4 });
+    const plan = (count: number) => {
+      const cells = new Map(
+        coverArea(world, 3, 1)
+          .flatMap(() => [...Array(32 ** 3).keys()])
+          .map((z) => [fromZ(z, 3), count]),
+      );
+      return planMarkers({
+        area,
+        prefixLength: 0,
+        counts: { precision: 3, cells, blocks: planBlocks(world, 3) },
+        ceiling: CEILING,
+      });
+    };
+    expect(plan(0.001).ranges.length).toBe(1);
+    expect(plan(1000).ranges.length).toBeGreaterThan(4);
+  });
+
+  test.each([0, 1, 2, 3, 4, 5, 6])(
+    'the world, a strip and a polar ring at P=%i are planned without enumerating partitions',
+    (prefixLength) => {
+      const strip = normalizeBounds('b', { west: -180, south: 12.1, east: 180, north: 12.9 });
+      const ring = normalizeBounds('b', { west: -180, south: 80, east: 180, north: 85 });
+      for (const area of [world, strip, ring]) {
+        const { ranges, next } = planMarkers({ area, prefixLength, ceiling: CEILING });
+        expect(ranges.length).toBeLessThanOrEqual(CEILING);
+        if (next !== undefined) expect(ranges.length).toBe(CEILING);
+      }
+      const { ranges, next } = planMarkers({ area: world, prefixLength, ceiling: CEILING });
+      expect(ranges.length).toBe(Math.min(CEILING, 32 ** prefixLength));
+      expect(next).toBe(prefixLength < 2 ? undefined : CEILING * 32 ** (10 - prefixLength));
+    },
+  );
+
+  test('with counts it ends where as many markers as wanted are to be expected, and goes on from there', () => {
+    const points = Array.from({ length: 500 }, (_, i) => ({ lng: (i * 137.5) % 180, lat: (i * 31.7) % 80 }));
+    const counts = countsOf(points, 3);
+    const first = planMarkers({ area: world, prefixLength: 2, counts, ceiling: CEILING, wanted: 50 });
+    expect(first.expected).toBeGreaterThanOrEqual(50);
+    expect(first.expected).toBeLessThan(100);
+    const second = planMarkers({ area: world, prefixLength: 2, counts, ceiling: 1000, after: first.next });
+    expect((first.expected ?? 0) + (second.expected ?? 0)).toBeCloseTo(500);
+  });
+});
+
+describe('a plan of blocks', () => {
+  test('it holds the block of every cell that overlaps the area, each range within one partition', () => {
+    fc.assert(
+      fc.property(aScene, fc.integer({ min: 1, max: 5 }), ([area, points], precision) => {
+        const { length, ranges } = planBlocks(area, precision);
+        expect(length).toBe(precision - 1);
+        for (const point of points) {
+          const cell = encode(point, precision);
+          if (!areaOverlapsCell(area, cellBounds(cell))) continue;
+          const z = toZ(cell.slice(0, -1));
+          expect(ranges.some(({ from, to }) => from <= z && z < to)).toBe(true);
+        }
+        for (const style of ['readable', 'compact'] as const) {
+          for (const keyRange of blockKeyRanges({ length, ranges }, 'Sh', createKeyspace(style))) {
+            expect(keyRange.from <= keyRange.to).toBe(true);
+          }
+        }
+      }),
+    );
+  });
+});
+
+test('a plan is explained by key ranges, one a shard, with the rectangle of their cells', () => {
+  const keys = createKeyspace('readable');
+  const collection = { key: 'parks', code: null, prefixLength: 2, writeShards: 2, geoSlot: 'B' } as const;
+  const area = normalizeBounds('b', cellBounds('u4p'));
+  const plan = planMarkers({ area, prefixLength: 2, ceiling: CEILING });
+  const explained = explainMarkers(plan, collection, keys);
+  expect(explained.length).toBe(2 * plan.ranges.length);
+  expect(new Set(explained.map(({ index }) => index))).toEqual(new Set(['geoB']));
+  for (const range of plan.ranges) {
+    for (const { pk, from, to } of rangeKeys(range, collection, keys)) {
+      const first = keys.geoEntry({
+        scope: 'parks',
+        key: 'a',
+        geohash: fromZ(range.from, 10),
+        ...collection,
+        geoSlot: 'B',
+      });
+      const beyond = keys.geoEntry({
+        scope: 'parks',
+        key: 'a',
+        geohash: fromZ(Math.max(0, range.from - 1), 10),
+        ...collection,
+        geoSlot: 'B',
+      });
+      expect(pk.startsWith(`marker::parks::${range.prefix}::`)).toBe(true);
+      expect((first['gskB'] ?? '') >= from && (first['gskB'] ?? '') <= to).toBe(true);
+      expect(beyond['gskB']?.startsWith(range.prefix) && beyond['gskB'] >= from && beyond['gskB'] <= to).toBe(false);
+    }
+  }
+});
