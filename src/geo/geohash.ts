@@ -15,7 +15,8 @@ export const LONGEST_Z = 10;
 
 const GEOHASH = /^[0-9b-hjkmnp-zB-HJKMNP-Z]{1,12}$/;
 
-const VALUES = new Map(Array.from(GEOHASH_ALPHABET, (character, value) => [character, value]));
+/** By character code, as plans read thousands of geohashes. */
+const VALUES = Int8Array.from({ length: 128 }, (_, code) => GEOHASH_ALPHABET.indexOf(String.fromCharCode(code)));
 
 /** Bits of a geohash of this length that halve longitudes, the first bit being one of them. */
 export const lngBits = (length: number): number => Math.ceil((5 * length) / 2);
@@ -56,10 +57,10 @@ export function readGeohash(field: string, value: unknown): string {
   throw badInput(field, value, `a geohash: 1 to ${LONGEST_GEOHASH} characters of ${GEOHASH_ALPHABET}`);
 }
 
-/** The bits of a geohash as one integer: its place in Z-order among those of its length, at most 10. */
+/** The bits of a (valid) geohash as one integer: its place in Z-order among those of its length, at most 10. */
 export function toZ(geohash: string): number {
   let z = 0;
-  for (const character of geohash) z = z * 32 + (VALUES.get(character) ?? Number.NaN);
+  for (let i = 0; i < geohash.length; i++) z = z * 32 + (VALUES[geohash.charCodeAt(i)] ?? -1);
   return z;
 }
 

@@ -1,5 +1,5 @@
 import type { Area, Bounds } from './bounds.js';
-import { LONGEST_Z, cellBounds, columnOf, fromZ, latBits, lngBits, rowOf } from './geohash.js';
+import { columnOf, latBits, lngBits, rowOf } from './geohash.js';
 
 /** Places in Z-order among the geohashes of one length: `from <= z < to`. */
 export interface ZRange {
@@ -92,25 +92,4 @@ export function coverArea(area: Area, length: number, most: number): ZRange[] {
   };
   visit(0, 0, 0, 0);
   return ranges;
-}
-
-/** The rectangle around all cells of a range of Z-order at length 10, in degrees. */
-export function zRangeBounds({ from, to }: ZRange): Bounds {
-  let { west, south, east, north } = cellBounds(fromZ(from, LONGEST_Z));
-  // From one character's border to the next, whole cells of the largest length that begins here and fits.
-  for (let z = from; z < to;) {
-    let length = LONGEST_Z;
-    let size = 1;
-    while (length > 0 && z % (size * 32) === 0 && z + size * 32 <= to) {
-      size *= 32;
-      length--;
-    }
-    const cell = cellBounds(fromZ(z / size, length));
-    west = Math.min(west, cell.west);
-    south = Math.min(south, cell.south);
-    east = Math.max(east, cell.east);
-    north = Math.max(north, cell.north);
-    z += size;
-  }
-  return { west, south, east, north };
 }

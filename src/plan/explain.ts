@@ -1,6 +1,6 @@
 import type { Bounds } from '../geo/bounds.js';
-import { LONGEST_Z, fromZ } from '../geo/geohash.js';
-import { zRangeBounds } from '../geo/ranges.js';
+import { LONGEST_Z, cellBounds, fromZ } from '../geo/geohash.js';
+import type { ZRange } from '../geo/ranges.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Collection } from '../model/collection.js';
 import type { KeyRange } from '../model/key-range.js';
@@ -37,7 +37,28 @@ export interface ExplainedRange extends KeyRange {
 /** A plan of markers as key ranges that can be shown, one for each range and write shard. */
 export function explainMarkers(plan: MarkerPlan, collection: ScopedCollection, keys: Keyspace): ExplainedRange[] {
   return plan.ranges.flatMap((range) => {
-    const bounds = zRangeBounds(range);
+    const bounds = rangeBounds(range);
     return rangeKeys(range, collection, keys).map((keyRange) => ({ ...keyRange, bounds }));
   });
+}
+
+/** The rectangle around all cells of a range of Z-order at length 10, in degrees. */
+export function rangeBounds({ from, to }: ZRange): Bounds {
+  let { west, south, east, north } = cellBounds(fromZ(from, LONGEST_Z));
+  // From one character's border to the next, whole cells of the largest length that begins here and fits.
+  for (let z = from; z < to;) {
+    let length = LONGEST_Z;
+    let size = 1;
+    while (length > 0 && z % (size * 32) === 0 && z + size * 32 <= to) {
+      size *= 32;
+      length--;
+    }
+    const cell = cellBounds(fromZ(z / size, length));
+    west = Math.min(west, cell.west);
+    south = Math.min(south, cell.south);
+    east = Math.max(east, cell.east);
+    north = Math.max(north, cell.north);
+    z += size;
+  }
+  return { west, south, east, north };
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { areaContains, areaOverlapsCell, normalizeBounds } from '../../src/geo/bounds.js';
 import { cellBounds, encode, fromZ, toZ, zCount } from '../../src/geo/geohash.js';
-import { type ZRange, coverArea, zRangeBounds } from '../../src/geo/ranges.js';
+import { type ZRange, coverArea } from '../../src/geo/ranges.js';
 import { aPoint, anArea, pointsNear } from './arbitraries.js';
 
 const aBudget = fc.constantFrom(1, 2, 3, 7, 16, 100, 512);
@@ -76,20 +76,4 @@ describe('the cover of an area', () => {
     const point = normalizeBounds('b', { west: 0, south: 0, east: 0, north: 0 });
     expect(coverArea(point, 10, 100)).toEqual([{ from: toZ('7zzzzzzzzz'), to: toZ('7zzzzzzzzz') + 1 }]);
   });
-});
-
-test('the rectangle of a range holds exactly the cells in it', () => {
-  fc.assert(
-    fc.property(aPoint, aPoint, (a, b) => {
-      const [from, last] = [toZ(encode(a, 10)), toZ(encode(b, 10))].sort((x, y) => x - y) as [number, number];
-      const bounds = zRangeBounds({ from, to: last + 1 });
-      const area = { bounds, parts: [bounds] };
-      for (const z of [from, last, Math.floor((from + last) / 2)]) {
-        const cell = cellBounds(fromZ(z, 10));
-        expect(areaOverlapsCell(area, cell)).toBe(true);
-      }
-    }),
-  );
-  expect(zRangeBounds({ from: 0, to: 2 ** 50 })).toEqual({ west: -180, south: -90, east: 180, north: 90 });
-  expect(zRangeBounds({ from: toZ('u400000000'), to: toZ('u400000000') + 32 ** 8 })).toEqual(cellBounds('u4'));
 });

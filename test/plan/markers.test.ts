@@ -185,17 +185,15 @@ test('a plan is explained by key ranges, one a shard, with the rectangle of thei
     for (const { pk, from, to } of rangeKeys(range, collection, keys)) {
       const first = keys.geoEntry({
         scope: 'parks',
+        ...collection,
         key: 'a',
         geohash: fromZ(range.from, 10),
-        ...collection,
-        geoSlot: 'B',
       });
       const beyond = keys.geoEntry({
         scope: 'parks',
+        ...collection,
         key: 'a',
         geohash: fromZ(Math.max(0, range.from - 1), 10),
-        ...collection,
-        geoSlot: 'B',
       });
       expect(pk.startsWith(`marker::parks::${range.prefix}::`)).toBe(true);
       expect((first['gskB'] ?? '') >= from && (first['gskB'] ?? '') <= to).toBe(true);
