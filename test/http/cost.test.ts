@@ -201,3 +201,30 @@ test('twenty times the same viewport makes the Query calls of one', async () => 
   expect(twenty.cost.queries).toBe(one.cost.queries);
   expect(twenty.cost.readUnits).toBe(one.cost.readUnits);
 });
+
+test('all ids of one request are read in one batch, each item once', async () => {
+  await asked('{collection(key: "parks") {key}}');
+  sent.reset();
+  const ids = [3, 1, 4, 1, 5].map((index) => `"marker::parks::p${index}"`).join(' ');
+  const { data, cost } = await asked(
+    `{nodes(ids: [${ids} "collection::parks"]) {id} marker(id: "marker::parks::p9") {key}}`,
+  );
+  expect(data.nodes.map(({ id }: { id: string }) => id.replace(/.*::p?/, ''))).toEqual([
+    '3',
+    '1',
+    '4',
+    '1',
+    '5',
+    'arks',
+  ]);
+  expect([sent.count(), cost.getItems]).toEqual([1, 5]);
+});
+
+test('what one request has read is not kept for the next one', async () => {
+  const query = '{collection(key: "parks") {marker(key: "later") {name}}}';
+  expect((await asked(query)).data.collection.marker).toBeNull();
+  await asked(
+    'mutation {createMarker(input: {collection: "parks", key: "later", name: "Later", position: {lng: 0, lat: 0}}) {key}}',
+  );
+  expect((await asked(query)).data.collection.marker).toEqual({ name: 'Later' });
+});

@@ -17,6 +17,7 @@ import { LONGEST_BLOCK, UNITS_PER_DEGREE } from '../../src/model/cell.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { Marker } from '../../src/model/marker.js';
 import { applyBlock } from '../../src/store/cells.js';
+import { mapConcurrently } from '../../src/store/concurrency.js';
 import { getCollections } from '../../src/store/collections.js';
 import type { Database } from '../../src/store/database.js';
 import { newCall } from '../../src/store/meter.js';
@@ -118,5 +119,5 @@ export async function fillCells(
     }
   }
   const scope = db.keys.scope(collection);
-  for (const [parent, deltas] of blocks) await applyBlock(db, scope, parent, batch, deltas, newCall());
+  await mapConcurrently([...blocks], 16, ([parent, deltas]) => applyBlock(db, scope, parent, batch, deltas, newCall()));
 }
