@@ -64,7 +64,7 @@ const target = (file: string, specifier: string) =>
 describe('the direction of imports', () => {
   test('there is source in every folder of the table, and no folder outside it', () => {
     const folders = new Set(files.filter((file) => file.includes('/')).map((file) => file.split('/')[0]));
-    expect([...folders].sort()).toEqual(Object.keys(MAY_IMPORT).sort());
+    expect(folders).toEqual(new Set(Object.keys(MAY_IMPORT)));
   });
 
   test.each(files)('src/%s imports only what its folder may', (file) => {
@@ -85,21 +85,16 @@ describe('the direction of imports', () => {
     const users = files.filter((file) =>
       importsOf(file).some((specifier) => specifier === name || specifier.startsWith(`${name}/`)),
     );
-    expect(users.length, `nobody imports ${name}: mend this table`).toBeGreaterThan(0);
+    expect(users.length).toBeGreaterThan(0);
     expect(users.filter((file) => !door.test(file))).toEqual([]);
   });
 
-  test('clients of AWS are constructed by store/ alone, and only cli/ asks for one', () => {
-    const constructing = files.filter((file) => /new (DynamoDBClient|DynamoDBStreamsClient)\b/.test(text(file)));
-    expect(
-      constructing.every((file) => /^(store|cli)\//.test(file)),
-      String(constructing),
-    ).toBe(true);
-    const asking = files.filter((file) => /\bcreateDatabase\(/.test(text(file)) && !file.startsWith('store/'));
-    expect(
-      asking.every((file) => file.startsWith('cli/')),
-      String(asking),
-    ).toBe(true);
+  test('each client of AWS is constructed in one file, and only cli/ asks for one', () => {
+    const constructing = files.filter((file) => /new DynamoDB(Streams)?Client\b/.test(text(file)));
+    expect(new Set(constructing)).toEqual(new Set(['store/database.ts', 'stream/dynamodb.ts']));
+    const asking = files.filter((file) => /\bcreateDatabase\(/.test(text(file)) && !constructing.includes(file));
+    expect(asking.length).toBeGreaterThan(0);
+    expect(asking.filter((file) => !file.startsWith('cli/'))).toEqual([]);
   });
 
   test('pure folders hold no await, clock, randomness or environment', () => {
