@@ -84,7 +84,7 @@ const isAtFront = ({ emptyPagesLeft }: Shard) => emptyPagesLeft === 0;
 /** A page with fewer records, read at the front of a shard, is all there is: the next call can wait. */
 const FULL_PAGE = 100;
 /** How long a batch waits for the end of a stream that keeps bringing full pages. */
-const LONGEST_GATHERING_MS = 2_000;
+const LONGEST_GATHERING_MS = 5_000;
 /** How often the shards are listed while none of them ends. */
 const LIST_EVERY_MS = 10_000;
 /**

@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+
+import { silentLog } from '../../src/log.js';
+import { putInBulk } from '../../src/store/batch-write.js';
+import { readBlocks, replaceBlocks } from '../../src/store/apply-blocks.js';
+import { newCall } from '../../src/store/meter.js';
+import { send } from '../../src/store/send.js';
+import { listSetAside, loadStreamState, putStreamState } from '../../src/store/stream-state.js';
+import { createConsumer } from '../../src/stream/consumer.js';
+import {
+  createStreamsClient,
+  firstSince,
+  openCells,
+  openState,
+  openStream,
+  systemClock,
+} from '../../src/stream/dynamodb.js';
+import { ownName } from '../../src/stream/owners.js';
+import { firstState } from '../../src/stream/state.js';
+import { engine, testDatabase } from '../support/test-database.js';
+import { countedCells, markerItem, storedCells, untilRead } from './support.js';
+
+const db = await testDatabase();
+
+function consumerOf(onApplied: (batch: number) => void = () => undefined) {
+  return createConsumer({
+    stream: openStream(db, createStreamsClient(engine())),
+    state: openState(db, 'cells'),
+    cells: openCells(db),
+    clock: systemClock,
+    keys: db.keys,
+    log: silentLog,
+    self: ownName(),
+    since: () => firstSince(db),
+    onApplied,
+    leaseMs: 2_000,
+    pollMs: 20,
+  });
+}
+
+test('cells follow creates, moves and deletes; what is no marker is set aside; a stopped owner leaves at once', async () => {
+  const stop = new AbortController();
+  const consumer = consumerOf();
+  const running = consumer.run(stop.signal);
+  const markers = Array.from({ length: 3_000 }, (_, index) =>
+    markerItem(
+      db,
+      index % 3 === 0 ? 'cafés' : 'parks',
+      `m${index}`,
+      ((index * 7.7) % 360) - 180,
+      ((index * 3.3) % 180) - 90,
+    ),
+  );
+  await putInBulk(db, db.tables.entities, markers, newCall());
+  await putInBulk(
+    db,
+    db.tables.entities,
+    markers.slice(0, 300).map((item) => ({ ...item, lng: 1, lat: 1 })),
+    newCall(),
+  );
+  for (const { pk, sk } of markers.slice(100, 150)) {
+    await send(db, 'delete', { TableName: db.tables.entities, Key: { pk, sk } }, newCall());
+  }
+  await putInBulk(db, db.tables.entities, [{ ...db.keys.marker('parks', 'odd'), lng: 'east', lat: 1 }], newCall());
+  await untilRead(db);
+
+  expect(await storedCells(db)).toEqual(await countedCells(db));
+  expect(await listSetAside(db, 'cells', newCall())).toMatchObject([{ reason: 'lng is no number from -180 to 180' }]);
+  expect(consumer.status()).toMatchObject({ owner: true, countsExact: true, gap: null, setAside: 1 });
+
+  stop.abort();
+  await running;
+  expect(await loadStreamState(db, 'cells', newCall())).toMatchObject({ owner: '', plan: null });
+});
+
+test('another consumer goes on where the one before left off, and applies nothing twice', async () => {
+  const stop = new AbortController();
+  const batches: number[] = [];
+  const before = (await loadStreamState(db, 'cells', newCall()))?.batch ?? 0;
+  const running = consumerOf((batch) => batches.push(batch)).run(stop.signal);
+  await putInBulk(db, db.tables.entities, [markerItem(db, 'parks', 'late', 10, 10)], newCall());
+  await untilRead(db);
+  expect(batches).toEqual([before + 1]);
+  expect(await storedCells(db)).toEqual(await countedCells(db));
+  stop.abort();
+  await running;
+});
+
+test('a block is replaced only as it was read, and made only where there is none', async () => {
+  const block = { scope: 'probe', parent: 'u3' };
+  const children = new Map([['k', { count: 2, sumLng: 5, sumLat: -7 }]]);
+  const write = async (seen: number | undefined, batch: number) =>
+    (await replaceBlocks(db, [{ ...block, seen, batch, children }], newCall()))[0];
+  expect(await write(1, 2)).toBe('refused');
+  expect(await write(undefined, 3)).toBe('written');
+  expect(await write(undefined, 4)).toBe('refused');
+  expect(await write(2, 4)).toBe('refused');
+  expect(await write(3, 4)).toBe('written');
+  expect(await readBlocks(db, [block, { scope: 'probe', parent: '' }], true, newCall())).toEqual([
+    { batch: 4, children },
+    { batch: undefined, children: new Map() },
+  ]);
+});
+
+test('of two writers of one version of the state one is refused', async () => {
+  const next = { ...firstState('stream', 1), version: 1, token: 'a', shards: { one: { since: 5, after: '7' } } };
+  expect(await putStreamState(db, 'probe', next, newCall())).toBe(true);
+  expect(await putStreamState(db, 'probe', { ...next, token: 'b' }, newCall())).toBe(false);
+  expect(await putStreamState(db, 'probe', { ...next, version: 2 }, newCall())).toBe(true);
+  expect(await loadStreamState(db, 'probe', newCall())).toEqual({ ...next, version: 2 });
+});

@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { createKeyspace } from '../../src/keys/keyspace.js';
+import {
+  type StreamRecord,
+  type WireImage,
+  changeOf,
+  contributionAt,
+  contributionOf,
+} from '../../src/stream/change.js';
+import { createFold } from '../../src/stream/fold.js';
+
+const keys = createKeyspace('readable');
+const point = fc.record({
+  lng: fc.double({ min: -180, max: 180, noNaN: true }),
+  lat: fc.double({ min: -90, max: 90, noNaN: true }),
+});
+
+function record(pk: string, sk: string, before?: WireImage, after?: WireImage): StreamRecord {
+  return { sequence: '1', event: 'MODIFY', at: 0, keys: { pk: { S: pk }, sk: { S: sk } }, before, after };
+}
+
+const at = (lng: string, lat: string): WireImage => ({ lng: { N: lng }, lat: { N: lat } });
+
+describe('a fold', () => {
+  test('holds in every block what its children add up to, and each marker once at every length', () => {
+    fc.assert(
+      fc.property(fc.array(point, { minLength: 1, maxLength: 40 }), (points) => {
+        const fold = createFold();
+        for (const { lng, lat } of points) fold.add('parks', contributionAt(lng, lat), 1);
+        const blocks = fold.changes().get('parks');
+        for (let length = 0; length < 5; length += 1) {
+          const ofLength = [...(blocks ?? [])].filter(([parent]) => parent.length === length);
+          const count = ofLength
+            .flatMap(([, children]) => [...children.values()])
+            .reduce((sum, { count: n }) => sum + n, 0);
+          expect(count).toBe(points.length);
+        }
+      }),
+    );
+  });
+
+  test('comes to nothing when everything is taken back, in any order', () => {
+    fc.assert(
+      fc.property(fc.array(point, { maxLength: 40 }), (points) => {
+        const fold = createFold();
+        for (const { lng, lat } of points) fold.add('parks', contributionAt(lng, lat), 1);
+        for (const { lng, lat } of points.toReversed()) fold.add('parks', contributionAt(lng, lat), -1);
+        expect(fold.changes().size).toBe(0);
+      }),
+    );
+  });
+
+  test('writes only the levels at which a move crosses cells, and sums where it does not', () => {
+    const fold = createFold();
+    fold.add('parks', contributionAt(16.925168, 52.408), -1);
+    fold.add('parks', contributionAt(16.925169, 52.408), 1);
+    const blocks = fold.changes().get('parks');
+    expect([...(blocks?.keys() ?? [])].map((parent) => parent.length).toSorted()).toEqual([0, 1, 2, 3, 4]);
+    expect([...(blocks?.get('')?.values() ?? [])]).toEqual([{ count: 0, sumLng: 1, sumLat: 0 }]);
+  });
+});
+
+describe('a record', () => {
+  const { pk, sk } = keys.marker('parks', 'a');
+
+  test('of a marker changes cells by its images, whatever its event is called', () => {
+    const change = changeOf(keys, { ...record(pk, sk, at('1', '2'), undefined), event: 'INSERT' });
+    expect(change).toMatchObject({ scope: 'parks', before: contributionAt(1, 2), after: undefined, fault: undefined });
+  });
+
+  test.each([
+    ['collection', 'parks'],
+    [pk, 'reading::2026-01-01T00:00:00.000Z'],
+    ['something::else', 'self'],
+    ['zone::parks', 'a'],
+  ])('of %s / %s changes no cell', (otherPk, otherSk) => {
+    expect(changeOf(keys, record(otherPk, otherSk, undefined, at('1', '2')))).toBeUndefined();
+  });
+
+  test.each([
+    [{ lng: { S: '1' }, lat: { N: '2' } }, 'lng'],
+    [{ lng: { N: '181' }, lat: { N: '2' } }, 'lng'],
+    [{ lng: { N: '1E+60' }, lat: { N: '2' } }, 'lng'],
+    [{ lng: { N: '1' }, lat: { N: '90.1' } }, 'lat'],
+    [{ lng: { N: '1' } }, 'lat'],
+  ] satisfies [WireImage, string][])(
+    'with the image %o is set aside and keeps what the image before said',
+    (image, named) => {
+      const change = changeOf(keys, record(pk, sk, at('1', '2'), image));
+      expect(change?.fault).toContain(named);
+      expect(change).toMatchObject({ before: contributionAt(1, 2), after: undefined });
+    },
+  );
+
+  test('puts longitude 180 where -180 is', () => {
+    expect(contributionOf(at('180', '0'))).toEqual(contributionOf(at('-180', '0')));
+  });
+});

@@ -1,0 +1,40 @@
+/** A process that keeps the cells and nothing else, to be killed: `node worker.ts '<WorkerOptions as JSON>'`. */
+import { createLog } from '../../../src/log.js';
+import { createDatabase } from '../../../src/store/database.js';
+import { createConsumer } from '../../../src/stream/consumer.js';
+import {
+  createStreamsClient,
+  firstSince,
+  openCells,
+  openState,
+  openStream,
+  systemClock,
+} from '../../../src/stream/dynamodb.js';
+import { ownName, ownerIsGone } from '../../../src/stream/owners.js';
+import type { Engine } from '../../../src/engine/start.js';
+import type { Tables } from '../../../src/store/database.js';
+
+export interface WorkerOptions {
+  readonly engine: Omit<Engine, 'close'>;
+  readonly tables: Tables;
+}
+
+const { engine, tables } = JSON.parse(process.argv[2] ?? '') as WorkerOptions;
+const database = createDatabase({ ...engine, tables, keyStyle: 'readable' });
+const self = ownName();
+const consumer = createConsumer({
+  stream: openStream(database, createStreamsClient(engine)),
+  state: openState(database, 'cells'),
+  cells: openCells(database),
+  clock: systemClock,
+  keys: database.keys,
+  log: createLog('error'),
+  self,
+  since: () => firstSince(database),
+  ownerIsGone: (owner) => ownerIsGone(owner, self),
+  // Small batches and frequent beats, so that there are many moments to be killed at.
+  leaseMs: 2_000,
+  pollMs: 20,
+  limits: { records: 40, cells: 1_000 },
+});
+await consumer.run(new AbortController().signal);

@@ -1,0 +1,77 @@
+import { encode } from '../../src/geo/geohash.js';
+import type { Figures } from '../../src/model/cell.js';
+import { blockFromItem } from '../../src/store/cells.js';
+import type { Database, Item } from '../../src/store/database.js';
+import { newCall } from '../../src/store/meter.js';
+import { send } from '../../src/store/send.js';
+import { loadStreamState } from '../../src/store/stream-state.js';
+
+/** A marker's item with what the cells look at, and nothing else. */
+export function markerItem(db: Pick<Database, 'keys'>, scope: string, key: string, lng: number, lat: number): Item {
+  return { ...db.keys.marker(scope, key), lng, lat };
+}
+
+/** Every item of a table. */
+export async function allItems(db: Database, table: string): Promise<Item[]> {
+  const items: Item[] = [];
+  let after: Record<string, unknown> | undefined;
+  do {
+    const page = await send(
+      db,
+      'scan',
+      { TableName: table, ConsistentRead: true, ...(after === undefined ? {} : { ExclusiveStartKey: after }) },
+      newCall(),
+    );
+    items.push(...(page.Items ?? []));
+    after = page.LastEvaluatedKey;
+  } while (after !== undefined);
+  return items;
+}
+
+const shown = ({ count, sumLng, sumLat }: Figures) => `${count} ${sumLng} ${sumLat}`;
+
+/** All stored cells that hold anything: `scope/geohash` -> figures. */
+export async function storedCells(db: Database): Promise<Record<string, string>> {
+  const cells = (await allItems(db, db.tables.derived)).flatMap((item) => {
+    const cell = db.keys.parseCell({ pk: String(item['pk']), sk: String(item['sk']) });
+    const block = cell === undefined ? undefined : blockFromItem(db.keys, item);
+    return [...(block?.children ?? [])].map(
+      ([child, figures]) => [`${cell?.scope}/${block?.parent}${child}`, shown(figures)] as const,
+    );
+  });
+  return Object.fromEntries(cells.toSorted());
+}
+
+/** The same, counted from the markers one by one. */
+export async function countedCells(db: Database): Promise<Record<string, string>> {
+  const cells = new Map<string, Figures>();
+  for (const { pk, sk, lng, lat } of await allItems(db, db.tables.entities)) {
+    const marker = db.keys.parseMarker({ pk: String(pk), sk: String(sk) });
+    if (marker === undefined || typeof lng !== 'number' || typeof lat !== 'number') continue;
+    const east = lng === 180 ? -180 : lng;
+    const geohash = encode({ lng: east, lat }, 5);
+    for (let length = 1; length <= 5; length += 1) {
+      const name = `${marker.scope}/${geohash.slice(0, length)}`;
+      const { count, sumLng, sumLat } = cells.get(name) ?? { count: 0, sumLng: 0, sumLat: 0 };
+      cells.set(name, {
+        count: count + 1,
+        sumLng: sumLng + Math.round(east * 1e6),
+        sumLat: sumLat + Math.round(lat * 1e6),
+      });
+    }
+  }
+  return Object.fromEntries([...cells].map(([name, figures]) => [name, shown(figures)] as const).toSorted());
+}
+
+/** Waits until the owner has said twice, after this call began, that it is at the stream's end. */
+export async function untilRead(db: Database, consumer = 'cells'): Promise<void> {
+  const versions = new Set<number>();
+  const begun = (await loadStreamState(db, consumer, newCall()))?.version ?? 0;
+  while (versions.size < 2) {
+    const state = await loadStreamState(db, consumer, newCall());
+    // The first one after we began may still speak of a moment before it.
+    if (state !== undefined && state.atEnd && state.plan === null && state.version > begun + 1)
+      versions.add(state.version);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
