@@ -10,7 +10,8 @@ import type { Database, Item } from '../store/database.js';
 import { mapMarkerFromIndex } from '../store/marker-item.js';
 import { getMarkers } from '../store/markers.js';
 import type { Call } from '../store/meter.js';
-import { readRange } from '../store/ranges.js';
+import { rangeRequest } from '../store/ranges.js';
+import { send } from '../store/send.js';
 import { type BlocksLoader, createBlockLoader, createBlocksLoader } from './block-loader.js';
 import type { CellCache } from './cell-cache.js';
 import type { CollectionCache } from './collection-cache.js';
@@ -68,7 +69,10 @@ export interface LoadersOptions {
 /** The loaders of one request. */
 export function createLoaders({ db, cellCache, collectionCache, call, concurrency }: LoadersOptions): Loaders {
   const { keys } = db;
-  const range = createRangeLoader((wanted) => readRange(db, wanted, call), createSlots(concurrency));
+  const range = createRangeLoader(async (wanted, limit, start) => {
+    const page = await send(db, 'query', rangeRequest(db, { ...wanted, limit }, start), call);
+    return { items: page.Items ?? [], next: page.LastEvaluatedKey };
+  }, createSlots(concurrency));
 
   const collections = new DataLoader<string, Collection | null>(async (names) => {
     const found = new Map(names.map((name) => [name, collectionCache.get(name)]));

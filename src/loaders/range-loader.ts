@@ -3,7 +3,7 @@ import DataLoader from 'dataloader';
 import { INDEXES } from '../keys/indexes.js';
 import type { KeyRange } from '../model/key-range.js';
 import type { Item } from '../store/database.js';
-import { type RangeAnswer, type ReadPages, readUnion } from './range-reader.js';
+import { type RangeAnswer, type ReadPage, readUnion } from './range-reader.js';
 import { type RangeRequest, uniteRanges } from './range-union.js';
 import type { Slots } from './slots.js';
 
@@ -27,11 +27,8 @@ const nameOf = ({ range: { index, pk, from, to }, limit, maxCalls }: RangeReques
  * each caller gets exactly its slice. A union that fails fails its own callers only. `slots` bounds how many Query calls
  * are under way at once.
  */
-export function createRangeLoader(read: ReadPages, slots: Slots): RangeLoader {
-  const pageByPage: ReadPages = (range) => {
-    const pages = read(range);
-    return { next: () => slots(() => pages.next()), return: async () => (await pages.return?.()) ?? DONE };
-  };
+export function createRangeLoader(read: ReadPage, slots: Slots): RangeLoader {
+  const inSlot: ReadPage = (...page) => slots(() => read(...page));
 
   const loader = new DataLoader<RangeRequest, RangeAnswer, string>(
     async (requests) => {
@@ -39,7 +36,7 @@ export function createRangeLoader(read: ReadPages, slots: Slots): RangeLoader {
       await Promise.all(
         uniteRanges(requests).map(async (union) => {
           try {
-            const slices = await readUnion(union, pageByPage, (item) => sortKeyOf(union.range.index, item));
+            const slices = await readUnion(union, inSlot, (item) => sortKeyOf(union.range.index, item));
             union.requests.forEach((request, index) => answers.set(request, slices[index] ?? NOTHING));
           } catch (error) {
             const failure = error instanceof Error ? error : new Error('a range could not be read', { cause: error });
@@ -53,5 +50,3 @@ export function createRangeLoader(read: ReadPages, slots: Slots): RangeLoader {
   );
   return (request) => loader.load(request);
 }
-
-const DONE = { done: true, value: undefined } as const;

