@@ -58,6 +58,8 @@ export interface Consumer {
 const LEASE_MS = 10_000;
 const POLL_MS = 200;
 const BLOCKS_TO_CHECK = 20;
+/** Long enough for listings and pages of the stream to have caught up with one another. */
+const BELIEVED_AFTER_MS = 30_000;
 const LIMITS: BatchLimits = { records: 200_000, cells: 100_000 };
 
 /**
@@ -88,6 +90,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       return latest;
     };
     let suspects: readonly BlockName[] = [];
+    let suspectedAt = 0;
     const applying = { port: options.cells, clock, signal, log };
     const newReader = (state: StreamState): Reader =>
       createReader({ port: stream, clock, keys: options.keys, pollMs, signal }, state);
@@ -106,6 +109,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       const { blocks, suspects: found } = await applyBatch(applying, batch, changes);
       blocksWritten += blocks;
       suspects = [...suspects, ...found];
+      if (found.length > 0) suspectedAt = clock.now();
       complete.batch = batch;
       options.onApplied?.(batch, changes);
     }
@@ -166,7 +170,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       if (batch.records === 0) {
         complete.knowledge = batch.knowledge;
         completeAt = batch.endAt ?? completeAt;
-        if (batch.endAt !== undefined) await checkSuspects();
+        if (batch.endAt !== undefined && clock.now() - suspectedAt >= BELIEVED_AFTER_MS) await checkSuspects();
         await clock.sleep(pollMs, signal);
         continue;
       }

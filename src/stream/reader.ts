@@ -65,6 +65,8 @@ export interface ReaderOptions {
   readonly keys: Pick<Keyspace, 'parseMarker' | 'isUnderMarker'>;
   readonly pollMs: number;
   readonly signal: AbortSignal;
+  /** Told of every record that is gathered, in the order of its item's records. */
+  readonly onRecord?: ((record: StreamRecord) => void) | undefined;
 }
 
 interface Shard {
@@ -75,6 +77,8 @@ interface Shard {
   since: number;
   ended: boolean;
   iterator: string | undefined;
+  /** How many listings named it and not its parent. */
+  orphanedFor: number;
   /** Empty pages still to come before the shard counts as read to its end. */
   emptyPagesLeft: number;
 }
@@ -92,6 +96,8 @@ const LIST_EVERY_MS = 10_000;
  * have far to go, so it takes several to believe it; one that has just given records is at the front.
  */
 const EMPTY_PAGES_WHEN_OPENED = 3;
+/** A listing may lag: so many of them have to agree that a shard is no longer there. */
+const LISTINGS_TO_BELIEVE = 3;
 const SHARDS_AT_A_TIME = 16;
 const LONGEST_KEY_KEPT = 4_096;
 
@@ -151,6 +157,7 @@ export function createReader(options: ReaderOptions, state: StreamState): Reader
       since: progress.since,
       ended: progress.endedAt !== undefined,
       iterator: undefined,
+      orphanedFor: 0,
       emptyPagesLeft: EMPTY_PAGES_WHEN_OPENED,
     });
   }
@@ -194,21 +201,31 @@ export function createReader(options: ReaderOptions, state: StreamState): Reader
           since: listedWall,
           ended: false,
           iterator: undefined,
+          orphanedFor: 0,
           emptyPagesLeft: EMPTY_PAGES_WHEN_OPENED,
         });
       }
     }
+    let orphans = false;
+    for (const { id, parent } of found) {
+      const shard = shards.get(id);
+      if (shard === undefined || shard.ended || parent === undefined || shards.has(parent)) continue;
+      shard.orphanedFor += 1;
+      orphans ||= shard.orphanedFor < LISTINGS_TO_BELIEVE;
+    }
     listed = found;
     listedWall = wall;
     listedAt = now;
-    listAgain = false;
+    listAgain = orphans;
   }
 
   /** A shard is read when its parent has nothing more to give, so that an item's records come in their order. */
   const isReadable = (shard: Shard) => {
     if (shard.ended) return false;
-    const parent = shard.parent === undefined ? undefined : shards.get(shard.parent);
-    return parent === undefined || parent.ended;
+    if (shard.parent === undefined) return true;
+    const parent = shards.get(shard.parent);
+    // Its parent is gone, unless a listing just left it out.
+    return parent === undefined ? shard.orphanedFor >= LISTINGS_TO_BELIEVE : parent.ended;
   };
 
   const lost = (shard: string, error: StreamFailure) =>
@@ -251,7 +268,10 @@ export function createReader(options: ReaderOptions, state: StreamState): Reader
           const since = new Date(shard.since).toISOString();
           throw new RecordsLost(undefined, `the stream was not read since ${since}, and it keeps records for a day`);
         }
-        for (const record of records) gathering.take(shard.id, record);
+        for (const record of records) {
+          gathering.take(shard.id, record);
+          options.onRecord?.(record);
+        }
         const first = records[0];
         const last = records.at(-1);
         if (first !== undefined && last !== undefined) {
@@ -283,7 +303,8 @@ export function createReader(options: ReaderOptions, state: StreamState): Reader
           const answers = await Promise.all(readable.slice(index, index + SHARDS_AT_A_TIME).map(advance));
           mayHaveMore ||= answers.includes(true);
         }
-        endAt = mayHaveMore ? undefined : begun;
+        // A shard may wait to be read that only the next listing makes readable.
+        endAt = mayHaveMore || listAgain ? undefined : begun;
         if (gathering.count() >= limits.records || gathering.fold.cells() >= limits.cells) break;
         if (!more()) {
           waitedFor ??= begun;

@@ -108,6 +108,12 @@ export function broken(state: StreamState, reason: string, wall: number, loss?: 
   return { ...before, gap, shards, listedAt: loss === undefined ? wall : before.listedAt, atEnd: false };
 }
 
+/** The state in which the cells are counted anew, as a batch of its own that no record is in. */
+export function recounting(state: StreamState, wall: number): StreamState {
+  const gapped = broken(state, 'a recount was begun and has not come to its end', wall);
+  return { ...gapped, batch: gapped.batch + 1 };
+}
+
 /** The state for another stream than the one it was about. */
 export function moved(state: StreamState, stream: string, wall: number): StreamState {
   return {

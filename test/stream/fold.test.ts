@@ -57,7 +57,9 @@ describe('a fold', () => {
     fold.add('parks', contributionAt(16.925168, 52.408), -1);
     fold.add('parks', contributionAt(16.925169, 52.408), 1);
     const blocks = fold.changes().get('parks');
-    expect([...(blocks?.keys() ?? [])].map((parent) => parent.length).toSorted()).toEqual([0, 1, 2, 3, 4]);
+    expect([...(blocks?.keys() ?? [])].map((parent) => parent.length).toSorted((a, b) => a - b)).toEqual([
+      0, 1, 2, 3, 4,
+    ]);
     expect([...(blocks?.get('')?.values() ?? [])]).toEqual([{ count: 0, sumLng: 1, sumLat: 0 }]);
   });
 });

@@ -39,7 +39,7 @@ export async function storedCells(db: Database): Promise<Record<string, string>>
       ([child, figures]) => [`${cell?.scope}/${block?.parent}${child}`, shown(figures)] as const,
     );
   });
-  return Object.fromEntries(cells.toSorted());
+  return Object.fromEntries(cells);
 }
 
 /** The same, counted from the markers one by one. */
@@ -60,7 +60,7 @@ export async function countedCells(db: Database): Promise<Record<string, string>
       });
     }
   }
-  return Object.fromEntries([...cells].map(([name, figures]) => [name, shown(figures)] as const).toSorted());
+  return Object.fromEntries([...cells].map(([name, figures]) => [name, shown(figures)] as const));
 }
 
 /** Waits until the owner has said twice, after this call began, that it is at the stream's end. */

@@ -172,7 +172,11 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
       if (hour % 4 === 0) table.splitSomeShard();
       table.trim();
     }
-    if (chance.happens(0.1)) table.makeAnew();
+    if (chance.happens(0.1)) {
+      table.makeAnew();
+      // Nobody has read anything yet, so nobody can know of the table that was there before.
+      if (derived.state === undefined) table.history.length = 0;
+    }
     dark = false;
     start();
     planTrouble(world.now, world.now + 5_000);

@@ -1,0 +1,84 @@
+import { PutItemCommand, ScanCommand, type ScanCommandOutput } from '@aws-sdk/client-dynamodb';
+import { randomUUID } from 'node:crypto';
+
+import type { Database } from '../store/database.js';
+import { mapFailure } from '../store/failures.js';
+import type { WireImage } from './change.js';
+import type { BlockName } from './ports.js';
+import type { RecountPort } from './recount.js';
+
+/** Parts of a table that are scanned side by side. */
+const SEGMENTS = 4;
+/** The fence is of no use once its record was read. */
+const FENCE_LIVES_S = 3_600;
+
+/** Pages of a whole table in wire format: all segments at once, each page as it comes. */
+async function* scan(
+  database: Database,
+  table: string,
+  attributes: readonly string[],
+): AsyncGenerator<readonly WireImage[]> {
+  const names = Object.fromEntries(attributes.map((name, index) => [`#${index}`, name]));
+  const next = async (segment: number, after: ScanCommandOutput['LastEvaluatedKey']) => {
+    try {
+      const page = await database.client.send(
+        new ScanCommand({
+          TableName: table,
+          ConsistentRead: true,
+          Segment: segment,
+          TotalSegments: SEGMENTS,
+          ProjectionExpression: Object.keys(names).join(', '),
+          ExpressionAttributeNames: names,
+          ...(after === undefined ? {} : { ExclusiveStartKey: after }),
+        }),
+      );
+      return { segment, page };
+    } catch (error) {
+      throw mapFailure(error);
+    }
+  };
+  const running = new Map(Array.from({ length: SEGMENTS }, (_, segment) => [segment, next(segment, undefined)]));
+  while (running.size > 0) {
+    const { segment, page } = await Promise.race(running.values());
+    if (page.LastEvaluatedKey === undefined) running.delete(segment);
+    else running.set(segment, next(segment, page.LastEvaluatedKey));
+    yield (page.Items ?? []) as unknown as readonly WireImage[];
+  }
+}
+
+/** What a recount reads of a database. */
+export function openRecount(database: Database, consumer: string): RecountPort {
+  const { keys, tables } = database;
+  const keyOf = ({ pk, sk }: WireImage) => ({ pk: String(pk?.['S']), sk: String(sk?.['S']) });
+  return {
+    async *scanMarkers() {
+      for await (const page of scan(database, tables.entities, ['pk', 'sk', 'lng', 'lat'])) {
+        yield page.filter((image) => keys.parseMarker(keyOf(image)) !== undefined);
+      }
+    },
+    async *listBlocks() {
+      for await (const page of scan(database, tables.derived, ['pk', 'sk'])) {
+        yield page.flatMap((image): BlockName[] => {
+          const cell = keys.parseCell(keyOf(image));
+          return cell === undefined ? [] : [{ scope: cell.scope, parent: cell.geohash }];
+        });
+      }
+    },
+    async writeFence() {
+      const key = keys.streamState(consumer);
+      const ttl = Math.ceil(Date.now() / 1_000) + FENCE_LIVES_S;
+      try {
+        await database.client.send(
+          new PutItemCommand({
+            TableName: tables.entities,
+            // Never equal to what is there: an equal item put again leaves no record.
+            Item: { pk: { S: key.pk }, sk: { S: key.sk }, fence: { S: randomUUID() }, ttl: { N: String(ttl) } },
+          }),
+        );
+      } catch (error) {
+        throw mapFailure(error);
+      }
+      return key;
+    },
+  };
+}
