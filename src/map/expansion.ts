@@ -17,13 +17,10 @@ import type { Placed } from './walk.js';
 const SAMPLE = 100;
 const ADVICE = 'ask for the expansion zoom of fewer clusters, e.g. in a smaller rectangle';
 
-/** The cells that tell when each cluster falls apart, by the geohash of the cluster's first cell. */
-type Parts = Map<string, readonly string[]>;
-
 /**
- * Tells the least whole zoom above the viewport's at which a cluster falls apart: at which its cells, or where it has but
- * one the cells inside that, lie in two squares of the same size in px; beyond the finest stored cells by up to 100 of
- * its markers, in the cells that a map shows at each zoom. What has to be read is read for all clusters together, once.
+ * Tells the least whole zoom above the viewport's at which a cluster falls apart. One of several cells does where their
+ * centers lie in two squares. One of a single cell does where the cells inside that a map shows at that zoom do, as far
+ * as they are stored; beyond, up to 100 of its markers tell. What has to be read is read for all clusters together, once.
  */
 export function createExpansion(
   context: MapContext,
@@ -32,66 +29,56 @@ export function createExpansion(
   occupied: OccupiedCells & { readonly precision: number },
   { zoom, size }: ClusterGrid,
 ): (cluster: Cluster) => Promise<number> {
-  let opened: Promise<{ readonly cells: Parts; readonly places: Parts }> | undefined;
-
-  /** The least zoom at which these lie in two squares, `at` telling where each stands at a zoom. */
-  function fallsApart<T>(parts: readonly T[], at: (part: T, zoom: number) => string): number {
+  /** The least zoom of cells of these lengths at which the parts lie in two squares; undefined where they never do. */
+  function fallsApart(partsAt: (precision: number) => readonly string[] | undefined): number | undefined {
     for (let next = Math.floor(zoom) + 1; next < MAX_ZOOM; next++) {
-      if (new Set(parts.map((part) => at(part, next))).size > 1) return next;
+      const parts = partsAt(precisionForZoom(next)) ?? [];
+      const squares = new Set(parts.map((geohash) => clusterSquare(center(geohash), { zoom: next, size })));
+      if (squares.size > 1) return next;
     }
-    return MAX_ZOOM;
+    return undefined;
   }
-  const bySquare = (geohash: string, at: number) => clusterSquare(center(geohash), { zoom: at, size });
 
-  return async (cluster) => {
-    if (cluster.count === 1) return MAX_ZOOM;
-    if (cluster.cells.length > 1) return fallsApart(cluster.cells, ({ geohash }, at) => bySquare(geohash, at));
-    const name = cluster.cells[0]?.geohash ?? '';
-    opened ??= open(context, collection, clusters, occupied);
-    const { cells, places } = await opened;
-    const inside = cells.get(name);
-    if (inside) return fallsApart(inside, bySquare);
-    return fallsApart(places.get(name) ?? [], (geohash, at) => bySquare(geohash.slice(0, precisionForZoom(at)), at));
+  /** The zooms of the clusters of one cell, by that cell. */
+  async function open(): Promise<ReadonlyMap<string, number>> {
+    const { rangesPerPage, itemsPerField } = context.limits;
+    const zooms = new Map<string, number>();
+    let open = new Map<string, readonly string[]>();
+    for (const { count, cells } of clusters) {
+      const [only, ...more] = cells;
+      if (only && more.length === 0 && count > 1) open.set(only.geohash, [only.geohash]);
+    }
+    for (let length = occupied.precision + 1; length <= FINEST_STORED && open.size > 0; length++) {
+      const parents = [...open.values()].flat().sort();
+      const blocks = await blocksUnder(context, collection, parents);
+      if (!blocks) throw tooMuch('expansionZoom', rangesPerPage, itemsPerField, ADVICE);
+      const inside = new Map(blocks.map((block) => [block.parent, cellsOfBlock(block).map(({ geohash }) => geohash)]));
+      const closed = new Map<string, readonly string[]>();
+      for (const [name, members] of open) {
+        const parts = members.flatMap((member) => inside.get(member) ?? []);
+        const found = fallsApart((precision) => (precision === length ? parts : undefined));
+        if (found === undefined) closed.set(name, parts);
+        else zooms.set(name, found);
+      }
+      open = closed;
+    }
+    const places = await sample(context, collection, occupied, new Set([...open.values()].flat()));
+    for (const [name, members] of open) {
+      const markers = members.flatMap((member) => places.get(member) ?? []);
+      const hashes = markers.map(({ position }) => encode(position, LONGEST_GEOHASH));
+      zooms.set(name, fallsApart((precision) => hashes.map((hash) => hash.slice(0, precision))) ?? MAX_ZOOM);
+    }
+    return zooms;
+  }
+
+  let opened: ReturnType<typeof open> | undefined;
+  return async ({ count, cells }) => {
+    if (count === 1) return MAX_ZOOM;
+    const hashes = cells.map(({ geohash }) => geohash);
+    if (hashes.length > 1) return fallsApart(() => hashes) ?? MAX_ZOOM;
+    opened ??= open();
+    return (await opened).get(hashes[0] ?? '') ?? MAX_ZOOM;
   };
-}
-
-/** Opens the clusters of one cell: the first cells inside that are more than one, or some markers where none are stored. */
-async function open(
-  context: MapContext,
-  collection: Collection,
-  clusters: readonly Cluster[],
-  occupied: OccupiedCells & { readonly precision: number },
-): Promise<{ readonly cells: Parts; readonly places: Parts }> {
-  const { rangesPerPage, itemsPerField } = context.limits;
-  const cells: Parts = new Map();
-  const places: Parts = new Map();
-  // What a cluster is opened as now: itself at first, then the only cell inside.
-  let single = new Map(
-    clusters.flatMap(({ count, cells: [first, ...more] }) =>
-      first && more.length === 0 && count > 1 ? [[first.geohash, first.geohash] as const] : [],
-    ),
-  );
-  for (let length = occupied.precision; length < FINEST_STORED && single.size > 0; length++) {
-    const blocks = await blocksUnder(context, collection, [...single.keys()].sort());
-    if (!blocks) throw tooMuch('expansionZoom', rangesPerPage, itemsPerField, ADVICE);
-    const deeper = new Map<string, string>();
-    for (const block of blocks) {
-      const name = single.get(block.parent) ?? '';
-      const inside = cellsOfBlock(block).map(({ geohash }) => geohash);
-      if (inside.length > 1) cells.set(name, inside);
-      else if (inside[0] !== undefined) deeper.set(inside[0], name);
-    }
-    single = deeper;
-  }
-  if (single.size === 0) return { cells, places };
-
-  for (const [geohash, markers] of await sample(context, collection, occupied, single)) {
-    places.set(
-      single.get(geohash) ?? '',
-      markers.map(({ position }) => encode(position, LONGEST_GEOHASH)),
-    );
-  }
-  return { cells, places };
 }
 
 /** Markers of each of these cells, as far as they are needed: those that are known, or up to 100, or all of them. */
@@ -99,8 +86,9 @@ async function sample(
   context: MapContext,
   collection: Collection,
   { cells, markers, precision }: OccupiedCells & { readonly precision: number },
-  single: ReadonlyMap<string, unknown>,
+  single: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, readonly MapMarker[]>> {
+  if (single.size === 0) return new Map();
   const { loaders, keys, limits } = context;
   const { prefixLength, writeShards } = collection;
   const length = Math.max(precision, FINEST_STORED);
@@ -111,7 +99,7 @@ async function sample(
   };
   if (markers) return gathered(markers);
   if (single.size * writeShards <= limits.rangesPerPage && prefixLength <= length) {
-    const samples = Array.from(single.keys(), async (geohash) => {
+    const samples = Array.from(single, async (geohash) => {
       const range = { ...cellRange({ geohash }), prefix: geohash.slice(0, prefixLength), expected: undefined };
       const shards = await Promise.all(
         rangeKeys(range, collection, keys).map((shard) =>
@@ -122,11 +110,9 @@ async function sample(
     });
     return new Map(await Promise.all(samples));
   }
-  const pieces = [...single.keys()].map((geohash) => cellRange({ geohash })).sort((a, b) => a.from - b.from);
+  const pieces = [...single].map((geohash) => cellRange({ geohash })).sort((a, b) => a.from - b.from);
   // Cells that were opened lie around their pieces: what stands between two pieces is counted by the others.
-  const opened = new Set(
-    [...single.keys()].flatMap((piece) => Array.from(piece, (_, index) => piece.slice(0, index + 1))),
-  );
+  const opened = new Set([...single].flatMap((piece) => Array.from(piece, (_, index) => piece.slice(0, index + 1))));
   const others = cells.filter(({ geohash }) => !opened.has(geohash));
   const ranges = markerRuns(pieces, others, collection, Math.floor(limits.rangesPerPage / writeShards));
   const found = await readAll(context, {

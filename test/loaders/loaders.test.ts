@@ -1,0 +1,164 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+
+import { createCellCache } from '../../src/loaders/cell-cache.js';
+import { createCollectionCache } from '../../src/loaders/collection-cache.js';
+import { createLoaders } from '../../src/loaders/loaders.js';
+import { createRangeLoader } from '../../src/loaders/range-loader.js';
+import { createSlots } from '../../src/loaders/slots.js';
+import type { Collection } from '../../src/model/collection.js';
+import { planBlocks } from '../../src/plan/blocks.js';
+import { normalizeBounds } from '../../src/geo/bounds.js';
+import { applyBlock } from '../../src/store/cells.js';
+import { createCollection } from '../../src/store/collections.js';
+import { createMarkers } from '../../src/store/markers.js';
+import { newCall } from '../../src/store/meter.js';
+import { recordCalls } from '../support/record-calls.js';
+import { testDatabase } from '../support/test-database.js';
+
+const database = await testDatabase();
+const calls = recordCalls(database);
+const NOW = '2026-11-21T10:00:00.000Z';
+let parks: Collection;
+
+beforeAll(async () => {
+  parks = await createCollection(database, { key: 'parks', name: 'Parks' }, NOW, newCall());
+  const markers = Array.from({ length: 40 }, (_, index) => ({
+    key: `m${index}`,
+    position: { lng: index / 4, lat: 50 },
+  }));
+  await createMarkers(database, parks, markers, NOW, newCall());
+  const one = { count: 1, sumLng: 0, sumLat: 0 };
+  for (const parent of ['u', 'u0', 'u1']) {
+    await applyBlock(database, 'parks', parent, 1, new Map([['0', one]]), newCall());
+  }
+});
+
+function request(signal?: AbortSignal, concurrency = 4) {
+  const now = () => performance.now();
+  const call = newCall(signal);
+  const cellCache = createCellCache({ maxBytes: 1e6, trusted: () => true, now });
+  const collectionCache = createCollectionCache({ now });
+  const options = { db: database, cellCache, collectionCache, call, concurrency };
+  return { loaders: createLoaders(options), call, again: () => createLoaders(options) };
+}
+
+const range = (from: string, to: string, pk = 'marker::parks::u1') => ({
+  range: { index: 'geoA' as const, pk, from, to },
+  limit: Infinity,
+  maxCalls: Infinity,
+});
+
+describe('entities', () => {
+  test('of one tick are read in one batch, each of them once', async () => {
+    const { loaders } = request();
+    calls.reset();
+    const names = ['m1', 'm2', 'm1', 'missing', 'x'.repeat(3000)];
+    const found = await Promise.all(names.map((key) => loaders.marker({ collection: parks, key })));
+    expect(found.map((marker) => marker?.key)).toEqual(['m1', 'm2', 'm1', undefined, undefined]);
+    expect(calls.commands.map(({ name }) => name)).toEqual(['BatchGetItem']);
+  });
+
+  test('collections are kept for other requests for a moment, missing ones are not', async () => {
+    const { loaders, again } = request();
+    calls.reset();
+    const keys = ['parks', 'none', 'Not A Key'];
+    expect(await Promise.all(keys.map((key) => loaders.collection(key)))).toEqual([parks, null, null]);
+    expect(calls.count()).toBe(1);
+    expect(await again().collection('parks')).toEqual(parks);
+    expect(calls.count()).toBe(1);
+    expect(await again().collection('none')).toBeNull();
+    expect(calls.count()).toBe(2);
+  });
+});
+
+describe('ranges', () => {
+  test('of one tick are read as their union, and the same range again not at all', async () => {
+    const { loaders } = request();
+    calls.reset();
+    const asked = [range('00000000', '5zzzzzzz:;'), range('30000000', 'gzzzzzzz:;'), range('h0000000', 'zzzzzzzz:;')];
+    const answers = await Promise.all(asked.map((one) => loaders.markers(parks, one)));
+    expect(calls.count('Query')).toBe(1);
+    const [all] = await Promise.all([request().loaders.markers(parks, range('00000000', 'zzzzzzzz:;'))]);
+    expect(answers.map(({ complete }) => complete)).toEqual([true, true, true]);
+    expect(all?.markers.length).toBeGreaterThan(5);
+    asked.forEach(({ range: { from, to } }, index) => {
+      const expected = all?.markers
+        .filter(({ sortKey }) => sortKey >= from && sortKey <= to)
+        .map(({ sortKey }) => sortKey);
+      expect(answers[index]?.markers.map(({ sortKey }) => sortKey)).toEqual(expected);
+    });
+    calls.reset();
+    await loaders.markers(parks, range('00000000', '5zzzzzzz:;'));
+    expect(calls.count()).toBe(0);
+  });
+
+  test('a union that fails fails its own callers only', async () => {
+    const load = createRangeLoader(async ({ pk }) => {
+      if (pk === 'bad') throw new Error('broken');
+      return { items: [], next: undefined };
+    }, createSlots(2));
+    const settled = await Promise.allSettled([
+      load(range('0', '1', 'bad')),
+      load(range('0', '1', 'good')),
+      load(range('1', '2', 'bad')),
+    ]);
+    expect(settled.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected']);
+  });
+
+  test('no more Query calls are under way than there are slots', async () => {
+    let now = 0;
+    let most = 0;
+    const load = createRangeLoader(async () => {
+      most = Math.max(most, ++now);
+      await new Promise(setImmediate);
+      now--;
+      return { items: [], next: undefined };
+    }, createSlots(3));
+    await Promise.all(Array.from({ length: 20 }, (_, index) => load(range('0', '1', `p${index}`))));
+    expect(most).toBe(3);
+  });
+
+  test('nothing more is asked of DynamoDB once the client is gone', async () => {
+    const controller = new AbortController();
+    const { loaders } = request(controller.signal, 1);
+    calls.reset();
+    const reads = Array.from({ length: 10 }, (_, index) => loaders.markers(parks, range('0', 'z', `gone${index}`)));
+    const settled = Promise.allSettled(reads);
+    await expect.poll(() => calls.count('Query')).toBeGreaterThan(0);
+    controller.abort(new Error('gone'));
+    expect((await settled).filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0);
+    const sent = calls.count('Query');
+    await expect(loaders.markers(parks, range('0', 'z', 'later'))).rejects.toThrow('gone');
+    expect(calls.count('Query')).toBe(sent);
+  });
+});
+
+describe('cell blocks', () => {
+  const plan = planBlocks(normalizeBounds('bounds', { west: 1, south: 46, east: 30, north: 54 }), 3);
+  const wanted = { scope: 'parks', plan, maxCalls: 64 };
+
+  test('are read once for the process, absent ones included, and counted as cache hits after that', async () => {
+    const { loaders, call, again } = request();
+    calls.reset();
+    const blocks = await loaders.blocks(wanted);
+    expect(blocks?.map(({ parent }) => parent)).toEqual(['u0', 'u1']);
+    const queries = calls.count('Query');
+    expect(queries).toBeLessThanOrEqual(plan.ranges.length);
+    expect(await again().blocks(wanted)).toEqual(blocks);
+    expect(calls.count('Query')).toBe(queries);
+    expect(call.meter.cacheHits).toBe(plan.ranges.reduce((sum, { from, to }) => sum + to - from, 0));
+  });
+
+  test('by their parents are read in one batch', async () => {
+    const { loaders } = request();
+    calls.reset();
+    const blocks = await Promise.all(['u', 'u0', 'zz', 'u'].map((parent) => loaders.block('parks', parent)));
+    expect(blocks.map(({ parent, children }) => [parent, children.size])).toEqual([
+      ['u', 1],
+      ['u0', 1],
+      ['zz', 0],
+      ['u', 1],
+    ]);
+    expect(calls.commands.map(({ name }) => name)).toEqual(['BatchGetItem']);
+  });
+});
