@@ -13,11 +13,16 @@ interface Request {
   readonly operationName?: string | null | undefined;
 }
 
-/** Sends one operation to the server that this page came from; answers of any status are shown as they are. */
+/** Sends one operation to the server that this page came from, and asks what it costs; answers are shown as they are. */
 async function send(request: Request, options?: { readonly headers?: Readonly<Record<string, string>> }) {
   const response = await fetch('/graphql', {
     method: 'POST',
-    headers: { accept: 'application/json', 'content-type': 'application/json', ...options?.headers },
+    headers: {
+      accept: 'application/json',
+      'content-type': 'application/json',
+      'x-cellport-cost': '1',
+      ...options?.headers,
+    },
     body: JSON.stringify(request),
   });
   return response.json();
@@ -28,15 +33,10 @@ const examples = Object.entries(
   import.meta.glob<string>('./examples/*.graphql', { query: '?raw', import: 'default', eager: true }),
 )
   .toSorted(([a], [b]) => (a < b ? -1 : 1))
-  // The header makes the server say what the answer has cost.
-  .map(([, query]) => ({ query, headers: '{ "x-cellport-cost": "1" }' }));
+  .map(([, query]) => ({ query }));
 
 const place = document.querySelector('#graphiql');
 if (place === null) throw new Error('the page has lost its place for GraphiQL');
 createRoot(place).render(
-  createElement(
-    GraphiQL,
-    { fetcher: send, defaultTabs: examples, defaultEditorToolsVisibility: 'headers', shouldPersistHeaders: true },
-    createElement(GraphiQL.Logo, null, 'Cellport'),
-  ),
+  createElement(GraphiQL, { fetcher: send, defaultTabs: examples }, createElement(GraphiQL.Logo, null, 'Cellport')),
 );

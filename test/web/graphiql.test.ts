@@ -1,0 +1,124 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildSchema, parse, validate, visit } from 'graphql';
+import { type Browser, chromium } from 'playwright-core';
+import { build } from 'vite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { DEFAULT_LIMITS } from '../../src/graphql/limits.js';
+import { createGraphqlServer } from '../../src/graphql/server.js';
+import { buildHttp } from '../../src/http/server.js';
+import { createCellCache } from '../../src/loaders/cell-cache.js';
+import { createCollectionCache } from '../../src/loaders/collection-cache.js';
+import { silentLog } from '../../src/log.js';
+import { createCollection } from '../../src/store/collections.js';
+import { createMarker } from '../../src/store/markers.js';
+import { newCall } from '../../src/store/meter.js';
+import { testDatabase } from '../support/test-database.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const folder = (path: string) =>
+  readdirSync(join(root, path))
+    .toSorted()
+    .map((name) => join(root, path, name));
+const examples = folder('web/graphiql/examples').map((path) => ({ path, text: readFileSync(path, 'utf8') }));
+
+describe('the example queries of GraphiQL', () => {
+  const schema = buildSchema(
+    folder('schema')
+      .map((path) => readFileSync(path, 'utf8'))
+      .join('\n'),
+  );
+
+  it('are valid', () => {
+    expect(examples.length).toBeGreaterThan(8);
+    for (const { path, text } of examples) expect([path, ...validate(schema, parse(text))]).toEqual([path]);
+  });
+
+  it('show every field that the API can be asked for at its top, and of a viewport', () => {
+    const asked = new Set<string>();
+    for (const { text } of examples) visit(parse(text), { Field: ({ name }) => void asked.add(name.value) });
+    for (const type of ['Query', 'Mutation', 'Viewport']) {
+      const fields = Object.keys((schema.getType(type) as unknown as { getFields(): object }).getFields());
+      // `marker` of Query takes an id and is shown by its namesake of a collection.
+      expect(fields.filter((field) => !asked.has(field))).toEqual([]);
+    }
+  });
+});
+
+const CHROMIUM = '/usr/bin/chromium';
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+if (!existsSync(CHROMIUM)) console.warn(`NOT TESTED: the GraphiQL page, because there is no ${CHROMIUM}`);
+
+describe.skipIf(!existsSync(CHROMIUM))('the GraphiQL page in a browser', async () => {
+  const db = await testDatabase();
+  let staticDir = '';
+  let browser: Browser;
+  let http: ReturnType<typeof buildHttp>;
+  let url = '';
+
+  beforeAll(async () => {
+    staticDir = await mkdtemp(join(tmpdir(), 'cellport-graphiql-'));
+    await build({ configFile: join(root, 'vite.config.ts'), build: { outDir: staticDir } });
+    const now = () => performance.now();
+    const graphql = await createGraphqlServer(
+      {
+        db,
+        cellCache: createCellCache({ maxBytes: 0, trusted: () => false, now }),
+        collectionCache: createCollectionCache({ now }),
+        consumerStatus: () => undefined,
+        limits: DEFAULT_LIMITS,
+        now: () => new Date(),
+      },
+      silentLog,
+    );
+    const ready = () => Promise.resolve({ ready: true, reasons: [], stream: null });
+    http = buildHttp({ graphql, limits: DEFAULT_LIMITS, ready, staticDir, log: silentLog });
+    url = await http.listen({ host: '127.0.0.1', port: 0 });
+    const cities = await createCollection(db, { key: 'cities', name: 'Cities' }, new Date().toISOString(), newCall());
+    const input = { key: '2643743', name: 'London', position: { lng: -0.12574, lat: 51.50853 } };
+    await createMarker(db, cities, input, new Date().toISOString(), newCall());
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  }, 120_000);
+  afterAll(async () => {
+    await browser.close();
+    await http.close();
+    await rm(staticDir, { recursive: true });
+  });
+
+  it('loads from this server alone, breaks no rule of its policy, and runs its first example', async () => {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    const elsewhere: string[] = [];
+    const faults: string[] = [];
+    page.on('request', (request) => {
+      if (!request.url().startsWith(`${url}/`)) elsewhere.push(request.url());
+    });
+    page.on('pageerror', (error) => faults.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') faults.push(message.text());
+    });
+    const response = await page.goto(`${url}/`);
+    expect(page.url()).toBe(`${url}/graphiql/`);
+    expect(response?.headers()['content-security-policy']).toMatch(/script-src 'self'(;|$)/);
+    const run = page.locator('.graphiql-execute-button');
+    await run.waitFor({ timeout: 50_000 });
+    expect(await page.locator('.graphiql-tab').count()).toBe(examples.length);
+    // The button is there before the editor has read the example.
+    await page.locator('.graphiql-query-editor .view-lines', { hasText: 'pageInfo' }).waitFor({ timeout: 50_000 });
+    await run.click();
+    await page.locator('.result-window', { hasText: 'London' }).waitFor({ timeout: 50_000 });
+    expect({ elsewhere, faults }).toEqual({ elsewhere: [], faults: [] });
+    await page.close();
+  }, 120_000);
+});
