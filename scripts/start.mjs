@@ -1,9 +1,37 @@
-// `npm start`: builds what is not built, then serves with demo data. One process throughout, so that Ctrl-C and SIGTERM,
-// which npm hands on to its child alone, reach the server itself.
+// `npm start`: builds what is not built, then serves with demo data, all in one process.
 
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from './build.mjs';
 
+const LOOK_MS = 250;
+
+/** Our parent and its parent, which tell of npm: between it and us stands a shell. Where there is no /proc, our parent alone. */
+function ancestors() {
+  try {
+    const stat = readFileSync(`/proc/${process.ppid}/stat`, 'utf8');
+    return `${process.ppid} ${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]}`;
+  } catch {
+    return String(process.ppid);
+  }
+}
+
+/**
+ * Stops in order when npm is gone. Ctrl-C reaches everyone in the terminal, but SIGTERM to npm ends only npm and its shell,
+ * and kill -9 only npm: the server would go on without anybody knowing, and hold the port.
+ */
+function endWithNpm() {
+  const before = ancestors();
+  const watch = setInterval(() => {
+    if (ancestors() === before) return;
+    clearInterval(watch);
+    process.kill(process.pid, 'SIGTERM');
+  }, LOOK_MS);
+  watch.unref();
+}
+
+const given = process.argv.slice(2);
+if (given.includes('--with-npm')) endWithNpm();
 try {
   await build({ ifNeeded: true });
 } catch (error) {
@@ -11,5 +39,5 @@ try {
   process.exit(1);
 }
 const main = new URL('../dist/cli/main.js', import.meta.url);
-process.argv = [process.argv[0], fileURLToPath(main), 'serve', '--demo', ...process.argv.slice(2)];
+process.argv = [process.argv[0], fileURLToPath(main), 'serve', '--demo', ...given.filter((each) => each !== '--with-npm')];
 await import(main.href);
