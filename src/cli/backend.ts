@@ -1,8 +1,9 @@
-import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
+import type { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 
 import type { Config } from '../config.js';
 import { type Engine, startEngine } from '../engine/start.js';
 import { type Database, createDatabase } from '../store/database.js';
+import { createStreamsClient } from '../stream/dynamodb.js';
 
 /** The database that the configuration names, open. */
 export interface Backend {
@@ -23,11 +24,7 @@ export async function openBackend(config: Config): Promise<Backend> {
   const credentials = engine === undefined ? {} : { credentials: engine.credentials };
   const database = createDatabase({ tables, keyStyle, endpoint, region, ...credentials });
   const streamsEndpoint = wanted.kind === 'embedded' ? endpoint : wanted.streamsEndpoint;
-  const streams = new DynamoDBStreamsClient({
-    ...(streamsEndpoint === undefined ? {} : { endpoint: streamsEndpoint }),
-    ...(region === undefined ? {} : { region }),
-    ...credentials,
-  });
+  const streams = createStreamsClient({ endpoint: streamsEndpoint, region, ...credentials });
   return {
     database,
     streams,

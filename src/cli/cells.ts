@@ -4,8 +4,10 @@ import type { CellCache } from '../loaders/cell-cache.js';
 import type { Log } from '../log.js';
 import { type ConsumerStatus, createConsumer } from '../stream/consumer.js';
 import { firstSince, openCells, openState, openStream, systemClock } from '../stream/dynamodb.js';
+import { ownName, ownerIsGone } from '../stream/owners.js';
+import { openRecount } from '../stream/recount-reads.js';
+import { type RecountResult, recount } from '../stream/recount.js';
 import type { Backend } from './backend.js';
-import { ownerIsGone, ownerName } from './owner.js';
 
 /** The cells of all collections, kept by this process, or by another one while that lives. */
 export interface Cells {
@@ -25,17 +27,38 @@ const POLL_MS = 50;
 /** How long a write may take to show in the stream. */
 const APPEARS_WITHIN_MS = 300;
 
-/** Begins to keep the cells, and to keep a cache of them right. The tables must be there. */
-export function keepCells({ database, streams }: Backend, log: Log, cache?: CellCache): Cells {
-  const consumer = createConsumer({
+function partsOf({ database, streams }: Backend, log: Log) {
+  return {
     stream: openStream(database, streams),
     state: openState(database, CONSUMER),
     cells: openCells(database),
     clock: systemClock,
     keys: database.keys,
     log,
-    self: ownerName(),
-    since: () => firstSince(database),
+    self: ownName(),
+  };
+}
+
+/**
+ * Counts all markers anew, beside writers and servers at work, and puts the cells right; with `checkOnly` it only tells
+ * which blocks differ. Rejects with the signal's reason when it is aborted.
+ */
+export function recountCells(
+  backend: Backend,
+  log: Log,
+  checkOnly: boolean,
+  signal: AbortSignal,
+): Promise<RecountResult> {
+  const tables = openRecount(backend.database, CONSUMER);
+  return recount({ ...partsOf(backend, log), tables, checkOnly }, signal);
+}
+
+/** Begins to keep the cells, and to keep a cache of them right. The tables must be there. */
+export function keepCells(backend: Backend, log: Log, cache?: CellCache): Cells {
+  const parts = partsOf(backend, log);
+  const consumer = createConsumer({
+    ...parts,
+    since: () => firstSince(backend.database),
     ownerIsGone,
     onApplied: (batch, changes) => cache?.applied(batch, changes),
     // What was cached before was kept right by somebody else, or by nobody.

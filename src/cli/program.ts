@@ -119,6 +119,15 @@ ${EXIT_CODES}`,
       await importFile(await config(), file, options);
     });
 
+  program
+    .command('recount')
+    .description('Count all markers anew and put the cells right; ends a gap in the stream')
+    .option('--check', 'change nothing; fail where a cell is not what it has to be')
+    .addHelpText('after', EXIT_CODES)
+    .action(async ({ check = false }: { check?: boolean }) =>
+      (await import('./recount.js')).recountAll(await config(), { check }),
+    );
+
   const table = program
     .command('table')
     .description('Make, describe or delete the tables')

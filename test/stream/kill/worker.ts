@@ -31,7 +31,7 @@ const consumer = createConsumer({
   log: createLog('error'),
   self,
   since: () => firstSince(database),
-  ownerIsGone: (owner) => ownerIsGone(owner, self),
+  ownerIsGone,
   // Small batches and frequent beats, so that there are many moments to be killed at.
   leaseMs: 2_000,
   pollMs: 20,
