@@ -28,7 +28,8 @@ export async function allItems(db: Database, table: string): Promise<Item[]> {
   return items;
 }
 
-const shown = ({ count, sumLng, sumLat }: Figures) => `${count} ${sumLng} ${sumLat}`;
+/** Figures as they are compared. */
+export const shown = ({ count, sumLng, sumLat }: Figures) => `${count} ${sumLng} ${sumLat}`;
 
 /** All stored cells that hold anything: `scope/geohash` -> figures. */
 export async function storedCells(db: Database): Promise<Record<string, string>> {
@@ -42,15 +43,15 @@ export async function storedCells(db: Database): Promise<Record<string, string>>
   return Object.fromEntries(cells);
 }
 
-/** The same, counted from the markers one by one. */
-export async function countedCells(db: Database): Promise<Record<string, string>> {
+/** The same, counted from the markers one by one, of lengths 1 to `longest`. */
+export async function countedCells(db: Database, longest = 5): Promise<Record<string, string>> {
   const cells = new Map<string, Figures>();
   for (const { pk, sk, lng, lat } of await allItems(db, db.tables.entities)) {
     const marker = db.keys.parseMarker({ pk: String(pk), sk: String(sk) });
     if (marker === undefined || typeof lng !== 'number' || typeof lat !== 'number') continue;
     const east = lng === 180 ? -180 : lng;
-    const geohash = encode({ lng: east, lat }, 5);
-    for (let length = 1; length <= 5; length += 1) {
+    const geohash = encode({ lng: east, lat }, longest);
+    for (let length = 1; length <= longest; length += 1) {
       const name = `${marker.scope}/${geohash.slice(0, length)}`;
       const { count, sumLng, sumLat } = cells.get(name) ?? { count: 0, sumLng: 0, sumLat: 0 };
       cells.set(name, {

@@ -4,16 +4,27 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 
+import { GEOHASH_ALPHABET } from '../../../src/geo/geohash.js';
+import { type MapCell, cellAt, cellChildren, viewportCells } from '../../../src/map/cells.js';
+import { readViewport } from '../../../src/map/viewport.js';
+import type { Collection } from '../../../src/model/collection.js';
+import { createCollection } from '../../../src/store/collections.js';
+import { newMarkerItem } from '../../../src/store/marker-item.js';
 import { newCall } from '../../../src/store/meter.js';
 import { send } from '../../../src/store/send.js';
 import { loadStreamState } from '../../../src/store/stream-state.js';
+import { NOW, requestContext } from '../../map/fixture.js';
 import { engine, testDatabase } from '../../support/test-database.js';
 import { createChance } from '../simulation/world.js';
-import { countedCells, markerItem, storedCells, untilRead } from '../support.js';
+import { countedCells, shown, storedCells, untilRead } from '../support.js';
 import type { WorkerOptions } from './worker.js';
 
 const KILLS = 12;
 const WRITERS = 4;
+/** Cells are stored up to length 5; the server counts longer ones from their markers when it is asked. */
+const LONGEST_CELL = 8;
+
+const WORLD = readViewport({ bounds: { west: -180, south: -90, east: 180, north: 90 }, zoom: 1 });
 
 const db = await testDatabase();
 const seed = Number(process.env['CELLPORT_SEED'] ?? Math.floor(Math.random() * 1e9));
@@ -38,10 +49,27 @@ async function kill(): Promise<void> {
 
 afterAll(kill);
 
+const byName = (cells: readonly MapCell[]) =>
+  Object.fromEntries(cells.map((cell) => [`${cell.collection.key}/${cell.geohash}`, shown(cell)] as const));
+
+/** Every cell of a collection with markers, found as a client would: cell by cell, from each to its children. */
+async function walkedCells(collection: Collection): Promise<MapCell[]> {
+  const { context } = requestContext(db);
+  const found: MapCell[] = [];
+  let level = await Promise.all(Array.from(GEOHASH_ALPHABET, (geohash) => cellAt(context, collection, geohash)));
+  for (let length = 1; length <= LONGEST_CELL; length += 1) {
+    level = level.filter(({ count }) => count > 0);
+    found.push(...level);
+    level = (await Promise.all(level.map((cell) => cellChildren(context, cell)))).flat();
+  }
+  return found;
+}
+
 const batchNow = async () => (await loadStreamState(db, 'cells', newCall()))?.batch ?? 0;
 
 test(`cells are exact after kill -9 at random moments while markers are written (seed ${seed})`, async () => {
   const chance = createChance(seed);
+  const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
   let writing = true;
   async function write(): Promise<void> {
     while (writing) {
@@ -55,7 +83,8 @@ test(`cells are exact after kill -9 at random moments while markers are written 
       const near = chance.happens(0.6);
       const lng = near ? 16.9 + chance.next() / 10 : chance.pick([180, -180, chance.next() * 360 - 180]);
       const lat = near ? 52.4 + chance.next() / 10 : chance.next() * 180 - 90;
-      await send(db, 'put', { TableName: db.tables.entities, Item: markerItem(db, 'parks', key, lng, lat) }, newCall());
+      const item = newMarkerItem(db, collection, { key, position: { lng, lat } }, NOW);
+      await send(db, 'put', { TableName: db.tables.entities, Item: item }, newCall());
     }
   }
   const writers = Array.from({ length: WRITERS }, write);
@@ -75,4 +104,21 @@ test(`cells are exact after kill -9 at random moments while markers are written 
   const state = await loadStreamState(db, 'cells', newCall());
   expect(state?.gap).toBeNull();
   expect(await storedCells(db)).toEqual(await countedCells(db));
+
+  // What the server answers, of all lengths: through the stored counts, and from the markers where there are none.
+  const counted = await countedCells(db, LONGEST_CELL);
+  const walked = await walkedCells(collection);
+  expect(byName(walked)).toEqual(counted);
+  const { context: asking } = requestContext(db);
+  expect(await Promise.all(walked.map(({ geohash }) => cellAt(asking, collection, geohash)))).toEqual(walked);
+  const near = readViewport({ bounds: { west: 16.9, south: 52.4, east: 17, north: 52.5 }, zoom: 12 });
+  for (let length = 1; length <= LONGEST_CELL; length += 1) {
+    const { context } = requestContext(db);
+    const cells = await viewportCells(context, near, 'parks', length);
+    expect(cells.length).toBeGreaterThan(0);
+    expect(counted).toMatchObject(byName(cells));
+    const { context: patient } = requestContext(db, { limits: { rangesPerPage: 5_000 } });
+    const all = Object.entries(counted).filter(([name]) => name.length === 'parks/'.length + length);
+    expect(byName(await viewportCells(patient, WORLD, 'parks', length))).toEqual(Object.fromEntries(all));
+  }
 }, 300_000);
