@@ -13,6 +13,7 @@ import { readBlocks, replaceBlocks } from '../store/apply-blocks.js';
 import type { Database } from '../store/database.js';
 import { isFailure, mapFailure } from '../store/failures.js';
 import { type Call, newCall } from '../store/meter.js';
+import { send } from '../store/send.js';
 import { loadStreamState, putSetAside, putStreamState } from '../store/stream-state.js';
 import type { StreamRecord, WireImage } from './change.js';
 import { type CellsPort, type Clock, type StatePort, StreamFailure, type StreamPort } from './ports.js';
@@ -183,11 +184,33 @@ export function openCells(database: Database, call: Call = newCall()): CellsPort
   };
 }
 
+/** Whether there is any collection, at this moment; what stands in its place and is none counts as one. */
+async function hasCollections(database: Database): Promise<boolean> {
+  const { keys, tables } = database;
+  const { Count = 0 } = await send(
+    database,
+    'query',
+    {
+      TableName: tables.entities,
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': keys.collectionsPartition },
+      ConsistentRead: true,
+      Select: 'COUNT',
+      Limit: 1,
+    },
+    newCall(),
+  );
+  return Count > 0;
+}
+
 /**
- * Since when a first start has to know of every write: since the table was made, in milliseconds since 1970; 0 where its
- * stream was switched on later, so that its beginning is in no stream.
+ * Since when a first start has to know of every write, in milliseconds since 1970: since now where there is no collection
+ * yet, because a marker is made after its collection; else since the table was made; 0 where its stream was switched on
+ * later, so that its beginning is in no stream.
  */
 export async function firstSince(database: Database): Promise<number> {
+  const now = Date.now();
+  if (!(await hasCollections(database))) return now;
   const table = await describe(database);
   const created = table?.CreationDateTime?.getTime();
   const enabled = Date.parse(`${table?.LatestStreamLabel ?? ''}Z`);

@@ -1,0 +1,82 @@
+import type { TableDescription } from '@aws-sdk/client-dynamodb';
+import { expect, test } from 'vitest';
+
+import { silentLog } from '../../src/log.js';
+import { createCollection } from '../../src/store/collections.js';
+import type { Item } from '../../src/store/database.js';
+import { newCall } from '../../src/store/meter.js';
+import { send } from '../../src/store/send.js';
+import { loadStreamState } from '../../src/store/stream-state.js';
+import { createConsumer } from '../../src/stream/consumer.js';
+import {
+  createStreamsClient,
+  firstSince,
+  openCells,
+  openState,
+  openStream,
+  systemClock,
+} from '../../src/stream/dynamodb.js';
+import { ownName } from '../../src/stream/owners.js';
+import { interceptCalls } from '../support/faults.js';
+import { recordCalls } from '../support/record-calls.js';
+import { engine, testDatabase } from '../support/test-database.js';
+import { countedCells, markerItem, storedCells, untilRead } from './support.js';
+
+const THREE_DAYS_MS = 3 * 24 * 3_600_000;
+
+const db = await testDatabase();
+const calls = recordCalls(db);
+
+// The table as it will be in three days.
+interceptCalls(db, 'DescribeTable', async (input, ask) => {
+  const output = await ask(input);
+  const { CreationDateTime, LatestStreamLabel, ...table } = output['Table'] as TableDescription;
+  const enabled = Date.parse(`${LatestStreamLabel}Z`) - THREE_DAYS_MS;
+  return {
+    ...output,
+    Table: {
+      ...table,
+      CreationDateTime: new Date(Number(CreationDateTime) - THREE_DAYS_MS),
+      LatestStreamLabel: new Date(enabled).toISOString().slice(0, -1),
+    },
+  };
+});
+
+/** Starts a consumer that has no state yet, waits until it has read all there is, and gives its gap. */
+async function gapOfFirstStart(name: string, meanwhile: () => Promise<unknown>): Promise<string | undefined> {
+  const stop = new AbortController();
+  const consumer = createConsumer({
+    stream: openStream(db, createStreamsClient(engine())),
+    state: openState(db, name),
+    cells: openCells(db),
+    clock: systemClock,
+    keys: db.keys,
+    log: silentLog,
+    self: ownName(),
+    since: () => firstSince(db),
+    leaseMs: 2_000,
+    pollMs: 20,
+  });
+  const running = consumer.run(stop.signal);
+  await meanwhile();
+  await untilRead(db, name);
+  stop.abort();
+  await running;
+  return (await loadStreamState(db, name, newCall()))?.gap?.reason;
+}
+
+const put = (item: Item) => send(db, 'put', { TableName: db.tables.entities, Item: item }, newCall());
+
+test('a first start is no gap while there is no collection, however old the table; with one it is', async () => {
+  const gap = await gapOfFirstStart('early', async () => {
+    // Not before the consumer has asked.
+    await untilRead(db, 'early');
+    await createCollection(db, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
+    await put(markerItem(db, 'parks', 'first', 16.9, 52.4));
+  });
+  expect(gap).toBeUndefined();
+  expect(await storedCells(db)).toEqual(await countedCells(db));
+  expect(calls.commands.filter(({ name }) => name === 'Query')).toMatchObject([{ input: { Limit: 1 } }]);
+
+  expect(await gapOfFirstStart('late', () => Promise.resolve())).toMatch(/the stream was not read since/);
+});
