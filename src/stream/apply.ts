@@ -57,6 +57,8 @@ export interface ApplyOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly log: Log;
+  /** Whether the work is ours for certain. While it is not, nothing is written: the owner's next heartbeat decides. */
+  readonly holds: () => boolean;
 }
 
 /**
@@ -64,7 +66,7 @@ export interface ApplyOptions {
  * batch and is written only as it was read, so it takes part once, whoever applies the batch and however often.
  */
 export async function applyBatch(options: ApplyOptions, batch: number, changes: CellChanges): Promise<Applied> {
-  const { port, clock, signal, log } = options;
+  const { port, clock, signal, log, holds } = options;
   const blocks = blockChanges(changes);
   let written = 0;
   const suspects: BlockName[] = [];
@@ -83,6 +85,8 @@ export async function applyBatch(options: ApplyOptions, batch: number, changes: 
         });
         if (open.length === 0) return;
         left = open.map(({ change }) => change);
+        // A process that slept since it read may know blocks as absent that a recount has counted without them.
+        if (!holds()) continue;
         const outcomes = await port.write(open.map(({ write }) => write));
         left = left.filter((_, index) => outcomes[index] !== 'written');
         written += outcomes.filter((outcome) => outcome === 'written').length;

@@ -91,7 +91,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     };
     let suspects: readonly BlockName[] = [];
     let suspectedAt = 0;
-    const applying = { port: options.cells, clock, signal, log };
+    const applying = { port: options.cells, clock, signal, log, holds: () => shared.holds() };
     const newReader = (state: StreamState): Reader =>
       createReader({ port: stream, clock, keys: options.keys, pollMs, signal }, state);
 

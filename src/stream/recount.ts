@@ -90,7 +90,7 @@ async function beat(shared: SharedState, clock: Clock, leaseMs: number, signal: 
 
 async function count(options: RecountOptions, shared: SharedState, signal: AbortSignal): Promise<RecountResult> {
   const { stream, cells, tables, clock, keys, log, checkOnly } = options;
-  const applying = { port: cells, clock, signal, log };
+  const applying = { port: cells, clock, signal, log, holds: () => shared.holds() };
   const last = new Map<string, Place>();
   let fence: string | undefined;
   let fenceSeen = false;
@@ -175,7 +175,7 @@ async function count(options: RecountOptions, shared: SharedState, signal: Abort
     fold.add(scope, contribution, 1);
     counted += 1;
   }
-  const result = await replaceAll(options, fold.changes(), batch, signal);
+  const result = await replaceAll(options, fold.changes(), batch, shared, signal);
   if (!checkOnly) await shared.update((state) => ({ ...state, gap: null }));
   return { ...result, markers: counted };
 }
@@ -185,6 +185,7 @@ async function replaceAll(
   { cells, tables, clock, checkOnly }: RecountOptions,
   counted: CellChanges,
   batch: number,
+  shared: Pick<SharedState, 'holds'>,
   signal: AbortSignal,
 ): Promise<Omit<RecountResult, 'markers'>> {
   const wanted = new Map<string, BlockName & { readonly deltas: ReadonlyMap<string, Figures> }>();
@@ -215,6 +216,7 @@ async function replaceAll(
         return [];
       });
       if (checkOnly) break;
+      if (!shared.holds()) continue;
       const outcomes = writes.length === 0 ? [] : await cells.write(writes.map(({ write }) => write));
       left = writes.filter((_, place) => outcomes[place] !== 'written');
     }

@@ -21,6 +21,11 @@ export interface SharedState {
   update(change: (state: StreamState) => StreamState): Promise<StreamState>;
   /** When the last write was begun, on the clock of this process. */
   writtenAt(): number;
+  /**
+   * Whether a write of ours was stored less than a lease ago, so that nobody can have taken the work over for our silence.
+   * By the time of day, because a machine's sleep is no time to `now()`.
+   */
+  holds(): boolean;
 }
 
 const FIRST_PAUSE_MS = 50;
@@ -112,9 +117,10 @@ export async function takeOwnership(options: LeaseOptions, signal: AbortSignal):
       now - seen.at >= leaseMs ||
       ownerIsGone(found.owner);
     if (free) {
+      const wall = clock.wall();
       try {
         const taken = await store(port, clock, signed({ ...found, owner: self, atEnd: false }, found), signal);
-        return ownedState(port, clock, taken, signed, signal);
+        return ownedState({ port, clock, leaseMs }, { taken, wall }, signed, signal);
       } catch (error) {
         if (!(error instanceof OwnershipLost)) throw error;
         seen = undefined;
@@ -127,23 +133,26 @@ export async function takeOwnership(options: LeaseOptions, signal: AbortSignal):
 }
 
 function ownedState(
-  port: StatePort,
-  clock: Clock,
-  taken: StreamState,
+  { port, clock, leaseMs }: Pick<LeaseOptions, 'port' | 'clock' | 'leaseMs'>,
+  { taken, wall }: { readonly taken: StreamState; readonly wall: number },
   signed: (state: StreamState, before: StreamState) => StreamState,
   signal: AbortSignal,
 ): SharedState {
   let current = taken;
   let writtenAt = clock.now();
+  let heldAt = wall;
   // Writes follow one another, each on the version of the one before.
   let last: Promise<unknown> = Promise.resolve();
   return {
     current: () => current,
     writtenAt: () => writtenAt,
+    holds: () => clock.wall() - heldAt < leaseMs,
     update(change) {
       const write = last.then(async () => {
         writtenAt = clock.now();
+        const begun = clock.wall();
         current = await store(port, clock, signed(change(current), current), signal);
+        heldAt = begun;
         return current;
       });
       last = write.catch(() => undefined);
