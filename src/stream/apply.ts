@@ -57,7 +57,7 @@ export interface ApplyOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly log: Log;
-  /** Whether the work is ours for certain. While it is not, nothing is written: the owner's next heartbeat decides. */
+  /** Whether the work was ours a moment ago. While that is not known, nothing is written: the next heartbeat decides. */
   readonly holds: () => boolean;
 }
 
