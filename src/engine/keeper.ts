@@ -15,7 +15,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type JavaEngine, startJava, stopJava } from './java.js';
 import { type KeeperAddress, type KeeperAnswer, type KeeperGreeting, firstLine } from './protocol.js';
-import { keepWriteAheadLog } from './write-ahead.js';
 
 const REGION = 'local';
 const FIRST_CONNECTION_WITHIN_MS = 10_000;
@@ -229,7 +228,6 @@ async function keep(dataDir: string | undefined): Promise<void> {
   const key = dataDir === undefined ? newAccessKey() : accessKey(join(dataDir, 'access-key'));
   let youngDeaths = 0;
   async function start(): Promise<void> {
-    if (dbPath !== null) keepWriteAheadLog(dbPath, key, REGION);
     const started = await startJava(dbPath, wantedPort, stopped.signal);
     engine = started;
     wantedPort = started.port;
