@@ -22,7 +22,14 @@ export async function openBackend(config: Config): Promise<Backend> {
   const endpoint = wanted.kind === 'embedded' ? engine?.endpoint : wanted.endpoint;
   const region = wanted.kind === 'embedded' ? engine?.region : wanted.region;
   const credentials = engine === undefined ? {} : { credentials: engine.credentials };
-  const database = createDatabase({ tables, keyStyle, endpoint, region, ...credentials });
+  const database = createDatabase({
+    tables,
+    keyStyle,
+    endpoint,
+    region,
+    ...credentials,
+    waitsForDisk: engine !== undefined,
+  });
   const streamsEndpoint = wanted.kind === 'embedded' ? endpoint : wanted.streamsEndpoint;
   const streams = createStreamsClient({ endpoint: streamsEndpoint, region, ...credentials });
   return {

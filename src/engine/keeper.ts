@@ -13,6 +13,7 @@ import { type Server, type Socket, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { prepareDatabaseFile } from './database-file.js';
 import { type JavaEngine, startJava, stopJava } from './java.js';
 import { type KeeperAddress, type KeeperAnswer, type KeeperGreeting, firstLine } from './protocol.js';
 
@@ -228,6 +229,7 @@ async function keep(dataDir: string | undefined): Promise<void> {
   const key = dataDir === undefined ? newAccessKey() : accessKey(join(dataDir, 'access-key'));
   let youngDeaths = 0;
   async function start(): Promise<void> {
+    if (dbPath !== null) prepareDatabaseFile(dbPath, key, REGION);
     const started = await startJava(dbPath, wantedPort, stopped.signal);
     engine = started;
     wantedPort = started.port;

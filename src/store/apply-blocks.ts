@@ -1,11 +1,15 @@
-import { BatchExecuteStatementCommand, type BatchExecuteStatementCommandInput } from '@aws-sdk/lib-dynamodb';
+import {
+  BatchExecuteStatementCommand,
+  type BatchExecuteStatementCommandInput,
+  ExecuteTransactionCommand,
+} from '@aws-sdk/lib-dynamodb';
 
 import type { Figures } from '../model/cell.js';
 import { batchGet } from './batch-get.js';
 import { chunks } from './concurrency.js';
 import { blockFromItem } from './cells.js';
 import type { Database } from './database.js';
-import { mapFailure } from './failures.js';
+import { isFailure, mapFailure } from './failures.js';
 import type { Call } from './meter.js';
 
 /** DynamoDB's own limit of statements in one BatchExecuteStatement. */
@@ -80,14 +84,41 @@ export type ReplacementOutcome = 'written' | 'refused' | 'failed';
 const REFUSALS = new Set(['ConditionalCheckFailed', 'DuplicateItem']);
 
 /**
+ * Replaces figures of all blocks in one transaction; false where one of them is not as it was read, and then nothing is
+ * written.
+ */
+async function replaceTogether(
+  database: Database,
+  blocks: readonly BlockReplacement[],
+  { meter, signal }: Call,
+): Promise<boolean> {
+  const { Statements: TransactStatements } = replaceBlocksRequest(database, blocks);
+  try {
+    await database.client.send(
+      new ExecuteTransactionCommand({ TransactStatements }),
+      signal === undefined ? {} : { abortSignal: signal },
+    );
+    meter.writes += blocks.length;
+    return true;
+  } catch (error) {
+    if (isFailure(error, 'TransactionCanceledException')) return false;
+    throw mapFailure(error);
+  }
+}
+
+/**
  * Replaces figures of blocks, each for itself: what came of each, in their order. Throws THROTTLED, UNAVAILABLE or what
  * DynamoDB said only where nothing is known of any; with some of them written or not.
  */
 export async function replaceBlocks(
   database: Database,
   blocks: readonly BlockReplacement[],
-  { meter, signal }: Call,
+  call: Call,
 ): Promise<ReplacementOutcome[]> {
+  if (database.waitsForDisk && (await replaceTogether(database, blocks, call))) {
+    return blocks.map(() => 'written');
+  }
+  const { meter, signal } = call;
   const answers = await Promise.all(
     chunks(blocks, STATEMENTS_IN_A_BATCH).map(async (some): Promise<ReplacementOutcome[]> => {
       const command = new BatchExecuteStatementCommand({

@@ -4,18 +4,57 @@ import { CellportError } from '../errors.js';
 import { backOff } from './backoff.js';
 import { chunks, mapConcurrently } from './concurrency.js';
 import type { Database, Item } from './database.js';
+import { isFailure } from './failures.js';
+import { itemBytes } from './item-size.js';
 import type { Call } from './meter.js';
 import { send } from './send.js';
 
 /** DynamoDB's own limit of items in one BatchWriteItem. */
 const ITEMS_IN_A_BATCH = 25;
 const BATCHES_AT_A_TIME = 12;
+/** Below DynamoDB's limits of 100 items and 4 MB. */
+const ITEMS_IN_A_TRANSACTION = 100;
+const BYTES_IN_A_TRANSACTION = 3_500_000;
+const TRANSACTIONS_AT_A_TIME = 3;
 /** With the pauses of `backOff`, about two minutes in which nothing at all is taken. */
 const FRUITLESS_TRIES = 120;
 
 /** The BatchWriteItem that puts some items into one table. */
 export function batchPutRequest(table: string, items: readonly Item[]): BatchWriteCommandInput {
   return { RequestItems: { [table]: items.map((item) => ({ PutRequest: { Item: { ...item } } })) } };
+}
+
+/** Puts items in one transaction. Such puts may be repeated at will, so what passes is waited out as in `putBatch`. */
+async function putTogether(database: Database, table: string, items: readonly Item[], call: Call): Promise<void> {
+  const request = { TransactItems: items.map((item) => ({ Put: { TableName: table, Item: { ...item } } })) };
+  for (let fruitless = 0; ; fruitless += 1) {
+    try {
+      await send(database, 'transactWrite', request, call);
+      return;
+    } catch (error) {
+      const passing = error instanceof CellportError || isFailure(error, 'TransactionCanceledException');
+      if (!passing || call.signal?.aborted === true || fruitless >= FRUITLESS_TRIES) throw error;
+      await backOff(fruitless, call.signal);
+    }
+  }
+}
+
+/** Pieces of at most so many items and bytes. */
+function pieces(items: readonly Item[]): Item[][] {
+  const made: Item[][] = [];
+  let bytes = Infinity;
+  for (const item of items) {
+    const size = itemBytes(item);
+    const last = made.at(-1);
+    if (last === undefined || last.length >= ITEMS_IN_A_TRANSACTION || bytes + size > BYTES_IN_A_TRANSACTION) {
+      made.push([item]);
+      bytes = size;
+    } else {
+      last.push(item);
+      bytes += size;
+    }
+  }
+  return made;
 }
 
 async function putBatch(database: Database, table: string, items: readonly Item[], call: Call): Promise<void> {
@@ -47,6 +86,10 @@ async function putBatch(database: Database, table: string, items: readonly Item[
  */
 export async function putInBulk(database: Database, table: string, items: readonly Item[], call: Call): Promise<void> {
   const unique = [...new Map(items.map((item) => [`${String(item['pk'])}\n${String(item['sk'])}`, item])).values()];
+  if (database.waitsForDisk) {
+    await mapConcurrently(pieces(unique), TRANSACTIONS_AT_A_TIME, (piece) => putTogether(database, table, piece, call));
+    return;
+  }
   await mapConcurrently(chunks(unique, ITEMS_IN_A_BATCH), BATCHES_AT_A_TIME, (batch) =>
     putBatch(database, table, batch, call),
   );

@@ -1,0 +1,36 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const PAGE_BYTES = 4096;
+const HEADER_BYTES = 100;
+/** 200 MB at most, and no more than the file has. */
+const CACHED_PAGES = 50_000;
+
+/**
+ * An SQLite file without a table: a header, and the page of an empty list of tables. All of it is fixed by
+ * https://www.sqlite.org/fileformat2.html but the size of pages and, at 48, how many of them are kept in memory.
+ */
+function emptyDatabase(): Buffer {
+  const page = Buffer.alloc(PAGE_BYTES);
+  page.write('SQLite format 3\0', 0, 'latin1');
+  page.writeUInt16BE(PAGE_BYTES, 16);
+  page.set([1, 1], 18); // a rollback journal
+  page.set([64, 32, 32], 21); // fractions of a page that a record may take
+  page.writeUInt32BE(1, 24); // change counter
+  page.writeUInt32BE(1, 28); // pages in the file
+  page.writeUInt32BE(CACHED_PAGES, 48);
+  page.writeUInt32BE(1, 92); // the change counter for which the number of pages holds
+  page.writeUInt8(0x0d, HEADER_BYTES); // a leaf of a table
+  page.writeUInt16BE(PAGE_BYTES, HEADER_BYTES + 5); // where its content would begin
+  return page;
+}
+
+/**
+ * Makes the file in which DynamoDB Local will keep the data of an access key in a region, where there is none yet. Left to
+ * itself it makes one with a cache of 2 MB, and a transaction that does not fit into that waits for the disk over and over.
+ * To be called while no engine runs on the folder.
+ */
+export function prepareDatabaseFile(dbPath: string, accessKey: string, region: string): void {
+  const path = join(dbPath, `${accessKey}_${region}.db`);
+  if (!existsSync(path)) writeFileSync(path, emptyDatabase());
+}

@@ -1,0 +1,60 @@
+import { expect, it } from 'vitest';
+
+import { readBlocks, replaceBlocks } from '../../src/store/apply-blocks.js';
+import { createCollection } from '../../src/store/collections.js';
+import { newMarkerItem } from '../../src/store/marker-item.js';
+import { getMarkers, putMarkersInBulk } from '../../src/store/markers.js';
+import { newCall } from '../../src/store/meter.js';
+import { recordCalls } from '../support/record-calls.js';
+import { testDatabase } from '../support/test-database.js';
+
+const db = { ...(await testDatabase()), waitsForDisk: true };
+const calls = recordCalls(db);
+const now = '2026-01-01T00:00:00.000Z';
+
+it('where each write waits for a disk, a load goes in transactions of at most 100 items and 4 MB', async () => {
+  const collection = await createCollection(db, { key: 'bulk', name: 'Bulk' }, now, newCall());
+  const item = (at: number, text: string) =>
+    newMarkerItem(db, collection, { key: `k${at}`, position: { lng: 1, lat: 2 }, properties: { text } }, now);
+  const small = Array.from({ length: 230 }, (_, at) => item(at, 'x'));
+  const big = Array.from({ length: 20 }, (_, at) => item(1000 + at, 'x'.repeat(390_000)));
+  calls.reset();
+  await putMarkersInBulk(db, [...small, ...big], newCall());
+  expect(calls.count('TransactWriteItems')).toBe(calls.count());
+  expect(calls.count()).toBeLessThanOrEqual(6);
+  const keys = ['k0', 'k229', 'k1000', 'k1019'];
+  const found = await getMarkers(
+    db,
+    keys.map((key) => ({ collection, key })),
+    newCall(),
+    { consistent: true },
+  );
+  expect(found.map((marker) => marker?.key)).toEqual(keys);
+});
+
+it('where each write waits for a disk, blocks are replaced together, and one by one where one is not as it was read', async () => {
+  const block = (parent: string, seen: number | undefined, batch: number) => ({
+    scope: 's',
+    parent,
+    seen,
+    batch,
+    children: new Map([['a', { count: batch, sumLng: 1, sumLat: 2 }]]),
+  });
+  calls.reset();
+  expect(await replaceBlocks(db, [block('u', undefined, 1), block('v', undefined, 1)], newCall())).toEqual([
+    'written',
+    'written',
+  ]);
+  expect(calls.count('ExecuteTransaction')).toBe(calls.count());
+  expect(await replaceBlocks(db, [block('u', 1, 2), block('v', 7, 2)], newCall())).toEqual(['written', 'refused']);
+  const blocks = await readBlocks(
+    db,
+    [
+      { scope: 's', parent: 'u' },
+      { scope: 's', parent: 'v' },
+    ],
+    true,
+    newCall(),
+  );
+  expect(blocks.map(({ batch }) => batch)).toEqual([2, 1]);
+});
