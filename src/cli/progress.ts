@@ -10,7 +10,7 @@ export function grouped(value: number): string {
 
 /** A time as a human says it: 3 s, 2 min 10 s, 1 h 5 min. */
 export function duration(ms: number): string {
-  const seconds = Math.ceil(ms / 1000);
+  const seconds = Math.max(1, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
   return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+
+import { readConfig } from '../../src/config.js';
+
+const config = (env: Record<string, string>, demo = false) => readConfig({ demo }, env);
+
+describe('the configuration', () => {
+  it('needs no variable at all', () => {
+    expect(config({})).toMatchObject({
+      tables: { entities: 'cellport', derived: 'cellport-derived' },
+      keyStyle: 'readable',
+      database: { kind: 'embedded' },
+      http: { host: '127.0.0.1', port: 4000 },
+      cacheBytes: 64 * 1024 * 1024,
+      limits: { maxFirst: 5000, maxAliases: 200, deadlineMs: 10_000, rangesPerPage: 64 },
+    });
+  });
+
+  it('tells of all faults at once, a line each, naming the variable, its value and what is allowed', () => {
+    const env = {
+      PORT: '99999',
+      CELLPORT_LOG: 'loud',
+      CELLPORT_CACHE_MB: '1e3',
+      CELLPORT_TABLE: '!',
+      AWS_ENDPOINT_URL: 'localhost:8000',
+    };
+    let message = '';
+    try {
+      config(env);
+    } catch (error) {
+      message = (error as Error).message;
+      expect(error).toMatchObject({ code: 'BAD_USER_INPUT' });
+    }
+    const lines = message.split('\n');
+    expect(lines).toHaveLength(5);
+    for (const [name, value] of Object.entries(env)) {
+      expect(lines.find((line) => line.startsWith(`${name} must be `))).toContain(JSON.stringify(value));
+    }
+  });
+
+  it('takes empty variables for none, and tells of names that look like settings and are none', () => {
+    expect(config({ PORT: '', CELLPORT_KEY_STYLE: ' ', CELLPORT_TABEL: 'x' })).toMatchObject({
+      http: { port: 4000 },
+      keyStyle: 'readable',
+      unknown: ['CELLPORT_TABEL'],
+    });
+  });
+
+  it('starts the embedded engine unless another is named, and sends no demo to an account that a shell profile names', () => {
+    expect(config({ AWS_REGION: 'eu-central-1' }).database).toMatchObject({
+      kind: 'configured',
+      region: 'eu-central-1',
+    });
+    expect(config({ AWS_PROFILE: 'x' }).database).toMatchObject({ kind: 'configured' });
+    for (const env of [{ AWS_REGION: 'eu-central-1' }, { AWS_DEFAULT_REGION: 'x' }, { AWS_PROFILE: 'x' }]) {
+      expect(config(env, true).database).toEqual({ kind: 'embedded' });
+    }
+    expect(config({ AWS_REGION: 'x', CELLPORT_ENGINE: 'aws' }, true).database).toMatchObject({
+      kind: 'configured',
+      region: 'x',
+    });
+    expect(config({ AWS_ENDPOINT_URL_DYNAMODB: 'http://a:1', CELLPORT_ENGINE: 'embedded' }).database).toEqual({
+      kind: 'embedded',
+    });
+  });
+
+  it('takes the endpoints as the AWS SDK does: the one of the service before the common one, for streams the same', () => {
+    const common = { AWS_ENDPOINT_URL: 'http://all:1' };
+    const own = { ...common, AWS_ENDPOINT_URL_DYNAMODB: 'http://db:1' };
+    expect(config(common, true).database).toMatchObject({
+      endpoint: 'http://all:1',
+      streamsEndpoint: 'http://all:1',
+      region: 'us-east-1',
+    });
+    expect(config(own).database).toMatchObject({ endpoint: 'http://db:1', streamsEndpoint: 'http://db:1' });
+    expect(config({ ...own, AWS_ENDPOINT_URL_DYNAMODB_STREAMS: 'http://s:1' }).database).toMatchObject({
+      streamsEndpoint: 'http://s:1',
+    });
+  });
+});

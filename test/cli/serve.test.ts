@@ -1,0 +1,181 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { type RunningCli, runCli } from '../support/run-cli.js';
+
+const LONG = 240_000;
+const runs: RunningCli[] = [];
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cellport-cli-'));
+});
+afterAll(async () => {
+  for (const { child } of runs) child.kill('SIGKILL');
+  await Promise.all(runs.map(({ ended }) => ended));
+  await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
+});
+
+function start(data: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): RunningCli {
+  const run = runCli(args, { CELLPORT_DATA_DIR: join(folder, data), PORT: '0', ...env });
+  runs.push(run);
+  return run;
+}
+
+async function serving(run: RunningCli): Promise<string> {
+  return (await run.said(/Serving +(http:\/\/\S+)/))[1] ?? '';
+}
+
+async function ask<T>(url: string, query: string): Promise<T> {
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+  });
+  const { data, errors } = (await response.json()) as { data: T; errors?: unknown };
+  if (errors !== undefined) throw new Error(JSON.stringify(errors));
+  return data;
+}
+
+async function countOf(url: string, collection: string): Promise<number> {
+  const { found } = await ask<{ found: { count: number } }>(
+    url,
+    `{ found: collection(key: "${collection}") { count } }`,
+  );
+  return found.count;
+}
+
+/** Waits until nothing listens any more where the engine of a data folder did. */
+async function engineGone(data: string): Promise<void> {
+  const { java } = JSON.parse(await readFile(join(folder, data, 'keeper.json'), 'utf8')) as { java: { pid: number } };
+  for (;;) {
+    try {
+      process.kill(java.pid, 0);
+    } catch {
+      return;
+    }
+    await sleep(100);
+  }
+}
+
+describe('cellport serve', () => {
+  it(
+    'answers, stops at SIGTERM with all that belongs to it, and survives kill -9 without losing what it acknowledged',
+    async () => {
+      const first = start('serve', ['serve']);
+      const url = await serving(first);
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
+      expect(await (await fetch(`${url}/readyz`)).json()).toMatchObject({ ready: true, reasons: [] });
+      expect((await fetch(`${url}/`, { redirect: 'manual' })).headers.get('location')).toBe('/graphiql/');
+      await ask(url, 'mutation { createCollection(input: { key: "parks", name: "Parks" }) { id } }');
+      const marker = (key: number) =>
+        `createMarker(input: { collection: "parks", key: "${key}", position: { lng: ${key}, lat: 2 } }) { id }`;
+      for (let key = 0; key < 20; key += 1) await ask(url, `mutation { ${marker(key)} }`);
+      first.child.kill('SIGKILL');
+      await first.ended;
+
+      const second = start('serve', ['serve']);
+      const again = await serving(second);
+      expect(await countOf(again, 'parks')).toBe(20);
+      second.child.kill('SIGTERM');
+      expect(await second.ended).toBe(0);
+      await engineGone('serve');
+    },
+    LONG,
+  );
+
+  it(
+    'says at once that its port is taken',
+    async () => {
+      const other = createServer();
+      await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+      const { port } = other.address() as { port: number };
+      const run = start('taken', ['serve'], { PORT: String(port) });
+      expect(await run.ended).toBe(1);
+      expect(run.output()).toContain(`port ${port} on 127.0.0.1 is taken`);
+      await new Promise((resolve) => other.close(resolve));
+    },
+    LONG,
+  );
+});
+
+describe('cellport import', () => {
+  it(
+    'loads a file, says what came of its rows, changes nothing when repeated, and goes on when interrupted; counts follow',
+    async () => {
+      const path = join(folder, 'places.csv');
+      const lines = Array.from(
+        { length: 9000 },
+        (_, at) => `k${at},${(at % 360) - 180},${(at % 170) - 85},Place ${at}`,
+      );
+      await writeFile(path, ['id,lng,lat,name', ...lines, 'bad,1,91,Nowhere', 'k1,1,1,Again'].join('\n'));
+      const args = ['import', path, '--collection', 'places'];
+
+      const first = start('import', args);
+      // Its progress is kept window by window; stopped as soon as there is one.
+      const state = join(folder, 'import', 'imports');
+      for (;;) {
+        const { readdir } = await import('node:fs/promises');
+        const names = await readdir(state).catch(() => []);
+        const [name] = names.filter((each) => each.endsWith('.json'));
+        const { end = 0 } =
+          name === undefined ? {} : (JSON.parse(await readFile(join(state, name), 'utf8')) as { end?: number });
+        if (end > 0) break;
+        await sleep(20);
+      }
+      first.child.kill('SIGINT');
+      expect(await first.ended).toBe(1);
+      expect(first.output()).toMatch(/goes on from here/);
+
+      const second = start('import', args);
+      expect(await second.ended).toBe(0);
+      expect(second.output()).toMatch(/went on behind [\d,]+ rows/);
+      expect(second.output()).toMatch(/9,002 rows in .*0 updated.*2 rejected/);
+      const rejects = (await readFile(`${path}.rejects.ndjson`, 'utf8'))
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { line: number });
+      expect(rejects.map(({ line }) => line)).toEqual([9002, 9003]);
+
+      const third = start('import', args);
+      expect(await third.ended).toBe(0);
+      expect(third.output()).toMatch(/0 created, 0 updated, 9,000 unchanged, 2 rejected/);
+
+      const server = start('import', ['serve']);
+      expect(await countOf(await serving(server), 'places')).toBe(9000);
+      server.child.kill('SIGINT');
+      expect(await server.ended).toBe(0);
+    },
+    LONG,
+  );
+
+  it(
+    'tables are made, described and deleted by hand',
+    async () => {
+      const run = async (...args: string[]) => {
+        const each = start('table', ['table', ...args]);
+        return { code: await each.ended, output: each.output() };
+      };
+      expect(await run('describe')).toMatchObject({
+        code: 1,
+        output: expect.stringMatching(/MISSING[^]*table create/) as unknown,
+      });
+      expect(await run('create')).toMatchObject({
+        code: 0,
+        output: expect.stringMatching(/cellport: made[^]*cellport-derived: made/) as unknown,
+      });
+      expect(await run('describe')).toMatchObject({
+        code: 0,
+        output: expect.stringMatching(/ACTIVE[^]*geoA, geoB/) as unknown,
+      });
+      expect(await run('delete', '--yes')).toMatchObject({
+        code: 0,
+        output: expect.stringMatching(/cellport: deleted/) as unknown,
+      });
+    },
+    LONG,
+  );
+});
