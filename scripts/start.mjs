@@ -39,5 +39,11 @@ try {
   process.exit(1);
 }
 const main = new URL('../dist/cli/main.js', import.meta.url);
-process.argv = [process.argv[0], fileURLToPath(main), 'serve', '--demo', ...given.filter((each) => each !== '--with-npm')];
+process.argv = [
+  process.argv[0],
+  fileURLToPath(main),
+  'serve',
+  '--demo',
+  ...given.filter((each) => each !== '--with-npm'),
+];
 await import(main.href);

@@ -20,9 +20,6 @@ export interface Area {
   readonly parts: readonly Bounds[];
 }
 
-/** The whole sphere as one rectangle. */
-export const WORLD: Bounds = { west: -180, south: -90, east: 180, north: 90 };
-
 const EDGES = ['west', 'south', 'east', 'north'] as const;
 
 /** The same meridian within -180..180. Exact: neither the remainder nor the one addition rounds. */

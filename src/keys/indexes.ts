@@ -14,7 +14,6 @@ export interface IndexAttributes {
   readonly sk?: string;
 }
 
-export type IndexName = keyof typeof INDEXES;
 export type GeoIndexName = 'geoA' | 'geoB';
 
 const GEO_INDEX = { A: 'geoA', B: 'geoB' } as const satisfies Record<GeoSlot, GeoIndexName>;
