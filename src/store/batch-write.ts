@@ -15,7 +15,7 @@ const BATCHES_AT_A_TIME = 12;
 /** Below DynamoDB's limits of 100 items and 4 MB. */
 const ITEMS_IN_A_TRANSACTION = 100;
 const BYTES_IN_A_TRANSACTION = 3_500_000;
-const TRANSACTIONS_AT_A_TIME = 3;
+const TRANSACTIONS_AT_A_TIME = 1;
 /** With the pauses of `backOff`, about two minutes in which nothing at all is taken. */
 const FRUITLESS_TRIES = 120;
 
