@@ -7,7 +7,8 @@ COPY . .
 RUN npm run build && npm prune --omit=dev
 
 FROM node:20-bookworm-slim
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000
+# The progress of interrupted imports is all that is written here.
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000 CELLPORT_DATA_DIR=/tmp/cellport
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
