@@ -52,15 +52,31 @@ async function checkPort(http: Config['http']): Promise<void> {
   await new Promise((resolve) => probe.close(resolve));
 }
 
+/** So many rows of the demo go ahead of the cells. */
+const AHEAD_OF_CELLS = 20_000;
+
+/**
+ * Lets the cells keep up with a load. The embedded engine does one thing at a time, so it takes no longer in all, and the
+ * map is complete soon after the last row.
+ */
+async function* keptUp<T>(rows: AsyncIterable<T> | Iterable<T>, cells: Cells, signal: AbortSignal): AsyncGenerator<T> {
+  let given = 0;
+  for await (const row of rows) {
+    if (given > 0 && given % AHEAD_OF_CELLS === 0) await cells.caughtUp(signal);
+    given += 1;
+    yield row;
+  }
+}
+
 /** Loads the cities where they are not there yet, and says so. */
-async function loadDemo(config: Config, { database }: Backend, signal: AbortSignal): Promise<void> {
+async function loadDemo(config: Config, { database }: Backend, cells: Cells, signal: AbortSignal): Promise<void> {
   const { rows, count, identity } = readCities();
   const { counts, resumed, took } = await loadMarkers({
     database,
     dataDir: config.dataDir,
     collection: CITIES_COLLECTION,
     source: { name: 'demo', identity, size: count },
-    rows,
+    rows: keptUp(rows, cells, signal),
     rejects: new RejectsFile(`${config.dataDir}/demo.rejects.ndjson`),
     once: true,
     label: 'Cities',
@@ -175,7 +191,7 @@ export async function serve(config: Config, { demo, version }: ServeOptions): Pr
       });
       const cells = keepCells(backend, log, cellCache);
       try {
-        if (demo) await loadDemo(config, backend, stop.signal);
+        if (demo) await loadDemo(config, backend, cells, stop.signal);
         const began = performance.now();
         await cells.caughtUp(stop.signal);
         say('Cells', `complete${demo ? ` ${duration(performance.now() - began)} after the last city` : ''}`);
