@@ -60,14 +60,17 @@ export async function readUnion(
 
   let open = [...union.requests];
   const complete = new Set<RangeRequest>();
+  /** How far a request was read when it was let go; what is read later may lie behind a gap. */
+  const readUpTo = new Map<RangeRequest, string>();
   /** Lets go of the requests that have all they want, now that everything up to this key is read. */
   const settle = (upTo: string) => {
     open = open.filter((request) => {
       const readThrough = compareBytes(request.range.to, upTo) <= 0;
       const count = held(request);
-      // Told now, as what is read later may lie behind a gap.
       if (readThrough && count <= request.limit) complete.add(request);
-      return !readThrough && count < request.limit && callsFor(request) < request.maxCalls;
+      if (!readThrough && count < request.limit && callsFor(request) < request.maxCalls) return true;
+      readUpTo.set(request, readThrough ? request.range.to : upTo);
+      return false;
     });
   };
 
@@ -99,7 +102,7 @@ export async function readUnion(
 
   return union.requests.map((request) => {
     const from = placeOf(request.range.from, false);
-    const until = Math.min(placeOf(request.range.to, true), from + request.limit);
+    const until = Math.min(placeOf(readUpTo.get(request) ?? request.range.to, true), from + request.limit);
     return { items: items.slice(from, until), complete: complete.has(request), calls: Math.max(1, callsFor(request)) };
   });
 }

@@ -161,6 +161,17 @@ describe('reading a union', () => {
     );
   });
 
+  test('a caller whose calls were used up by an empty page gets nothing from behind the gap', async () => {
+    const list: Row[] = ['04::', '05::'].map((sk) => ({ pk: 'p', sk }));
+    const few = ask('04', '05:;', 'p', 1, 1);
+    const answers = await readAll([few, ask('05', '05:;')], async (range, limit, start) =>
+      start === undefined && range.from === '04'
+        ? { items: [], next: { pk: 'p', sk: '04' } }
+        : await partition(list, 9).read(range, limit, start),
+    );
+    expect(answers.get(few)).toMatchObject({ items: [], complete: false });
+  });
+
   test('a limit reaches DynamoDB, so that a page of ten does not read a partition of a million', async () => {
     const list = Array.from({ length: 1000 }, (_, n): Row => ({
       pk: 'p',
