@@ -10,10 +10,9 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/global-setup.ts'],
     // Long enough for a busy machine: a test that hangs is found, a slow one is not punished.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     maxWorkers: 2,
     env: {
       // The AWS SDK's note on Node 20 in each worker would bury what tests say.

@@ -140,13 +140,13 @@ describe('the embedded engine', () => {
     const writer = user([folder, 'write']);
     const grows = async (by: number) => {
       const before = acknowledged(writer).length;
-      await vi.waitFor(() => expect(acknowledged(writer).length).toBeGreaterThan(before + by), { timeout: 40_000 });
+      await vi.waitFor(() => expect(acknowledged(writer).length).toBeGreaterThan(before + by), { timeout: 150_000 });
     };
-    await grows(20);
+    await grows(5);
     process.kill(javaOn(folder)[0] ?? 0, 'SIGKILL');
-    await grows(20);
+    await grows(5);
     process.kill(keeperOf(folder), 'SIGKILL');
-    await grows(20);
+    await grows(5);
     writer.process.kill('SIGKILL');
     const rows = acknowledged(writer);
     expect(await missing(client, rows)).toEqual([]);

@@ -42,7 +42,7 @@ test('cells follow creates, moves and deletes; what is no marker is set aside; a
   const stop = new AbortController();
   const consumer = consumerOf();
   const running = consumer.run(stop.signal);
-  const markers = Array.from({ length: 3_000 }, (_, index) =>
+  const markers = Array.from({ length: 1_200 }, (_, index) =>
     markerItem(
       db,
       index % 3 === 0 ? 'cafés' : 'parks',
