@@ -7,7 +7,8 @@ import { NO_FIGURES, addFigures, figuresOf } from './figures.js';
 import { byGeohash, cellOf, cellsOfBlock, cellsOfMarkers, occupiedCells } from './occupied.js';
 import { type MarkerPage, type PageInput, readPage, readWhole } from './page.js';
 import { readAll } from './read-all.js';
-import { FINEST_STORED, cellSource } from './sources.js';
+import { FINEST_STORED } from './known-counts.js';
+import { cellSource } from './sources.js';
 import type { Viewport } from './viewport.js';
 import type { Placed } from './walk.js';
 

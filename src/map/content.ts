@@ -81,7 +81,7 @@ async function markersInside(
   { field, limit, filter }: ContentQuestion,
 ): Promise<readonly MapMarker[] | undefined> {
   const accept = ({ marker }: { readonly marker: MapMarker }) => areaContains(area, marker.position);
-  const source = await areaSource(context, collection, area, precision);
+  const source = await areaSource(context, collection, area, precision, 1.5 * limit);
   const { atMost } = source;
   // Close to the limit it is cheaper to read the markers than to look how many of them are inside.
   const decide = !filter && atMost !== undefined && atMost > 1.5 * limit;

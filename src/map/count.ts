@@ -8,7 +8,8 @@ import { byGeohash, cellsOfBlock } from './occupied.js';
 import { intersect } from './pieces.js';
 import { readAll, tooMuch } from './read-all.js';
 import { blocksUnder, cellRange, markerRuns } from './runs.js';
-import { FINEST_STORED, blocksWithin, fixedSource } from './sources.js';
+import { FINEST_STORED, blocksWithin } from './known-counts.js';
+import { fixedSource } from './sources.js';
 import type { Viewport } from './viewport.js';
 
 const ADVICE = 'ask for a smaller rectangle, or for the cells of one';
@@ -38,7 +39,7 @@ async function sift(context: MapContext, collection: Collection, area: Area): Pr
   const { loaders, keys, limits } = context;
   const plan = blocksWithin(area, FINEST_STORED, FIRST_RANGES, FIRST_BLOCKS);
   const scope = keys.scope(collection);
-  const blocks = await loaders.blocks({ scope, plan, maxCalls: limits.rangesPerPage });
+  const blocks = await loaders.blocks.load({ scope, plan, maxCalls: limits.rangesPerPage });
   if (!blocks) return undefined;
   let open = blocks.flatMap(cellsOfBlock);
   let inside = 0;

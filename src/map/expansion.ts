@@ -9,7 +9,8 @@ import type { MapContext } from './context.js';
 import { type OccupiedCells, cellOf, cellsOfBlock } from './occupied.js';
 import { readAll, tooMuch } from './read-all.js';
 import { blocksUnder, cellRange, markerRuns } from './runs.js';
-import { FINEST_STORED, fixedSource } from './sources.js';
+import { FINEST_STORED } from './known-counts.js';
+import { fixedSource } from './sources.js';
 import { MAX_ZOOM } from './viewport.js';
 import type { Placed } from './walk.js';
 

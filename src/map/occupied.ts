@@ -8,7 +8,8 @@ import type { MapContext } from './context.js';
 import { NO_FIGURES, addFigures, figuresOf } from './figures.js';
 import type { MarkerFilter } from './filter.js';
 import { readAll, tooMuch } from './read-all.js';
-import { FINEST_STORED, areaSource } from './sources.js';
+import { FINEST_STORED } from './known-counts.js';
+import { areaSource } from './sources.js';
 import type { Placed } from './walk.js';
 
 /** The cells of an area that hold markers, by geohash; and the markers, where the cells were counted from them. */
@@ -95,7 +96,7 @@ export async function occupiedCells(
   const plan = planBlocks(area, precision);
   const blocks =
     plan.ranges.length <= rangesPerPage
-      ? await loaders.blocks({ scope: keys.scope(collection), plan, maxCalls: rangesPerPage })
+      ? await loaders.blocks.load({ scope: keys.scope(collection), plan, maxCalls: rangesPerPage })
       : undefined;
   const cells = blocks?.flatMap(cellsOfBlock).filter(({ geohash }) => overlaps(geohash));
   if (!cells || cells.length > itemsPerField) {

@@ -69,6 +69,6 @@ export async function blocksUnder(
   if (ranges.length > limits.rangesPerPage) return undefined;
   const asked = new Set(parents);
   const plan = { length, ranges };
-  const blocks = await loaders.blocks({ scope: keys.scope(collection), plan, maxCalls: limits.rangesPerPage });
+  const blocks = await loaders.blocks.load({ scope: keys.scope(collection), plan, maxCalls: limits.rangesPerPage });
   return blocks?.filter(({ parent }) => asked.has(parent));
 }

@@ -1,11 +1,10 @@
 import { type Area, areaOverlapsCell } from '../geo/bounds.js';
 import { GEOHASH_ALPHABET, LONGEST_Z, cellBounds, fromZ, toZ } from '../geo/geohash.js';
 import type { ZRange } from '../geo/ranges.js';
-import { LONGEST_BLOCK } from '../model/cell.js';
 import type { Collection } from '../model/collection.js';
-import { type BlockPlan, planBlocks } from '../plan/blocks.js';
 import { type KnownCounts, type PlannedRange, planMarkers } from '../plan/markers.js';
 import type { MapContext } from './context.js';
+import { FINEST_STORED, knownCounts } from './known-counts.js';
 
 /** Ranges to read from a place in Z-order on, at most `ceiling` of them, and where to go on after them. */
 export interface Planned {
@@ -22,55 +21,30 @@ export interface RangeSource {
   readonly atMost?: number | undefined;
 }
 
-/** Finest cells that are stored. */
-export const FINEST_STORED = LONGEST_BLOCK + 1;
-
-/** What counts for planning may take: more would cost more than it saves. */
-const COUNT_RANGES = 8;
-const COUNT_BLOCKS = 4_096;
+/** Where reading more markers than this is expected, finer cells save more than they cost: by trial on real cities. */
+const WORTH_FINER = 300;
 
 const overlaps = (area: Area, geohash: string) => areaOverlapsCell(area, cellBounds(geohash));
-const spanOf = ({ ranges }: BlockPlan) => ranges.reduce((sum, { from, to }) => sum + to - from, 0);
-
-/** The finest plan of blocks, of cells of at most `precision`, that stays within so many ranges and blocks. */
-export function blocksWithin(area: Area, precision: number, ranges: number, blocks: number): BlockPlan {
-  for (let length = Math.min(precision, FINEST_STORED); length > 1; length--) {
-    const plan = planBlocks(area, length);
-    if (plan.ranges.length <= ranges && spanOf(plan) <= blocks) return plan;
-  }
-  return planBlocks(area, 1);
-}
-
-/** How many markers are where in an area, while that is known closely enough to plan by. */
-async function knownCounts(
-  context: MapContext,
-  collection: Collection,
-  area: Area,
-  precision: number,
-): Promise<{ readonly counts: KnownCounts | undefined; readonly calls: number }> {
-  if (!context.countsTrusted()) return { counts: undefined, calls: 0 };
-  const plan = blocksWithin(area, precision, COUNT_RANGES, COUNT_BLOCKS);
-  const scope = context.keys.scope(collection);
-  const blocks = await context.loaders.blocks({ scope, plan, maxCalls: COUNT_RANGES });
-  if (!blocks) return { counts: undefined, calls: COUNT_RANGES };
-  const cells = new Map<string, number>();
-  for (const { parent, children } of blocks) {
-    for (const [character, { count }] of children) cells.set(parent + character, count);
-  }
-  return { counts: { precision: plan.length + 1, cells, blocks: plan }, calls: plan.ranges.length };
-}
-
-/** The ranges of an area, planned with the counts of cells of at most `precision` where they can be trusted. */
+/**
+ * The ranges of an area, planned with what is known of how many markers stand where. `enough` is for who wants to know
+ * whether there are more than so many: where coarse cells leave it open, finer ones are looked at.
+ */
 export async function areaSource(
   context: MapContext,
   collection: Collection,
   area: Area,
   precision: number,
+  enough = Infinity,
 ): Promise<RangeSource> {
-  const { counts, calls } = await knownCounts(context, collection, area, precision);
   const { prefixLength } = collection;
-  const atMost =
-    counts && [...counts.cells].reduce((sum, [geohash, count]) => sum + (overlaps(area, geohash) ? count : 0), 0);
+  const most = (counts: KnownCounts) =>
+    [...counts.cells].reduce((sum, [geohash, count]) => sum + (overlaps(area, geohash) ? count : 0), 0);
+  const open = (counts: KnownCounts) => {
+    const { expected } = planMarkers({ area, prefixLength, counts, ceiling: context.limits.rangesPerPage });
+    return (expected ?? 0) > WORTH_FINER || most(counts) > enough;
+  };
+  const { counts, calls } = await knownCounts(context, collection, { area, precision, open });
+  const atMost = counts && most(counts);
   if (counts && counts.precision < Math.min(prefixLength, FINEST_STORED)) {
     // These cells are too coarse to tell which of the partitions inside them are empty.
     const asked = (geohash: string) => overlaps(area, geohash);

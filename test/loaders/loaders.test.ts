@@ -140,11 +140,11 @@ describe('cell blocks', () => {
   test('are read once for the process, absent ones included, and counted as cache hits after that', async () => {
     const { loaders, call, again } = request();
     calls.reset();
-    const blocks = await loaders.blocks(wanted);
+    const blocks = await loaders.blocks.load(wanted);
     expect(blocks?.map(({ parent }) => parent)).toEqual(['u0', 'u1']);
     const queries = calls.count('Query');
     expect(queries).toBeLessThanOrEqual(plan.ranges.length);
-    expect(await again().blocks(wanted)).toEqual(blocks);
+    expect(await again().blocks.load(wanted)).toEqual(blocks);
     expect(calls.count('Query')).toBe(queries);
     expect(call.meter.cacheHits).toBe(plan.ranges.reduce((sum, { from, to }) => sum + to - from, 0));
   });
