@@ -1,68 +1,256 @@
-/**
- * What ten viewports of 1280x800 cost on the demo's cities, from the world to a street: Query calls and read units as
- * the server reports them, first with nothing cached of the place, then again. Prints a Markdown table.
- *
- *     npm start        and, beside it:   npx tsx bench/viewports.ts [http://127.0.0.1:4000]
- */
-const server = process.argv[2] ?? 'http://127.0.0.1:4000';
+import { areaOverlapsCell } from '../src/geo/bounds.js';
+import { cellBounds, encode } from '../src/geo/geohash.js';
+import { canonicalLng } from '../src/geo/point.js';
+import { precisionForZoom } from '../src/plan/precision.js';
+import { CELLS, type MeasuredView, areaOf, entryBytes, keysIn, measureView, scan } from './rig/measure-views.js';
+import { type View, fixedViews, viewsAbout } from './rig/places.js';
+import { type BenchMarker, cityMarkers } from './rig/points.js';
+import { type Rig, startRig } from './rig/rig.js';
+import { mean, quantile, shown, table } from './rig/statistics.js';
+import type { Wire } from './rig/wire.js';
+import type { BenchOptions, Benchmark, Row, Section } from './section.js';
 
-const PLACES: readonly (readonly [name: string, lng: number, lat: number, zoom: number])[] = [
-  ['the world', 0, 20, 2],
-  ['Europe', 10, 50, 4],
-  ['Fiji and the antimeridian', 179, -17, 5],
-  ['the Sahara', 10, 23, 6],
-  ['Japan', 138, 36, 6],
-  ['São Paulo', -46.6, -23.5, 8],
-  ['London', -0.1, 51.5, 9],
-  ['Svalbard', 15.6, 78.2, 10],
-  ['Poznań', 16.9, 52.4, 12],
-  ['Manhattan', -73.98, 40.75, 16],
-];
+const COLLECTION = 'cities';
+/** The bars speak of maps with at most so many markers inside. */
+const MOST_INSIDE = 2_000;
+const SEED = 20_261_121;
 
-/** The rectangle of a map of 1280x800 pixels: Web Mercator, the world 512 px wide at zoom 0. */
-function boundsOf(lng: number, lat: number, zoom: number) {
-  const world = 512 * 2 ** zoom;
-  const y = Math.asinh(Math.tan((lat * Math.PI) / 180));
-  const latAt = (pixels: number) => (Math.atan(Math.sinh(y + (pixels * 2 * Math.PI) / world)) * 180) / Math.PI;
-  const half = (640 * 360) / world;
-  return { west: lng - half, south: latAt(-400), east: lng + half, north: latAt(400) };
+/** A collection of its markers, and the bytes of their index entries. */
+interface Loaded {
+  readonly rig: Rig;
+  readonly markers: readonly BenchMarker[];
+  readonly bytes: ReadonlyMap<string, number>;
 }
 
-interface Answer {
-  readonly data?: { readonly viewport: { readonly auto: { readonly mode: string; readonly total: number } | null } };
-  readonly errors?: readonly { readonly message: string }[];
-  readonly extensions: { readonly cost: { readonly queries: number; readonly readUnits: number } };
+const bar = (what: string, measured: number, most: number, against = '', digits = 1): Row => ({
+  what,
+  bar: `at most ${most}`,
+  measured: shown(measured, digits),
+  against,
+  holds: measured <= most,
+});
+
+async function load(quick: boolean): Promise<Loaded> {
+  // A quick run has half the cities of the others, those of 5,000 people and more are a third of them.
+  const markers = cityMarkers().filter(({ properties }) => !quick || Number(properties?.['population']) >= 5_000);
+  const rig = await startRig();
+  const collection = await rig.fill(COLLECTION, markers);
+  return { rig, markers, bytes: new Map(markers.map((marker) => [marker.key, entryBytes(rig, collection, marker)])) };
 }
 
-async function ask(field: string, lng: number, lat: number, zoom: number): Promise<Answer> {
-  const query = `query ($bounds: BoundsInput!, $zoom: Float!) { viewport(bounds: $bounds, zoom: $zoom) { ${field} } }`;
-  const response = await fetch(`${server}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-cellport-cost': '1' },
-    body: JSON.stringify({ query, variables: { bounds: boundsOf(lng, lat, zoom), zoom } }),
-  });
-  const answer = (await response.json()) as Answer;
-  if (answer.errors) throw new Error(`${field} at ${lng}, ${lat}, zoom ${zoom}: ${answer.errors[0]?.message}`);
-  return answer;
-}
-
-const FIELDS = {
-  auto: 'auto(collection: "cities") { mode total markers { id position { lng lat } name } clusters { count } }',
-  cells: 'cells(collection: "cities") { geohash count }',
-  markers: 'markers(collection: "cities") { nodes { id position { lng lat } name } pageInfo { hasNextPage } }',
-};
-
-console.log('| viewport | zoom | inside | `auto` cold | `auto` warm | `cells` warm | `markers`, first 1,000, warm |');
-console.log('| --- | --- | --- | --- | --- | --- | --- |');
-for (const [name, lng, lat, zoom] of PLACES) {
-  const cold = await ask(FIELDS.auto, lng, lat, zoom);
-  const answers = [cold];
-  for (const field of [FIELDS.auto, FIELDS.cells, FIELDS.markers]) {
-    await ask(field, lng, lat, zoom);
-    answers.push(await ask(field, lng, lat, zoom));
+/** Whether a map is answered with exactly the markers and the cells that a linear scan finds. */
+async function isRight({ rig, markers }: Loaded, view: View): Promise<boolean> {
+  const { bounds, zoom } = view;
+  const inside = scan(markers, view);
+  const { viewport } = await rig.ask<{ viewport: { count: number; cells: { geohash: string; count: number }[] } }>(
+    `query ($collection: String!, $bounds: BoundsInput!, $zoom: Float!) {
+      viewport(bounds: $bounds, zoom: $zoom) { count(collection: $collection) cells(collection: $collection) { geohash count } }
+    }`,
+    { collection: COLLECTION, bounds, zoom },
+  );
+  const keys = inside.length <= 5_000 ? await keysIn(rig, COLLECTION, view) : inside.map(({ key }) => key);
+  const area = areaOf(view);
+  const cells = new Map<string, number>();
+  for (const { position } of markers) {
+    const geohash = encode({ lng: canonicalLng(position.lng), lat: position.lat }, precisionForZoom(zoom));
+    if (areaOverlapsCell(area, cellBounds(geohash))) cells.set(geohash, (cells.get(geohash) ?? 0) + 1);
   }
-  const costs = answers.map(({ extensions: { cost } }) => `${cost.queries} Query, ${cost.readUnits} RU`);
-  const auto = cold.data?.viewport.auto;
-  const inside = `${auto?.total.toLocaleString('en')} (${auto?.mode.toLowerCase()})`;
-  console.log(`| ${name} | ${zoom} | ${inside} | ${costs.join(' | ')} |`);
+  const same = (a: readonly string[], b: readonly string[]) => a.toSorted().join('\n') === b.toSorted().join('\n');
+  return (
+    viewport.count === inside.length &&
+    same(
+      keys,
+      inside.map(({ key }) => key),
+    ) &&
+    same(
+      viewport.cells.map(({ geohash, count }) => `${geohash} ${count}`),
+      Array.from(cells, ([geohash, count]) => `${geohash} ${count}`),
+    )
+  );
 }
+
+async function measureAll({ rig, markers, bytes }: Loaded, views: readonly View[]): Promise<MeasuredView[]> {
+  const measured: MeasuredView[] = [];
+  for (const view of views) {
+    const inside = scan(markers, view);
+    if (inside.length > MOST_INSIDE) continue;
+    const sizes = inside.map(({ key }) => bytes.get(key) ?? 0);
+    measured.push(await measureView(rig, COLLECTION, view, sizes));
+  }
+  return measured;
+}
+
+/** Query calls for the cells of maps anywhere, most of them where nothing is. */
+async function cellQueries({ rig }: Loaded, views: readonly View[]): Promise<number[]> {
+  const queries: number[] = [];
+  for (const { bounds, zoom } of views) {
+    rig.coolDown();
+    rig.resetWire();
+    await rig.ask(CELLS, { collection: COLLECTION, bounds, zoom });
+    queries.push(rig.wire.queries);
+  }
+  return queries;
+}
+
+/** Twenty overlapping maps in one request, and the one map around them: Query calls of both. */
+async function overlapping({ rig }: Loaded): Promise<{ readonly together: number; readonly union: number }> {
+  const boxes = Array.from({ length: 20 }, (_, n) => ({
+    west: 8 + n * 0.05,
+    south: 48,
+    east: 9 + n * 0.05,
+    north: 49,
+  }));
+  const field = (bounds: object, alias: string) =>
+    `${alias}: viewport(bounds: ${JSON.stringify(bounds).replaceAll('"', '')}, zoom: 9) { markers(collection: "${COLLECTION}", first: 5000) { nodes { key } } }`;
+  const ask = async (query: string) => {
+    rig.resetWire();
+    await rig.ask(query);
+    return rig.wire.queries;
+  };
+  const union = `{ ${field({ west: 8, south: 48, east: 8.95 + 1, north: 49 }, 'all')} }`;
+  await ask(union);
+  return {
+    union: await ask(union),
+    together: await ask(`{ ${boxes.map((box, n) => field(box, `v${n}`)).join(' ')} }`),
+  };
+}
+
+/** The same 500 maps' worth of markers with 100 B and with 4 KB of properties that no map draws: read units. */
+async function unasked({ rig, markers }: Loaded): Promise<{ readonly small: number; readonly large: number }> {
+  const near = markers
+    .filter(({ position: { lng, lat } }) => lng > -5 && lng < 10 && lat > 45 && lat < 55)
+    .slice(0, 1_000);
+  const units: number[] = [];
+  for (const [key, letters] of [
+    ['small', 300],
+    ['large', 4_096],
+  ] as const) {
+    await rig.fill(
+      key,
+      near.map((marker) => ({ ...marker, properties: { population: 1, note: 'x'.repeat(letters) } })),
+    );
+    rig.resetWire();
+    const bounds = { west: -5, south: 45, east: 10, north: 55 };
+    await keysIn(rig, key, { name: key, zoom: 6, bounds });
+    units.push(rig.wire.readUnits);
+  }
+  return { small: units[0] ?? 0, large: units[1] ?? 0 };
+}
+
+const ratios = (views: readonly MeasuredView[], state: 'cold' | 'warm' | 'known') =>
+  views.map((view) => view[state].readUnits / view.floor);
+
+function describe(views: readonly MeasuredView[]): string {
+  const states = [
+    ['coarse cells cached, map never seen', 'cold'],
+    ['the same map again', 'warm'],
+    ['its own cells drawn too', 'known'],
+  ] as const;
+  const some = views.filter(({ inside }) => inside > 0);
+  return table([
+    ['what the server knows', 'Query mean', 'p90', 'most', 'read units / floor', 'read units in all / floor'],
+    ...states.map(([what, state]) => {
+      const queries = some.map((view) => view[state].queries);
+      const all = some.reduce((total, view) => total + view[state].readUnits, 0);
+      const floor = some.reduce((total, view) => total + view.floor, 0);
+      return [
+        what,
+        shown(mean(queries)),
+        quantile(queries, 0.9),
+        Math.max(...queries),
+        shown(mean(ratios(some, state)), 2),
+        shown(all / floor, 2),
+      ];
+    }),
+  ]);
+}
+
+const cost = ({ queries, readUnits }: Wire) => `${queries}, ${shown(readUnits)}`;
+
+function listed(views: readonly MeasuredView[]): string {
+  return table([
+    ['map', 'zoom', 'markers', 'floor', 'never seen', 'again', 'cells known', 'cells alone'],
+    ...views.map(({ view, inside, floor, cold, warm, known, cells }) => [
+      view.name,
+      view.zoom,
+      inside,
+      shown(floor),
+      cost(cold),
+      cost(warm),
+      cost(known),
+      cost(cells),
+    ]),
+  ]);
+}
+
+async function run({ quick, say }: BenchOptions): Promise<Section> {
+  say('loading the cities');
+  const loaded = await load(quick);
+  const { rig, markers } = loaded;
+  try {
+    const fixed = fixedViews();
+    say(`${fixed.length} maps against a linear scan`);
+    const right: boolean[] = [];
+    for (const view of fixed) right.push(await isRight(loaded, view));
+    const anywhere = viewsAbout(markers, 60, SEED + 1).map(({ name, zoom, bounds }, n) => {
+      const shift = (n * 47) % 360;
+      return { name, zoom, bounds: { ...bounds, west: bounds.west + shift, east: bounds.east + shift } };
+    });
+    say('cells');
+    const cells = await cellQueries(loaded, [...fixed, ...anywhere]);
+    say('markers');
+    const places = await measureAll(loaded, fixed);
+    const about = await measureAll(loaded, viewsAbout(markers, quick ? 60 : 200, SEED));
+    const both = [...places, ...about];
+    const some = both.filter(({ inside }) => inside > 0);
+    const few = both.filter(({ inside }) => inside <= 20);
+    const known = some.map((view) => view.known.queries);
+    const loader = await overlapping(loaded);
+    const { small, large } = await unasked(loaded);
+    const wrong = right.filter((each) => !each).length;
+    return {
+      title: `Viewports: Query calls and read units on ${markers.length.toLocaleString('en')} cities`,
+      rows: [
+        {
+          what: `maps with a right answer, of ${right.length} from zoom 2 to 18, poles and antimeridian included`,
+          bar: 'all',
+          measured: String(right.length - wrong),
+          against: 'a linear scan',
+          holds: wrong === 0,
+        },
+        bar('Query calls for the cells of a map, nothing cached, mean', mean(cells), 4),
+        bar('the same, most', Math.max(...cells), 16, '', 0),
+        bar('Query calls for the markers of a map, cells known, mean', mean(known), 5),
+        bar('the same, p90', quantile(known, 0.9), 8, '', 0),
+        bar('read units for the same, over the floor', mean(ratios(some, 'known')), 1.6, 'floor 1', 2),
+        bar('the same for a map never seen before', mean(ratios(some, 'cold')), 1.9, 'floor 1', 2),
+        bar(
+          'read units of a map with 0 to 20 markers, never seen before',
+          mean(few.map((view) => view.cold.readUnits)),
+          1,
+          `floor ${shown(mean(few.map((view) => view.floor)))}`,
+          2,
+        ),
+        {
+          what: 'Query calls of 20 overlapping viewports in one request',
+          bar: 'those of their union',
+          measured: String(loader.together),
+          against: `union ${loader.union}`,
+          holds: loader.together <= loader.union,
+        },
+        bar('read units with 4 KB of properties not asked for, against 300 B', large / small, 1.1, shown(small), 2),
+      ],
+      text: [
+        `Maps of 1280x800 px. A pair of figures is Query calls and read units. ${both.length} maps have at most`,
+        `${MOST_INSIDE.toLocaleString('en')} markers inside; those with any, the fixed ones and those about random cities together:\n`,
+        describe(both),
+        '\nThe fixed maps with at most 2,000 markers inside:\n',
+        listed(places),
+      ].join('\n'),
+    };
+  } finally {
+    await rig.close();
+  }
+}
+
+export const viewports: Benchmark = { name: 'viewports', hasCounts: true, run };

@@ -1,0 +1,288 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import {
+  BatchWriteItemCommand,
+  CreateTableCommand,
+  type CreateTableCommandInput,
+  DynamoDBClient,
+  QueryCommand,
+  type QueryCommandInput,
+  type QueryCommandOutput,
+} from '@aws-sdk/client-dynamodb';
+
+import { startEngine } from '../src/engine/start.js';
+import { itemBytes } from '../src/store/item-size.js';
+import { chunks, mapConcurrently } from '../src/store/concurrency.js';
+import { areaOf, entryBytes, keysIn, scan, wired } from './rig/measure-views.js';
+import { type View, fixedViews } from './rig/places.js';
+import { type BenchMarker, cityMarkers } from './rig/points.js';
+import { startRig } from './rig/rig.js';
+import { mean, shown, table } from './rig/statistics.js';
+import type { BenchOptions, Benchmark, Section } from './section.js';
+
+interface GeoPoint {
+  readonly latitude: number;
+  readonly longitude: number;
+}
+
+interface Put {
+  readonly RangeKeyValue: { readonly S: string };
+  readonly GeoPoint: GeoPoint;
+  readonly PutItemInput: { readonly Item: Record<string, unknown> };
+}
+
+/** The part of dynamodb-geo's API that is used here. */
+interface Peer {
+  readonly GeoDataManagerConfiguration: new (client: object, table: string) => { hashKeyLength: number };
+  readonly GeoDataManager: new (configuration: object) => {
+    queryRectangle(input: { MinPoint: GeoPoint; MaxPoint: GeoPoint }): Promise<readonly { rangeKey: { S: string } }[]>;
+    batchWritePoints(puts: readonly Put[]): { promise(): Promise<unknown> };
+  };
+  readonly GeoTableUtil: { getCreateTableRequest(configuration: object): CreateTableCommandInput };
+}
+
+const FOLDER = new URL('./peer/', import.meta.url);
+const HASH_KEY_LENGTHS = [2, 3, 4, 5];
+/** A map that takes more is given up: nobody waits for it. */
+const MOST_QUERIES = 2_000;
+
+/** The package, installed from the registry beside the benchmark the first time. */
+function loadPeer(): Peer {
+  if (!existsSync(new URL('node_modules/dynamodb-geo', FOLDER))) {
+    execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: FOLDER, stdio: 'ignore' });
+  }
+  return createRequire(new URL('package.json', FOLDER))('dynamodb-geo') as Peer;
+}
+
+/** How one map was answered. */
+interface Answer {
+  readonly view: View;
+  readonly inside: number;
+  readonly outcome: 'right' | 'wrong' | 'throws' | 'too many';
+  readonly queries: number;
+  readonly readUnits: number;
+  readonly floor: number;
+  readonly coverMs: number;
+}
+
+const unitsOf = (bytes: number) => Math.max(0.5, Math.ceil(bytes / 4096) / 2);
+
+/** A client as the package expects it, over the same SDK as ours, with what went through it. */
+function countingClient(client: DynamoDBClient) {
+  const seen = { queries: 0, readUnits: 0 };
+  return {
+    seen,
+    query: (input: QueryCommandInput) => ({
+      async promise(): Promise<QueryCommandOutput> {
+        if (++seen.queries > MOST_QUERIES) throw new Error(`more than ${MOST_QUERIES} Query calls`);
+        const { ExclusiveStartKey: start, ...rest } = input;
+        const output = await client.send(new QueryCommand(start ? { ...rest, ExclusiveStartKey: start } : rest));
+        seen.readUnits += Math.max(0.5, output.ConsumedCapacity?.CapacityUnits ?? 0);
+        return output;
+      },
+    }),
+    batchWriteItem: (input: ConstructorParameters<typeof BatchWriteItemCommand>[0]) => ({
+      promise: () => client.send(new BatchWriteItemCommand(input)),
+    }),
+  };
+}
+
+const attributesOf = ({ name, category, properties }: BenchMarker) => ({ name, category, ...properties });
+
+/** Texts and numbers as DynamoDB takes them. */
+const onTheWire = (attributes: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(
+    Object.entries(attributes).map(([name, value]) => [
+      name,
+      typeof value === 'number' ? { N: String(value) } : { S: String(value) },
+    ]),
+  );
+
+async function measurePeer(peer: Peer, length: number, markers: readonly BenchMarker[]): Promise<Answer[]> {
+  const engine = await startEngine({ dataDir: null });
+  const { endpoint, region, credentials } = engine;
+  const client = new DynamoDBClient({ endpoint, region, credentials });
+  try {
+    const counting = countingClient(client);
+    const configuration = new peer.GeoDataManagerConfiguration(counting, 'peer');
+    configuration.hashKeyLength = length;
+    const manager = new peer.GeoDataManager(configuration);
+    await client.send(new CreateTableCommand(peer.GeoTableUtil.getCreateTableRequest(configuration)));
+    const puts = markers.map((marker) => ({
+      RangeKeyValue: { S: marker.key },
+      GeoPoint: { latitude: marker.position.lat, longitude: marker.position.lng },
+      PutItemInput: { Item: onTheWire(attributesOf(marker)) },
+    }));
+    await mapConcurrently(chunks(puts, 25), 12, (batch) => manager.batchWritePoints(batch).promise());
+
+    const answers: Answer[] = [];
+    for (const view of fixedViews()) {
+      const inside = scan(markers, view);
+      // Its rectangles are of -180 to 180; the west one may be the greater, which it says spans the antimeridian.
+      const { parts } = areaOf(view);
+      const [first] = parts;
+      const last = parts.at(-1);
+      const keys = new Set<string>();
+      let outcome: Answer['outcome'] = 'right';
+      counting.seen.queries = 0;
+      counting.seen.readUnits = 0;
+      const cpu = process.cpuUsage();
+      try {
+        const found = manager.queryRectangle({
+          MinPoint: { latitude: first?.south ?? 0, longitude: first?.west ?? 0 },
+          MaxPoint: { latitude: last?.north ?? 0, longitude: last?.east ?? 0 },
+        });
+        const { user, system } = process.cpuUsage(cpu);
+        for (const { rangeKey } of await found) keys.add(rangeKey.S);
+        if (keys.size !== inside.length || inside.some(({ key }) => !keys.has(key))) outcome = 'wrong';
+        answers.push(answer(user + system));
+      } catch {
+        outcome = counting.seen.queries > MOST_QUERIES ? 'too many' : 'throws';
+        answers.push(answer(0));
+      }
+      function answer(coverUs: number): Answer {
+        const bytes = inside.reduce((total, marker) => {
+          const geoJson = JSON.stringify({ type: 'POINT', coordinates: [marker.position.lng, marker.position.lat] });
+          const keyAttributes = {
+            hashKey: 10 ** length,
+            rangeKey: marker.key,
+            geohash: 1_234_567_890_123_456,
+            geoJson,
+          };
+          return total + itemBytes({ ...keyAttributes, ...attributesOf(marker) });
+        }, 0);
+        const { queries, readUnits } = counting.seen;
+        return {
+          view,
+          inside: inside.length,
+          outcome,
+          queries,
+          readUnits,
+          floor: unitsOf(bytes),
+          coverMs: coverUs / 1e3,
+        };
+      }
+    }
+    return answers;
+  } finally {
+    client.destroy();
+    await engine.close();
+  }
+}
+
+async function measureOurs(markers: readonly BenchMarker[]): Promise<Answer[]> {
+  const rig = await startRig();
+  try {
+    const collection = await rig.fill('cities', markers);
+    const answers: Answer[] = [];
+    for (const view of fixedViews()) {
+      const inside = scan(markers, view);
+      const keys: string[] = [];
+      rig.coolDown();
+      const { queries, readUnits } = await wired(rig, async () => keys.push(...(await keysIn(rig, 'cities', view))));
+      const found = new Set(keys);
+      const right = found.size === inside.length && inside.every(({ key }) => found.has(key));
+      const floor = unitsOf(inside.reduce((total, marker) => total + entryBytes(rig, collection, marker), 0));
+      answers.push({
+        view,
+        inside: inside.length,
+        outcome: right ? 'right' : 'wrong',
+        queries,
+        readUnits,
+        floor,
+        coverMs: 0,
+      });
+    }
+    return answers;
+  } finally {
+    await rig.close();
+  }
+}
+
+function summary(name: string, answers: readonly Answer[], answered: (answer: Answer) => boolean) {
+  const of = (outcome: Answer['outcome']) => answers.filter((each) => each.outcome === outcome).length;
+  const some = answers.filter((each) => each.inside > 0 && each.inside <= 2_000 && answered(each));
+  const few = answers.filter((each) => each.inside <= 20 && answered(each));
+  return [
+    name,
+    of('right'),
+    of('wrong'),
+    of('throws'),
+    of('too many'),
+    shown(mean(some.map(({ queries }) => queries))),
+    Math.max(0, ...some.map(({ queries }) => queries)),
+    shown(mean(some.map(({ readUnits, floor }) => readUnits / floor)), 2),
+    shown(mean(few.map(({ readUnits }) => readUnits))),
+    shown(mean(some.map(({ coverMs }) => coverMs))),
+  ];
+}
+
+const listed = (answers: readonly Answer[], outcome: Answer['outcome']) =>
+  answers
+    .filter((each) => each.outcome === outcome)
+    .map(({ view }) => `${view.name} ${view.zoom}`)
+    .join(', ') || 'none';
+
+async function run({ say }: BenchOptions): Promise<Section> {
+  const peer = loadPeer();
+  const markers = cityMarkers();
+  say('Cellport');
+  const ours = await measureOurs(markers);
+  const theirs: { readonly length: number; readonly answers: readonly Answer[] }[] = [];
+  for (const length of HASH_KEY_LENGTHS) {
+    say(`dynamodb-geo, hash key length ${length}`);
+    theirs.push({ length, answers: await measurePeer(peer, length, markers) });
+  }
+  // Where the peer does best, on the maps that it answers.
+  const best = theirs.toSorted(
+    (a, b) =>
+      b.answers.filter(({ outcome }) => outcome === 'right').length -
+      a.answers.filter(({ outcome }) => outcome === 'right').length,
+  )[0];
+  const answeredByBest = (each: Answer) =>
+    best?.answers.find(({ view }) => view.name === each.view.name && view.zoom === each.view.zoom)?.outcome === 'right';
+  const right = (answers: readonly Answer[]) => answers.filter(({ outcome }) => outcome === 'right').length;
+  return {
+    title: 'The same maps with dynamodb-geo 0.4.0',
+    rows: [
+      {
+        what: 'maps with a right answer, of 66',
+        bar: 'all',
+        measured: String(right(ours)),
+        against: `dynamodb-geo ${theirs.map(({ length, answers }) => `${right(answers)} (${length})`).join(', ')}`,
+        holds: right(ours) === ours.length,
+      },
+    ],
+    text: [
+      `${markers.length.toLocaleString('en')} cities with the same attributes in a table of each one's own, and the 66 maps of the section above. In brackets`,
+      'the hash key length. The means are of the maps with 1 to 2,000 markers inside (20 at most for "few") that are answered rightly; the floor is one Query',
+      'over exactly the markers inside, in the same table. Cellport starts each map with nothing cached, its cells included in the figures.\n',
+      table([
+        [
+          '',
+          'right',
+          'loses markers',
+          'throws',
+          `over ${MOST_QUERIES} Query calls`,
+          'Query mean',
+          'most',
+          'read units / floor',
+          'read units, few',
+          'CPU ms of the cover',
+        ],
+        summary('Cellport, all its maps', ours, () => true),
+        summary(`Cellport, the maps that dynamodb-geo (${best?.length}) answers`, ours, answeredByBest),
+        ...theirs.map(({ length, answers }) =>
+          summary(`dynamodb-geo (${length})`, answers, ({ outcome }) => outcome === 'right'),
+        ),
+      ]),
+      ...theirs.map(
+        ({ length, answers }) =>
+          `\nHash key length ${length} throws at: ${listed(answers, 'throws')}; loses markers at: ${listed(answers, 'wrong')}.`,
+      ),
+    ].join('\n'),
+  };
+}
+
+export const dynamodbGeo: Benchmark = { name: 'dynamodb-geo', hasCounts: false, run };

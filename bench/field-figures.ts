@@ -1,0 +1,148 @@
+import { BatchGetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+
+import { LONGEST_Z, encode, fromZ, toZ } from '../src/geo/geohash.js';
+import { type ZRange, coverArea } from '../src/geo/ranges.js';
+import { joinPieces } from '../src/map/pieces.js';
+import type { Collection } from '../src/model/collection.js';
+import { rangeKeys } from '../src/plan/explain.js';
+import { rangeRequest } from '../src/store/ranges.js';
+import { areaOf, scan } from './rig/measure-views.js';
+import { type View, viewOf } from './rig/places.js';
+import { type BenchMarker, cityMarkers } from './rig/points.js';
+import { type Rig, startRig } from './rig/rig.js';
+import { quantile, shown, table } from './rig/statistics.js';
+import type { BenchOptions, Benchmark, Section } from './section.js';
+
+const ROUNDS = 30;
+const BLOCK_LENGTH = 4;
+
+/** Median milliseconds of a piece of work, and its read units by AWS's rule. */
+async function timed(rig: Rig, work: () => Promise<unknown>) {
+  const times: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    rig.resetWire();
+    const begun = performance.now();
+    await work();
+    times.push(performance.now() - begun);
+  }
+  return { ms: quantile(times, 0.5), units: rig.wire.readUnits };
+}
+
+/** So many neighbouring blocks of cells by one Query, and by BatchGetItem. */
+async function neighbours(rig: Rig, collection: Collection, count: number) {
+  const { db } = rig;
+  const scope = db.keys.scope(collection);
+  const first = toZ(encode({ lng: 2.3, lat: 48.8 }, BLOCK_LENGTH));
+  // Inside one partition, whatever the count.
+  const from = Math.floor(first / 64) * 64;
+  const parents = Array.from({ length: count }, (_, n) => fromZ(from + n, BLOCK_LENGTH));
+  const { pk, ...bounds } = db.keys.cellRange(scope, parents[0] ?? '', parents.at(-1) ?? '');
+  const query = await timed(rig, () =>
+    db.client.send(
+      new QueryCommand({
+        ...rangeRequest(db, { index: 'cells', pk, ...bounds }, undefined),
+        ReturnConsumedCapacity: 'TOTAL',
+      }),
+    ),
+  );
+  const batch = await timed(rig, () =>
+    db.client.send(
+      new BatchGetCommand({
+        RequestItems: { [db.tables.derived]: { Keys: parents.map((parent) => db.keys.cell(scope, parent)) } },
+        ReturnConsumedCapacity: 'TOTAL',
+      }),
+    ),
+  );
+  return { query, batch };
+}
+
+/** A map read in at most so many ranges, cut where most markers lie between them. */
+async function inRanges(rig: Rig, collection: Collection, stored: readonly number[], view: View, most: number) {
+  const pieces = coverArea(areaOf(view), LONGEST_Z, 1_024);
+  const before = (z: number) => {
+    let low = 0;
+    let high = stored.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((stored[middle] ?? 0) < z) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  const partition = 32 ** (LONGEST_Z - collection.prefixLength);
+  const weight = (from: number, to: number) => before(to) - before(from);
+  const ranges: readonly ZRange[] = joinPieces(pieces, { partition, weight, price: 0, most });
+  const reads = ranges.flatMap(({ from, to }) => {
+    const prefix = fromZ(Math.floor(from / partition), collection.prefixLength);
+    return rangeKeys({ prefix, from, to, expected: undefined }, collection, rig.db.keys);
+  });
+  let read = 0;
+  const cost = await timed(rig, async () => {
+    const pages = await Promise.all(
+      reads.map((keyRange) =>
+        rig.db.client.send(
+          new QueryCommand({ ...rangeRequest(rig.db, keyRange, undefined), ReturnConsumedCapacity: 'TOTAL' }),
+        ),
+      ),
+    );
+    read = pages.reduce((total, { Count = 0 }) => total + Count, 0);
+  });
+  return { ...cost, read, ranges: ranges.length };
+}
+
+function mapsToCut(markers: readonly BenchMarker[]): readonly { readonly view: View; readonly inside: number }[] {
+  const views = [viewOf('Poznań', 16.93, 52.41, 10), viewOf('Paris', 2.35, 48.86, 9), viewOf('Milan', 9.19, 45.46, 8)];
+  return views.map((view) => ({ view, inside: scan(markers, view).length }));
+}
+
+async function run({ say }: BenchOptions): Promise<Section> {
+  say('loading the cities');
+  const rig = await startRig();
+  try {
+    const markers = cityMarkers();
+    const collection = await rig.fill('cities', markers);
+    const stored = markers.map(({ position }) => toZ(encode(position, LONGEST_Z))).sort((a, b) => a - b);
+    say('neighbouring cells');
+    const cells: (string | number)[][] = [];
+    for (const count of [1, 4, 16, 64]) {
+      const { query, batch } = await neighbours(rig, collection, count);
+      cells.push([count, shown(query.units), shown(batch.units), shown(batch.ms / query.ms, 2)]);
+    }
+    say('one more range');
+    const ranges: (string | number)[][] = [];
+    for (const { view, inside } of mapsToCut(markers)) {
+      for (const most of [1, 2, 4, 8, 16]) {
+        const cost = await inRanges(rig, collection, stored, view, most);
+        if (cost.ranges > most) continue;
+        ranges.push([
+          `${view.name}, zoom ${view.zoom}`,
+          inside,
+          cost.ranges,
+          cost.read,
+          shown(cost.units),
+          shown(cost.ms),
+        ]);
+      }
+    }
+    return {
+      title: 'Two figures of the field',
+      rows: [],
+      text: [
+        'What neighbouring cells cost by one Query and by BatchGetItem. An item holds the cells of 32 children, about 200 B',
+        'where towns are; a Query adds up the bytes and rounds once, BatchGetItem rounds each item up to half a read unit,',
+        'missing ones too.\n',
+        table([
+          ['items side by side', 'read units by Query', 'read units by BatchGetItem', 'time of BatchGetItem / Query'],
+          ...cells,
+        ]),
+        '\nWhat one more range costs and what it saves: a map read in more and more ranges, cut where most lies between them.',
+        'Where a partition is left out, the map lies in more partitions than that.\n',
+        table([['map', 'inside', 'ranges', 'markers read', 'read units', 'ms'], ...ranges]),
+      ].join('\n'),
+    };
+  } finally {
+    await rig.close();
+  }
+}
+
+export const fieldFigures: Benchmark = { name: 'field-figures', hasCounts: false, run };

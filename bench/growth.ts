@@ -1,0 +1,153 @@
+import { writeFile } from 'node:fs/promises';
+
+import { chart } from './rig/chart.js';
+import { keysIn, wired } from './rig/measure-views.js';
+import { type View, viewOf, viewsAbout } from './rig/places.js';
+import { type BenchMarker, pointsAroundCities } from './rig/points.js';
+import { type Rig, startRig } from './rig/rig.js';
+import { mean, quantile, shown, table } from './rig/statistics.js';
+import type { BenchOptions, Benchmark, Row, Section } from './section.js';
+
+const SEED = 7;
+const SIZES = [10_000, 100_000, 1_000_000];
+const CHART = 'docs/growth.svg';
+const AUTO = `query ($collection: String!, $bounds: BoundsInput!, $zoom: Float!) {
+  viewport(bounds: $bounds, zoom: $zoom) {
+    auto(collection: $collection, limit: 500) { mode total markers { key } clusters { count } }
+  }
+}`;
+
+/** What the same maps cost at one size. */
+interface Size {
+  readonly markers: number;
+  readonly queries: number;
+  readonly readUnits: number;
+  readonly p50: number;
+}
+
+async function measureSize(count: number, views: readonly View[]): Promise<Size> {
+  const rig = await startRig();
+  try {
+    await rig.fill('points', pointsAroundCities(count, SEED));
+    const ask = ({ bounds, zoom }: View) => rig.ask(AUTO, { collection: 'points', bounds, zoom });
+    const queries: number[] = [];
+    const readUnits: number[] = [];
+    const times: number[] = [];
+    for (const view of views) {
+      await ask(view);
+      const wire = await wired(rig, async () => {
+        const begun = performance.now();
+        await ask(view);
+        times.push(performance.now() - begun);
+      });
+      queries.push(wire.queries);
+      readUnits.push(wire.readUnits);
+    }
+    return { markers: count, queries: mean(queries), readUnits: mean(readUnits), p50: quantile(times, 0.5) };
+  } finally {
+    await rig.close();
+  }
+}
+
+/** Markers near a place, which maps there show, and ten times as many at least one map away from it. */
+function nearAndFar(): { readonly near: BenchMarker[]; readonly far: BenchMarker[]; readonly views: readonly View[] } {
+  const views = [8, 9, 10, 11].map((zoom) => viewOf('Poznań', 16.93, 52.41, zoom));
+  const { west, east, south, north } = views[0]?.bounds ?? { west: 0, east: 0, south: 0, north: 0 };
+  const near: BenchMarker[] = [];
+  const far: BenchMarker[] = [];
+  for (const marker of pointsAroundCities(400_000, SEED)) {
+    const { lng, lat } = marker.position;
+    const aside = Math.max(west - lng, lng - east) / (east - west);
+    const above = Math.max(south - lat, lat - north) / (north - south);
+    if (Math.max(aside, above) <= 0 && near.length < 500) near.push(marker);
+    if (Math.max(aside, above) >= 1 && Math.max(aside, above) < 12 && far.length < 5_000) far.push(marker);
+  }
+  return { near, far, views };
+}
+
+/** What maps cost without and with ten times the markers elsewhere. */
+async function elsewhere(): Promise<readonly Row[]> {
+  const { near, far, views } = nearAndFar();
+  const rig = await startRig();
+  try {
+    await rig.fill('alone', near);
+    await rig.fill('among', [...near, ...far.slice(0, near.length * 10)]);
+    const of = async (collection: string) => {
+      let queries = 0;
+      let readUnits = 0;
+      for (const view of views) {
+        await draw(rig, collection, view);
+        const wire = await wired(rig, () => draw(rig, collection, view));
+        queries += wire.queries;
+        readUnits += wire.readUnits;
+      }
+      return { queries, readUnits };
+    };
+    const alone = await of('alone');
+    const among = await of('among');
+    const what = `${near.length} markers, and ten times as many at least one map away`;
+    return [
+      {
+        what: `Query calls of ${views.length} maps: ${what}`,
+        bar: 'no more than without them',
+        measured: String(among.queries),
+        against: `without them ${alone.queries}`,
+        holds: among.queries <= alone.queries,
+      },
+      {
+        what: 'read units for the same',
+        bar: 'at most 1.1 times',
+        measured: shown(among.readUnits / alone.readUnits, 2),
+        against: `without them ${shown(alone.readUnits)}`,
+        holds: among.readUnits <= 1.1 * alone.readUnits,
+      },
+    ];
+  } finally {
+    await rig.close();
+  }
+}
+
+async function draw(rig: Rig, collection: string, view: View): Promise<void> {
+  await rig.ask(
+    `query ($collection: String!, $bounds: BoundsInput!, $zoom: Float!) {
+      viewport(bounds: $bounds, zoom: $zoom) { cells(collection: $collection) { geohash } }
+    }`,
+    { collection, bounds: view.bounds, zoom: view.zoom },
+  );
+  await keysIn(rig, collection, view);
+}
+
+async function run({ quick, say }: BenchOptions): Promise<Section> {
+  say('markers elsewhere');
+  const rows = await elsewhere();
+  const sizes: Size[] = [];
+  if (!quick) {
+    const views = viewsAbout([...pointsAroundCities(SIZES[0] ?? 0, SEED)], 120, SEED);
+    for (const count of SIZES) {
+      say(`${count.toLocaleString('en')} markers`);
+      sizes.push(await measureSize(count, views));
+    }
+    await writeFile(CHART, await chart(sizes));
+  }
+  return {
+    title: 'Growth',
+    rows,
+    text: [
+      'The same 120 maps of 1280x800 px at zooms 2 to 18, asked for `auto` (up to 500 markers, else clusters) a second time,',
+      'in collections of seeded points around cities. More markers make more maps answer with clusters, whose cost does not',
+      'depend on how many markers they stand for.\n',
+      table([
+        ['markers', 'Query calls, mean', 'read units, mean', 'ms, p50'],
+        ...sizes.map(({ markers, queries, readUnits, p50 }) => [
+          markers.toLocaleString('en'),
+          shown(queries),
+          shown(readUnits),
+          shown(p50),
+        ]),
+      ]),
+      '\n![The same maps at three sizes](growth.svg)',
+    ].join('\n'),
+  };
+}
+
+export const growth: Benchmark = { name: 'growth', hasCounts: true, run };

@@ -1,0 +1,221 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import autocannon from 'autocannon';
+
+import { type Engine, startEngine } from '../src/engine/start.js';
+import { viewOf } from './rig/places.js';
+import { type BenchMarker, cityMarkers, randomFrom } from './rig/points.js';
+import { mean, quantile, shown, table } from './rig/statistics.js';
+import type { BenchOptions, Benchmark, Section } from './section.js';
+
+const CONNECTIONS = 64;
+const SECONDS = Number(process.env['BENCH_LOAD_SECONDS'] ?? 300);
+const SEED = 11;
+/** One answer in so many tells what it cost. */
+const COST_EVERY = 10;
+const QUERY = `query ($bounds: BoundsInput!, $zoom: Float!) {
+  viewport(bounds: $bounds, zoom: $zoom) {
+    auto(collection: "cities", limit: 300) {
+      mode total markers { id name category position { lng lat } } clusters { position { lng lat } count }
+    }
+  }
+}`;
+
+/** Somebody who looks at a map: mostly pans, sometimes zooms, now and then jumps to another city. */
+function walker(cities: readonly BenchMarker[], seed: number) {
+  const random = randomFrom(seed);
+  const somewhere = () => cities[Math.floor(random() * cities.length)]?.position ?? { lng: 0, lat: 0 };
+  let { lng, lat } = somewhere();
+  let zoom = 5;
+  return () => {
+    const step = random();
+    const width = (1280 * 360) / (512 * 2 ** zoom);
+    if (step < 0.8) {
+      const angle = random() * 2 * Math.PI;
+      lng += Math.cos(angle) * width * 0.25;
+      lat = Math.max(-80, Math.min(80, lat + Math.sin(angle) * width * 0.15));
+    } else if (step < 0.95) {
+      zoom = Math.max(2, Math.min(14, zoom + (random() < 0.5 ? -1 : 1)));
+    } else {
+      ({ lng, lat } = somewhere());
+      zoom = 3 + Math.floor(random() * 9);
+    }
+    const { bounds } = viewOf('', lng, lat, zoom);
+    return JSON.stringify({ query: QUERY, variables: { bounds, zoom } });
+  };
+}
+
+interface Served {
+  readonly child: ChildProcess;
+  readonly url: string;
+}
+
+/** The built server with the demo's cities, when its cells are complete. */
+async function serve(engine: Engine, cacheMb: number): Promise<Served> {
+  const child = spawn(process.execPath, ['dist/cli/main.js', 'serve', '--demo'], {
+    cwd: fileURLToPath(new URL('..', import.meta.url)),
+    env: {
+      ...process.env,
+      PORT: '0',
+      CELLPORT_CACHE_MB: String(cacheMb),
+      CELLPORT_ENGINE: 'aws',
+      AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint,
+      AWS_REGION: engine.region,
+      AWS_ACCESS_KEY_ID: engine.credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: engine.credentials.secretAccessKey,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = /Serving +(http:\/\/\S+)/.exec(line)?.[1];
+    if (url !== undefined) {
+      child.stdout.resume();
+      return { child, url: url.replace(/\/$/, '') };
+    }
+  }
+  throw new Error('the server ended before it served');
+}
+
+const residentMb = ({ pid }: ChildProcess) =>
+  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+
+interface Cost {
+  readonly queries: number;
+  readonly readUnits: number;
+}
+
+interface Run {
+  readonly perSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly failures: number;
+  /** Mean cost of a viewport in each sixth of the time. */
+  readonly costs: readonly Cost[];
+  /** Resident memory at each sixth of the time. */
+  readonly memory: readonly number[];
+}
+
+async function walk({ child, url }: Served, cities: readonly BenchMarker[]): Promise<Run> {
+  const parts = 6;
+  const begun = performance.now();
+  const seen: Cost[][] = Array.from({ length: parts }, () => []);
+  const part = () => Math.min(parts - 1, Math.floor(((performance.now() - begun) / 1000 / SECONDS) * parts));
+  let clients = 0;
+  let failures = 0;
+  const running = autocannon({
+    url: `${url}/graphql`,
+    method: 'POST',
+    connections: CONNECTIONS,
+    duration: SECONDS,
+    headers: { 'content-type': 'application/json' },
+    setupClient(client) {
+      const next = walker(cities, SEED + clients++);
+      let asked = 0;
+      const go = () => {
+        const cost = asked++ % COST_EVERY === 0 ? { 'x-cellport-cost': '1' } : {};
+        client.setHeadersAndBody({ 'content-type': 'application/json', ...cost }, next());
+      };
+      go();
+      client.on('body', (body: Buffer) => {
+        const text = body.toString();
+        if (text.startsWith('{"errors"') || text.includes('"errors":[')) failures++;
+        else if (text.includes('"extensions"')) {
+          seen[part()]?.push((JSON.parse(text) as { extensions: { cost: Cost } }).extensions.cost);
+        }
+      });
+      client.on('response', go);
+    },
+  });
+  const memory: number[] = [];
+  const watch = setInterval(() => memory.push(residentMb(child)), (SECONDS * 1000) / parts);
+  const result = await running;
+  clearInterval(watch);
+  return {
+    perSecond: result.requests.average,
+    p50: result.latency.p50,
+    p99: result.latency.p99,
+    failures: failures + result.errors + result.non2xx,
+    costs: seen.map((costs) => ({
+      queries: mean(costs.map(({ queries }) => queries)),
+      readUnits: mean(costs.map(({ readUnits }) => readUnits)),
+    })),
+    memory,
+  };
+}
+
+async function run({ say }: BenchOptions): Promise<Section> {
+  execFileSync(process.execPath, ['scripts/build.mjs'], { stdio: 'ignore' });
+  const cities = cityMarkers().filter(({ properties }) => Number(properties?.['population']) >= 5_000);
+  const engine = await startEngine({ dataDir: null });
+  const runs: { readonly name: string; readonly run: Run }[] = [];
+  try {
+    for (const [name, cacheMb] of [
+      ['cell cache of 64 MB', 64],
+      ['no cell cache', 0],
+    ] as const) {
+      say(`${name}: loading`);
+      const served = await serve(engine, cacheMb);
+      say(`${name}: ${CONNECTIONS} clients for ${SECONDS} s`);
+      try {
+        runs.push({ name, run: await walk(served, cities) });
+      } finally {
+        served.child.kill('SIGTERM');
+        await once(served.child, 'exit');
+      }
+    }
+  } finally {
+    await engine.close();
+  }
+  const cached = runs[0]?.run;
+  const last = cached?.memory.at(-1) ?? 0;
+  const settled = quantile(cached?.memory.slice(1, 3) ?? [], 0.5);
+  return {
+    title: `Load: ${CONNECTIONS} clients panning over ${cities.length.toLocaleString('en')} cities for ${SECONDS} s`,
+    rows: [
+      {
+        what: 'requests that failed',
+        bar: 'none',
+        measured: runs.map(({ run: { failures } }) => failures).join(' and '),
+        against: '',
+        holds: runs.every(({ run: { failures } }) => failures === 0),
+      },
+      {
+        what: 'resident memory at the end, against after a third of the time',
+        bar: 'flat: at most 1.2',
+        measured: shown(last / Math.max(1, settled), 2),
+        against: `${Math.round(last)} MB`,
+        holds: last <= 1.2 * settled,
+      },
+    ],
+    text: [
+      'Each client pans (four steps in five), zooms or jumps to another city, and asks for `auto` with at most 300 markers the',
+      'moment it has its answer. The server, DynamoDB Local and the clients share the machine; the stream is consumed meanwhile.',
+      'A viewport costs the most in the first sixth, when the server has seen nothing yet.\n',
+      table([
+        [
+          '',
+          'requests/s',
+          'p50 ms',
+          'p99 ms',
+          'Query calls a viewport, by sixths',
+          'read units, by sixths',
+          'MB, by sixths',
+        ],
+        ...runs.map(({ name, run: { perSecond, p50, p99, costs, memory } }) => [
+          name,
+          shown(perSecond, 0),
+          shown(p50, 0),
+          shown(p99, 0),
+          costs.map(({ queries }) => shown(queries)).join(' '),
+          costs.map(({ readUnits }) => shown(readUnits)).join(' '),
+          memory.map((each) => shown(each, 0)).join(' '),
+        ]),
+      ]),
+    ].join('\n'),
+  };
+}
+
+export const load: Benchmark = { name: 'load', hasCounts: false, run };

@@ -1,0 +1,40 @@
+import { parseArgs } from 'node:util';
+
+import { dynamodbGeo } from './dynamodb-geo.js';
+import { fieldFigures } from './field-figures.js';
+import { growth } from './growth.js';
+import { load } from './load.js';
+import { writeReport } from './report.js';
+import type { Benchmark, Row, Section } from './section.js';
+import { viewports } from './viewports.js';
+
+const ALL: readonly Benchmark[] = [viewports, dynamodbGeo, growth, fieldFigures, load];
+
+const { values, positionals } = parseArgs({
+  options: { quick: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+const { quick } = values;
+const unknown = positionals.filter((name) => !ALL.some((benchmark) => benchmark.name === name));
+if (unknown.length > 0) {
+  console.error(`no benchmark is named ${unknown.join(', ')}; there are ${ALL.map(({ name }) => name).join(', ')}`);
+  process.exit(2);
+}
+
+const show = ({ what, bar, measured, against, holds }: Row) =>
+  `  ${holds === undefined ? '    ' : holds ? 'ok  ' : 'MISS'} ${what}: ${measured} (bar: ${bar}${against === '' ? '' : `; ${against}`})`;
+
+const sections = new Map<string, Section>();
+for (const benchmark of ALL) {
+  const { name, hasCounts } = benchmark;
+  if (positionals.length > 0 ? !positionals.includes(name) : quick && !hasCounts) continue;
+  const begun = performance.now();
+  const section = await benchmark.run({ quick, say: (line) => console.error(`${name}: ${line}`) });
+  console.log(`${section.title} (${Math.round((performance.now() - begun) / 1000)} s)`);
+  for (const row of section.rows) console.log(show(row));
+  sections.set(name, section);
+}
+if (!quick) await writeReport(sections);
+const missed = [...sections.values()].flatMap(({ rows }) => rows).filter(({ holds }) => holds === false);
+// A full run is for finding out; only what CI runs has to hold.
+if (quick && missed.length > 0) process.exitCode = 1;

@@ -1,0 +1,46 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { cpus, totalmem } from 'node:os';
+import { format, resolveConfig } from 'prettier';
+
+import { table } from './rig/statistics.js';
+import type { Row, Section } from './section.js';
+
+const PATH = 'docs/benchmarks.md';
+
+const HEAD = `# Benchmarks
+
+Each section stands as its last run wrote it: \`npm run bench\` runs all, \`npm run bench -- <name>\` one of them, and
+\`npm run bench -- --quick\` the bars that are counts, as CI does. Times are ratios to a floor or a peer in the same run:
+on another machine the seconds differ and the ratios hold. Read units are by AWS's rule (a Query costs at least 0.5),
+counted where requests leave for DynamoDB Local.
+`;
+
+const begins = (name: string) => `<!-- bench: ${name} -->`;
+const END = '<!-- end -->';
+
+const verdict = ({ holds }: Row) => (holds === undefined ? '' : holds ? 'holds' : '**missed**');
+
+function body(name: string, { title, rows, text }: Section): string {
+  const machine = `${cpus().length} cores (${cpus()[0]?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`;
+  const when = new Date().toISOString().slice(0, 10);
+  const figures = table([
+    ['what', 'measured', 'against', 'bar', ''],
+    ...rows.map((row) => [row.what, row.measured, row.against, row.bar, verdict(row)]),
+  ]);
+  const command = `\`npm run bench -- ${name}\`, ${when}, ${machine}, DynamoDB Local 3.3.0 in memory.`;
+  return [begins(name), `## ${title}`, command, figures, text, END].join('\n\n');
+}
+
+/** Puts sections into docs/benchmarks.md, each in place of what an earlier run wrote under its name. */
+export async function writeReport(sections: ReadonlyMap<string, Section>): Promise<void> {
+  let report = await readFile(PATH, 'utf8').catch(() => HEAD);
+  for (const [name, section] of sections) {
+    const from = report.indexOf(begins(name));
+    const until = from < 0 ? -1 : report.indexOf(END, from) + END.length;
+    report =
+      from < 0
+        ? `${report.trimEnd()}\n\n${body(name, section)}\n`
+        : report.slice(0, from) + body(name, section) + report.slice(until);
+  }
+  await writeFile(PATH, await format(report, { ...(await resolveConfig(PATH)), parser: 'markdown' }));
+}

@@ -1,0 +1,103 @@
+import { type Area, areaContains, normalizeBounds } from '../../src/geo/bounds.js';
+import { itemBytes } from '../../src/store/item-size.js';
+import { newMarkerItem } from '../../src/store/marker-item.js';
+import { DRAWN_ATTRIBUTES } from '../../src/store/table-definitions.js';
+import type { Collection } from '../../src/model/collection.js';
+import type { View } from './places.js';
+import type { BenchMarker } from './points.js';
+import type { Rig } from './rig.js';
+import type { Wire } from './wire.js';
+
+/** A map, what is in it by a linear scan, and what it cost to find that out. */
+export interface MeasuredView {
+  readonly view: View;
+  readonly inside: number;
+  /** Read units of one Query over exactly the index entries inside: none can be read for less. */
+  readonly floor: number;
+  readonly cold: Wire;
+  readonly warm: Wire;
+  readonly known: Wire;
+  readonly cells: Wire;
+}
+
+const WORLD = { west: -180, south: -90, east: 180, north: 90 };
+const ENTRY_ATTRIBUTES = ['pk', 'sk', 'gpkA', 'gskA', ...DRAWN_ATTRIBUTES];
+
+/** Bytes of a marker's entry in the geo index, by which its reading is charged. */
+export function entryBytes(rig: Rig, collection: Collection, marker: BenchMarker): number {
+  const item = newMarkerItem(rig.db, collection, marker, '2026-11-21T00:00:00.000Z');
+  return itemBytes(Object.fromEntries(ENTRY_ATTRIBUTES.map((name) => [name, item[name]])));
+}
+
+export const areaOf = ({ bounds }: View): Area => normalizeBounds('bounds', bounds);
+
+const MARKERS = `query ($collection: String!, $bounds: BoundsInput!, $zoom: Float!, $first: Int!, $after: String) {
+  viewport(bounds: $bounds, zoom: $zoom) {
+    markers(collection: $collection, first: $first, after: $after) { nodes { key } pageInfo { hasNextPage endCursor } }
+  }
+}`;
+export const CELLS = `query ($collection: String!, $bounds: BoundsInput!, $zoom: Float!) {
+  viewport(bounds: $bounds, zoom: $zoom) { cells(collection: $collection) { geohash count } }
+}`;
+
+interface Page {
+  readonly viewport: {
+    readonly markers: {
+      readonly nodes: readonly { readonly key: string }[];
+      readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+    };
+  };
+}
+
+/** The keys of all markers of a map, page by page. */
+export async function keysIn(rig: Rig, collection: string, { bounds, zoom }: View): Promise<string[]> {
+  const keys: string[] = [];
+  let after: string | null = null;
+  do {
+    const variables: Record<string, unknown> = { collection, bounds, zoom, first: 5000, after };
+    const { viewport }: Page = await rig.ask<Page>(MARKERS, variables);
+    keys.push(...viewport.markers.nodes.map(({ key }) => key));
+    const { hasNextPage, endCursor } = viewport.markers.pageInfo;
+    after = hasNextPage ? endCursor : null;
+  } while (after !== null);
+  return keys;
+}
+
+/** What a piece of work sends to DynamoDB. */
+export async function wired(rig: Rig, work: () => Promise<unknown>): Promise<Wire> {
+  rig.resetWire();
+  await work();
+  return { ...rig.wire };
+}
+
+/**
+ * Measures a map in four states: `cold`, on a server that has coarse cells in its cache and has not seen this map
+ * before; `warm`, asked again; `known`, after the map's own cells have been drawn too; and those `cells` alone, with
+ * nothing cached at all.
+ */
+export async function measureView(
+  rig: Rig,
+  collection: string,
+  view: View,
+  inside: readonly number[],
+): Promise<MeasuredView> {
+  const { bounds, zoom } = view;
+  const markers = () => keysIn(rig, collection, view);
+  const drawCells = () => rig.ask(CELLS, { collection, bounds, zoom });
+  rig.coolDown();
+  const cells = await wired(rig, drawCells);
+  rig.coolDown();
+  await rig.ask(MARKERS, { collection, bounds: WORLD, zoom: 4, first: 1 });
+  const cold = await wired(rig, markers);
+  const warm = await wired(rig, markers);
+  await drawCells();
+  const known = await wired(rig, markers);
+  const bytes = inside.reduce((total, each) => total + each, 0);
+  return { view, inside: inside.length, floor: Math.max(0.5, Math.ceil(bytes / 4096) / 2), cold, warm, known, cells };
+}
+
+/** Which of the markers lie in a map, by looking at each of them. */
+export function scan(markers: readonly BenchMarker[], view: View): BenchMarker[] {
+  const area = areaOf(view);
+  return markers.filter(({ position }) => areaContains(area, position));
+}

