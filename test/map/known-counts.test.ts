@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+
+import { createCellCache } from '../../src/loaders/cell-cache.js';
+import { viewportCells } from '../../src/map/cells.js';
+import { viewportMarkers } from '../../src/map/markers.js';
+import { readViewport } from '../../src/map/viewport.js';
+import { recordCalls } from '../support/record-calls.js';
+import { testDatabase } from '../support/test-database.js';
+import { type Made, bruteInside, makeCollection, randomFrom, requestContext } from './fixture.js';
+
+const db = await testDatabase();
+const recording = recordCalls(db);
+
+const random = randomFrom(3);
+const marker = (key: string, lng: number, lat: number): Made => ({
+  key,
+  position: { lng, lat },
+  category: 'x',
+  properties: {},
+});
+const sparse = Array.from({ length: 400 }, (_, n) => marker(`s${n}`, random() * 40 + 2, random() * 40 + 2));
+const dense = Array.from({ length: 1_200 }, (_, n) => marker(`d${n}`, -60 + random(), -20 + random()));
+const markers = [...sparse, ...dense];
+await makeCollection(db, { key: 'places', prefixLength: 2 }, markers);
+
+const cellQueries = () =>
+  recording.commands.filter(({ name, input }) => name === 'Query' && input['TableName'] === db.tables.derived).length;
+
+const cellCache = createCellCache({ maxBytes: 16e6, trusted: () => true, now: () => performance.now() });
+
+/** The keys in a map of a degree or two, and the Query calls for cells that finding them took. */
+async function look(west: number, south: number, zoom = 9) {
+  recording.reset();
+  const bounds = { west, south, east: west + 1.5, north: south + 1 };
+  const { context } = requestContext(db, { cellCache });
+  const page = await viewportMarkers(context, readViewport({ bounds, zoom }), 'places', { first: 2_000 });
+  const inside = markers.filter(({ position }) => bruteInside(bounds, position)).map(({ key }) => key);
+  expect(page.edges.map(({ node }) => node.key).toSorted()).toEqual(inside.toSorted());
+  return { queries: cellQueries(), inside: inside.length };
+}
+
+test('coarse cells are read once for a neighbourhood, finer ones where many markers are expected, and used once cached', async () => {
+  expect((await look(10, 10)).queries).toBe(1);
+  for (const [west, south] of [
+    [12, 30],
+    [30, 12],
+    [25.3, 38.1],
+    [4, 4],
+  ] as const) {
+    expect((await look(west, south)).queries).toBe(0);
+  }
+
+  const first = await look(-60.2, -20);
+  expect(first.inside).toBeGreaterThan(1_000);
+  expect(first.queries).toBeGreaterThan(1);
+  expect((await look(-60.2, -20)).queries).toBe(0);
+
+  // Cells that a map has drawn are finer than the coarse ones, and there without another Query.
+  const { context } = requestContext(db, { cellCache });
+  const bounds = { west: 20, south: 20, east: 21.5, north: 21 };
+  await viewportCells(context, readViewport({ bounds, zoom: 9 }), 'places');
+  expect((await look(20, 20)).queries).toBe(0);
+});
