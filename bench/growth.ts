@@ -1,11 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 
 import { chart } from './rig/chart.js';
-import { keysIn, wired } from './rig/measure-views.js';
+import { keysIn, scan, wired } from './rig/measure-views.js';
 import { type View, viewOf, viewsAbout } from './rig/places.js';
 import { type BenchMarker, pointsAroundCities } from './rig/points.js';
 import { type Rig, startRig } from './rig/rig.js';
 import { mean, quantile, shown, table } from './rig/statistics.js';
+import type { Wire } from './rig/wire.js';
 import type { BenchOptions, Benchmark, Row, Section } from './section.js';
 
 const SEED = 7;
@@ -44,6 +45,56 @@ async function measureSize(count: number, views: readonly View[]): Promise<Size>
       readUnits.push(wire.readUnits);
     }
     return { markers: count, queries: mean(queries), readUnits: mean(readUnits), p50: quantile(times, 0.5) };
+  } finally {
+    await rig.close();
+  }
+}
+
+/** The map about a place that holds nearest to so many markers, by halving the zooms. */
+function holding(count: number, [name, lng, lat]: readonly [string, number, number], markers: readonly BenchMarker[]) {
+  let low = 0;
+  let high = 12;
+  for (let step = 0; step < 14; step++) {
+    const zoom = (low + high) / 2;
+    if (scan(markers, viewOf(name, lng, lat, zoom)).length > count) low = zoom;
+    else high = zoom;
+  }
+  return viewOf(name, lng, lat, (low + high) / 2);
+}
+
+interface Counted {
+  readonly view: View;
+  readonly count: number;
+  readonly right: boolean;
+  readonly cold: Wire;
+  readonly warm: Wire;
+}
+
+/** What an exact count of 100,000 of 1,000,000 markers costs, nothing cached and with the cells cached. */
+async function counts(): Promise<Counted[]> {
+  const markers = [...pointsAroundCities(1_000_000, SEED)];
+  const rig = await startRig();
+  try {
+    await rig.fill('points', markers);
+    const found: Counted[] = [];
+    for (const place of [
+      ['Delhi', 77.2, 28.6],
+      ['São Paulo', -46.6, -23.5],
+      ['Milan', 9.2, 45.5],
+    ] as const) {
+      const view = holding(100_000, place, markers);
+      const { bounds, zoom } = view;
+      const query = `query ($bounds: BoundsInput!, $zoom: Float!) { viewport(bounds: $bounds, zoom: $zoom) { count(collection: "points") } }`;
+      let count = 0;
+      const ask = async () => {
+        ({ count } = (await rig.ask<{ viewport: { count: number } }>(query, { bounds, zoom })).viewport);
+      };
+      rig.coolDown();
+      const cold = await wired(rig, ask);
+      const warm = await wired(rig, ask);
+      found.push({ view, count, right: count === scan(markers, view).length, cold, warm });
+    }
+    return found;
   } finally {
     await rig.close();
   }
@@ -129,9 +180,25 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
     }
     await writeFile(CHART, await chart(sizes));
   }
+  say('exact counts');
+  const counted = quick ? [] : await counts();
+  const countUnits = Math.max(0, ...counted.map(({ warm }) => warm.readUnits));
   return {
     title: 'Growth',
-    rows,
+    rows: [
+      ...rows,
+      ...(quick
+        ? []
+        : [
+            {
+              what: 'exact count in a rectangle holding 100,000 of 1,000,000 markers, cells cached, read units',
+              bar: 'at most 10',
+              measured: shown(countUnits),
+              against: 'reading them: 2,000',
+              holds: countUnits <= 10 && counted.every(({ right }) => right),
+            },
+          ]),
+    ],
     text: [
       'The same 120 maps of 1280x800 px at zooms 2 to 18, asked for `auto` (up to 500 markers, else clusters) a second time,',
       'in collections of seeded points around cities. More markers make more maps answer with clusters, whose cost does not',
@@ -145,7 +212,20 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
           shown(p50),
         ]),
       ]),
-      '\n![The same maps at three sizes](growth.svg)',
+      '\n![The same maps at three sizes](growth.svg)\n',
+      'Exact counts in 1,000,000 markers. Cells inside are added up; what is cut by the edge is counted from its markers, and',
+      'that is what the units are spent on: the edge is long, and a Query for each piece of it costs half a unit at least.\n',
+      table([
+        ['about', 'zoom', 'count', 'right', 'nothing cached: Query calls, read units', 'cells cached'],
+        ...counted.map(({ view, count, right, cold, warm }) => [
+          view.name,
+          shown(view.zoom, 2),
+          count.toLocaleString('en'),
+          right ? 'yes' : 'no',
+          `${cold.queries}, ${shown(cold.readUnits)}`,
+          `${warm.queries}, ${shown(warm.readUnits)}`,
+        ]),
+      ]),
     ].join('\n'),
   };
 }
