@@ -1,9 +1,7 @@
-import { stat } from 'node:fs/promises';
-
 import type { Config } from '../config.js';
-import { CellportError, badInput } from '../errors.js';
+import { CellportError } from '../errors.js';
 import { fileIdentity } from '../ingest/import-state.js';
-import { formatOf, readFile } from '../ingest/read-file.js';
+import { formatOf, openRows } from '../ingest/read-file.js';
 import { RejectsFile } from '../ingest/rejects.js';
 import { createLog } from '../log.js';
 import { checkTables } from '../store/table-check.js';
@@ -20,11 +18,8 @@ import { onStop } from './stop.js';
 /** `import`: loads a file, waits until the cells hold it, and prints what came of its rows. */
 export async function importFile(config: Config, path: string, options: ImportOptions): Promise<void> {
   const format = options.format ?? formatOf(path);
-  const file = await stat(path).catch((error: Error) => {
-    throw badInput('file', path, `one that can be read (${error.message})`);
-  });
-  if (!file.isFile()) throw badInput('file', path, 'a file');
   const { keyField, collection: key } = options;
+  const rows = await openRows(path, format, { keyField });
   const log = createLog(config.logLevel);
   warnOfUnknown(config, log);
   const rejects = new RejectsFile(options.rejects ?? `${path}.rejects.ndjson`);
@@ -50,25 +45,24 @@ export async function importFile(config: Config, path: string, options: ImportOp
           source: {
             name: path,
             identity: [await fileIdentity(path), format, keyField ?? ''].join(' '),
-            size: file.size,
+            rows,
           },
-          rows: readFile(path, format, { keyField }),
           rejects,
           once: false,
           label: key,
           signal: stop.signal,
         });
         const { counts, resumed, made, took } = loaded;
-        const rows = counts.created + counts.updated + counts.unchanged + counts.rejected;
+        const all = counts.created + counts.updated + counts.unchanged + counts.rejected;
         console.log(`${path} into collection ${key}${made ? ' (made)' : ''}, ${where}`);
         if (resumed > 0) console.log(`went on behind ${grouped(resumed)} rows that an interrupted import had done`);
         console.log(
-          `${grouped(rows)} rows in ${duration(took)}: ${grouped(counts.created)} created, ${grouped(counts.updated)} updated, ${grouped(counts.unchanged)} unchanged, ${grouped(counts.rejected)} rejected`,
+          `${grouped(all)} rows in ${duration(took)}: ${grouped(counts.created)} created, ${grouped(counts.updated)} updated, ${grouped(counts.unchanged)} unchanged, ${grouped(counts.rejected)} rejected`,
         );
         if (counts.rejected > 0) console.log(`rejected rows, with line and reason: ${rejects.path}`);
         await cells.caughtUp(stop.signal);
         console.log('the cells hold all of it');
-        if (rows > 0 && counts.rejected === rows) {
+        if (all > 0 && counts.rejected === all) {
           throw new CellportError('BAD_USER_INPUT', `no row of ${path} is a marker; ${rejects.path} says why`);
         }
       } finally {

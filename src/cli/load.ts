@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 
 import { type ImportJob, type ImportProgress, importMarkers } from '../ingest/import-markers.js';
@@ -7,7 +8,7 @@ import { type CollectionInput, createCollection, getCollections } from '../store
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/meter.js';
 import { describeTables } from '../store/tables.js';
-import { progressBar } from './progress.js';
+import { type ProgressBar, progressBar } from './progress.js';
 
 export interface Load {
   readonly database: Database;
@@ -15,12 +16,13 @@ export interface Load {
   /** The collection as it is made where it is missing. */
   readonly collection: CollectionInput;
   /** Names the source among others, and its content and how it is read: another content begins anew. */
-  readonly source: { readonly name: string; readonly identity: string; readonly size: number };
-  readonly rows: ImportJob['rows'];
+  readonly source: { readonly name: string; readonly identity: string; readonly rows: ImportJob['source'] };
   readonly rejects: ImportJob['rejects'];
   readonly once: boolean;
   readonly label: string;
   readonly signal: AbortSignal;
+  /** Called with the rows that are done, now and then; the load waits for it. */
+  readonly keepPace?: ((rows: number) => Promise<void>) | undefined;
 }
 
 export interface Loaded extends ImportProgress {
@@ -54,12 +56,13 @@ export async function loadMarkers(load: Load): Promise<Loaded> {
   // A table or collection that was made anew is another one, and nothing that was done to the old one is done to it.
   const table = entities?.description?.TableId ?? entities?.description?.CreationDateTime?.toISOString() ?? '';
   const identity = [source.identity, table, collection.key, collection.createdAt].join(' ');
-  const bar = progressBar(load.label);
+  const checking = progressBar(`${load.label}, checking`);
+  let writing: ProgressBar | undefined;
   try {
     const progress = await importMarkers({
       database,
       collection,
-      rows: load.rows,
+      source: source.rows,
       fresh: made,
       identity,
       state: importStateFile(
@@ -69,15 +72,21 @@ export async function loadMarkers(load: Load): Promise<Loaded> {
       ),
       once: load.once,
       rejects: load.rejects,
+      seed: randomInt(2 ** 32),
       now: () => new Date(),
-      onProgress: ({ counts, resumed, end }) => {
-        const rows = counts.created + counts.updated + counts.unchanged + counts.rejected;
-        bar.update({ rows, resumed, part: source.size > 0 ? end / source.size : 1 });
+      onChecked: ({ rows, part }) => checking.update({ rows, resumed: 0, part }),
+      onProgress: async ({ counts: { created, updated, unchanged }, resumed, part }) => {
+        const rows = created + updated + unchanged;
+        // Not before, as a bar tells its rate from when it was made.
+        if (writing === undefined) checking.end();
+        writing ??= progressBar(load.label);
+        writing.update({ rows, resumed, part });
+        await load.keepPace?.(rows - resumed);
       },
       call: newCall(signal),
     });
     return { ...progress, collection, made, took: performance.now() - began };
   } finally {
-    bar.end();
+    (writing ?? checking).end();
   }
 }

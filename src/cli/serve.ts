@@ -6,7 +6,7 @@ import { CellportError } from '../errors.js';
 import { createGraphqlServer } from '../graphql/server.js';
 import { checkReadiness } from '../http/health.js';
 import { buildHttp } from '../http/server.js';
-import { CITIES_COLLECTION, readCities } from '../ingest/cities.js';
+import { CITIES_COLLECTION, openCities } from '../ingest/cities.js';
 import { RejectsFile } from '../ingest/rejects.js';
 import { createCellCache } from '../loaders/cell-cache.js';
 import { createCollectionCache } from '../loaders/collection-cache.js';
@@ -56,37 +56,37 @@ async function checkPort(http: Config['http']): Promise<void> {
 const AHEAD_OF_CELLS = 20_000;
 
 /**
- * Lets the cells keep up with a load. The embedded engine does one thing at a time, so it takes no longer in all, and the
- * map is complete soon after the last row.
+ * Lets the cells keep up with a load that tells how many rows it has done. The embedded engine does one thing at a time,
+ * so it takes no longer in all, and the map is complete soon after the last row.
  */
-async function* keptUp<T>(rows: AsyncIterable<T> | Iterable<T>, cells: Cells, signal: AbortSignal): AsyncGenerator<T> {
-  let given = 0;
-  for await (const row of rows) {
-    if (given > 0 && given % AHEAD_OF_CELLS === 0) await cells.caughtUp(signal);
-    given += 1;
-    yield row;
-  }
+function keepUp(cells: Cells, signal: AbortSignal): (rows: number) => Promise<void> {
+  let waitedAt = 0;
+  return async (rows) => {
+    if (rows - waitedAt < AHEAD_OF_CELLS) return;
+    waitedAt = rows;
+    await cells.caughtUp(signal);
+  };
 }
 
 /** Loads the cities where they are not there yet, and says so. */
 async function loadDemo(config: Config, { database }: Backend, cells: Cells, signal: AbortSignal): Promise<void> {
-  const { rows, count, identity } = readCities();
+  const { rows, identity } = openCities();
   const { counts, resumed, took } = await loadMarkers({
     database,
     dataDir: config.dataDir,
     collection: CITIES_COLLECTION,
-    source: { name: 'demo', identity, size: count },
-    rows: keptUp(rows, cells, signal),
+    source: { name: 'demo', identity, rows },
     rejects: new RejectsFile(`${config.dataDir}/demo.rejects.ndjson`),
     once: true,
     label: 'Cities',
     signal,
+    keepPace: keepUp(cells, signal),
   });
   const now = counts.created + counts.updated + counts.unchanged + counts.rejected - resumed;
   say(
     'Cities',
     now === 0
-      ? `${grouped(count)} were there`
+      ? `${grouped(rows.size)} were there`
       : `${grouped(now)} loaded in ${duration(took)}, ${grouped((now / took) * 1000)}/s`,
   );
 }

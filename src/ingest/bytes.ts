@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 
 const CHUNK_BYTES = 256 * 1024;
@@ -6,26 +7,28 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 /** Longest row of any format. DynamoDB takes 400 KB an item, so what is longer is a missing quote or bracket. */
 export const LONGEST_ROW = 8 * 1024 * 1024;
 
+/** A piece of a file. */
+export interface Chunk {
+  /** Where in the file it begins, in bytes. */
+  readonly start: number;
+  readonly bytes: Buffer;
+}
+
 /** The bytes of a file in chunks, without a byte order mark. Rejects as the file system does. */
-export async function* readBytes(path: string): AsyncGenerator<Buffer> {
-  let first = true;
+export async function* readBytes(path: string): AsyncGenerator<Chunk> {
+  let start = 0;
   for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>) {
     // The mark is three bytes of a chunk of 256 KB: it never comes in pieces.
-    const marked = first && chunk.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
-    yield marked ? chunk.subarray(BYTE_ORDER_MARK.length) : chunk;
-    first = false;
+    const marked = start === 0 && chunk.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+    const skipped = marked ? BYTE_ORDER_MARK.length : 0;
+    yield { start: start + skipped, bytes: chunk.subarray(skipped) };
+    start += chunk.length;
   }
 }
 
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 /** The text of UTF-8 bytes; undefined where they are none, rather than text with its letters replaced. */
-export function decodeUtf8(bytes: Uint8Array): string | undefined {
-  try {
-    return strictUtf8.decode(bytes);
-  } catch {
-    return undefined;
-  }
+export function decodeUtf8(bytes: Buffer): string | undefined {
+  return isUtf8(bytes) ? bytes.toString() : undefined;
 }
 
 export const NOT_UTF8 = 'it is not UTF-8 text (convert it first, e.g. `iconv -f latin1 -t utf-8`)';

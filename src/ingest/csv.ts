@@ -1,16 +1,20 @@
 import { parse } from 'csv-parse/sync';
 import { badInput } from '../errors.js';
+import { chunks } from '../store/concurrency.js';
 import { NOT_UTF8, decodeUtf8 } from './bytes.js';
 import { readLines, type Line } from './lines.js';
+import { placeOf } from './place.js';
 import {
   FIELD_NAMES,
   contentOf,
   mapFields,
   markerOfFields,
+  type Content,
   type FieldMap,
   type Fields,
   type ReadOptions,
   type Row,
+  type RowReader,
 } from './row.js';
 
 const QUOTE = 0x22;
@@ -26,6 +30,8 @@ const BATCH_BYTES = 1024 * 1024;
 /** Lines that belong together by their quotes. */
 interface CsvRecord {
   readonly lines: readonly Line[];
+  /** As it stands in the file, without its last line feed. */
+  readonly bytes: Buffer;
   readonly text: string | undefined;
 }
 
@@ -37,10 +43,17 @@ function quotesIn(bytes: Buffer): number {
 
 const NEWLINE = Buffer.from('\n');
 
-/** The lines as one text, without the carriage return of the last line's end. */
-function recordText(lines: readonly Line[]): string | undefined {
-  const bytes = Buffer.concat(lines.flatMap(({ bytes: part }, at) => (at === 0 ? [part] : [NEWLINE, part])));
-  return decodeUtf8(bytes)?.replace(/\r$/, '');
+/** The text of a record's bytes, without the carriage return of its last line's end; undefined where it is no UTF-8. */
+function textOf(bytes: Buffer): string | undefined {
+  const text = decodeUtf8(bytes);
+  return text?.endsWith('\r') === true ? text.slice(0, -1) : text;
+}
+
+function recordOf(lines: readonly Line[]): CsvRecord {
+  const [first, ...more] = lines.map(({ bytes }) => bytes);
+  if (first === undefined) throw new Error('a record has at least one line');
+  const bytes = more.length === 0 ? first : Buffer.concat([first, ...more.flatMap((part) => [NEWLINE, part])]);
+  return { lines, bytes, text: textOf(bytes) };
 }
 
 /**
@@ -48,18 +61,24 @@ function recordText(lines: readonly Line[]): string | undefined {
  * lines but the first, so that a stray quote costs the line it stands on and not those after it.
  */
 class Records {
-  readonly #source: AsyncGenerator<Line>;
-  #returned: Line[] = [];
+  readonly #source: AsyncGenerator<readonly Line[]>;
+  /** Lines that were read and stand in no record yet, and which of them is next. */
+  #lines: readonly Line[] = [];
+  #next = 0;
 
-  constructor(source: AsyncGenerator<Line>) {
+  constructor(source: AsyncGenerator<readonly Line[]>) {
     this.#source = source;
   }
 
   async #line(): Promise<Line | undefined> {
-    const returned = this.#returned.shift();
-    if (returned !== undefined) return returned;
-    const next = await this.#source.next();
-    return next.done === true ? undefined : next.value;
+    while (this.#next >= this.#lines.length) {
+      const more = await this.#source.next();
+      if (more.done === true) return undefined;
+      this.#lines = more.value;
+      this.#next = 0;
+    }
+    this.#next += 1;
+    return this.#lines[this.#next - 1];
   }
 
   /** The next record, undefined at the end of the file. */
@@ -76,10 +95,12 @@ class Records {
       quotes += quotesIn(line.bytes);
       bytes += line.length;
     }
-    const text = recordText(lines);
-    if (lines.length === 1 || (text !== undefined && quotes % 2 === 0 && wellFormed(text))) return { lines, text };
-    this.#returned = [...lines.slice(1), ...this.#returned];
-    return { lines: [first], text: recordText([first]) };
+    const record = recordOf(lines);
+    const { text } = record;
+    if (lines.length === 1 || (text !== undefined && quotes % 2 === 0 && wellFormed(text))) return record;
+    this.#lines = [...lines.slice(1), ...this.#lines.slice(this.#next)];
+    this.#next = 0;
+    return recordOf([first]);
   }
 }
 
@@ -143,63 +164,104 @@ function fieldsOf(cells: readonly string[], names: readonly string[], map: Field
   return fields;
 }
 
-/** What the rejects file shows of a record. */
-function sourceOf({ lines, text }: CsvRecord): string {
-  return (text ?? Buffer.concat(lines.map(({ bytes }) => bytes)).toString('latin1')).trimEnd();
+/** What the header of a file says of all its records. */
+interface Header {
+  readonly delimiter: Delimiter;
+  readonly names: readonly string[];
+  readonly map: FieldMap;
 }
 
-/**
- * The rows of a CSV file with a header, whose columns are matched by name. Delimiter comma, semicolon, tab or bar, as the
- * header has it; quotes as in RFC 4180. Throws BAD_USER_INPUT where the header lacks a column.
- */
-export async function* readCsv(path: string, options: ReadOptions): AsyncGenerator<Row> {
-  const records = new Records(readLines(path));
-  let header: CsvRecord | undefined;
-  do header = await records.next(() => true);
-  while (header !== undefined && header.text?.trim() === '');
+/** Reads the header. Throws BAD_USER_INPUT where there is none, or it lacks a column. */
+function readHeader(path: string, header: CsvRecord | undefined, options: ReadOptions): Header {
   if (header === undefined) throw badInput('file', path, 'CSV with a header; it is empty');
   if (header.text === undefined) throw badInput('file', path, `CSV in UTF-8: ${NOT_UTF8}`);
   const delimiter = delimiterOf(header.text);
   const names = parseRecords(header.text, delimiter)?.[0]?.map((name) => name.trim());
   if (names === undefined) throw badInput('file', path, 'CSV with a header; a quote in it is wrong');
-  const map = mapColumns(path, names, options);
-  const wellFormed = (text: string): boolean => parseRecords(text, delimiter)?.length === 1;
+  return { delimiter, names, map: mapColumns(path, names, options) };
+}
 
-  const rowOf = (record: CsvRecord, cells: readonly string[] | undefined): Row => {
-    const [first] = record.lines;
-    const last = record.lines.at(-1);
-    if (first === undefined || last === undefined) throw new Error('a record has at least one line');
-    const bytes = record.lines.reduce((sum, { length }) => sum + length, 0);
-    const row = { line: first.number, end: last.end, bytes, source: sourceOf(record) };
-    if (bytes > LONGEST_RECORD) return { ...row, content: { reason: `it is longer than ${LONGEST_RECORD} bytes` } };
-    if (record.text === undefined) return { ...row, content: { reason: NOT_UTF8 } };
-    if (cells === undefined)
-      return { ...row, content: { reason: 'a quote is missing, or stands inside a field without quotes' } };
+/** The cells of each record, undefined for one whose quotes are wrong. */
+function cellsOf(texts: readonly string[], delimiter: Delimiter): (readonly string[] | undefined)[] {
+  const together = parseRecords(texts.join('\n'), delimiter);
+  if (together?.length === texts.length) return together;
+  // One record that is wrong spoils the call for all: then each is parsed alone.
+  return texts.map((text) => {
+    const alone = parseRecords(text, delimiter);
+    return alone?.length === 1 ? alone[0] : undefined;
+  });
+}
+
+/** What records say by their texts. */
+function contentsOf(texts: readonly string[], header: Header, options: ReadOptions): Content[] {
+  const { delimiter, names, map } = header;
+  return cellsOf(texts, delimiter).map((cells) => {
+    if (cells === undefined) return { reason: 'a quote is missing, or stands inside a field without quotes' };
     if (cells.length !== names.length) {
-      return { ...row, content: { reason: `it has ${cells.length} fields, the header has ${names.length}` } };
+      return { reason: `it has ${cells.length} fields, the header has ${names.length}` };
     }
-    const content = contentOf(() => markerOfFields(fieldsOf(cells, names, map, delimiter), map, options));
-    return { ...row, content };
-  };
+    return contentOf(() => markerOfFields(fieldsOf(cells, names, map, delimiter), map, options));
+  });
+}
 
+/** Why a record is none before its cells are looked at. */
+function faultOf({ lines, text }: CsvRecord): string | undefined {
+  const bytes = lines.reduce((sum, { length }) => sum + length, 0);
+  if (bytes > LONGEST_RECORD) return `it is longer than ${LONGEST_RECORD} bytes`;
+  return text === undefined ? NOT_UTF8 : undefined;
+}
+
+/** The rows of some records. */
+function rowsOf(records: readonly CsvRecord[], header: Header, options: ReadOptions): Row[] {
+  const faults = records.map(faultOf);
+  const texts = records.flatMap(({ text }, at) => (text === undefined || faults[at] !== undefined ? [] : [text]));
+  const contents = contentsOf(texts, header, options).values();
+  return records.map(({ lines, bytes, text }, at) => {
+    const reason = faults[at];
+    const content = reason === undefined ? contents.next().value : { reason };
+    if (content === undefined) throw new Error('a record without a fault has its content');
+    const source = (text ?? bytes.toString('latin1')).trimEnd();
+    return { line: lines[0]?.number ?? 0, ...placeOf(lines[0]?.start ?? 0, bytes), source, content };
+  });
+}
+
+async function* readRows(records: Records, header: Header, options: ReadOptions): AsyncGenerator<readonly Row[]> {
+  const wellFormed = (text: string): boolean => parseRecords(text, header.delimiter)?.length === 1;
   let batch: CsvRecord[] = [];
   let held = 0;
-  const rows = function* (): Generator<Row> {
-    const parsed = parseRecords(batch.map(({ text }) => text ?? '?').join('\n'), delimiter);
-    // One record that is wrong spoils the call for all: then each is parsed alone.
-    const together = parsed?.length === batch.length ? parsed : undefined;
-    for (const [at, record] of batch.entries()) {
-      const alone = record.text === undefined ? undefined : parseRecords(record.text, delimiter);
-      yield rowOf(record, together?.[at] ?? (alone?.length === 1 ? alone[0] : undefined));
-    }
-    batch = [];
-    held = 0;
-  };
   for (let record = await records.next(wellFormed); record !== undefined; record = await records.next(wellFormed)) {
     if (record.text?.trim() === '') continue;
     batch.push(record);
-    held += record.text?.length ?? 0;
-    if (batch.length >= BATCH || held >= BATCH_BYTES) yield* rows();
+    held += record.bytes.length;
+    if (batch.length >= BATCH || held >= BATCH_BYTES) {
+      yield rowsOf(batch, header, options);
+      batch = [];
+      held = 0;
+    }
   }
-  yield* rows();
+  if (batch.length > 0) yield rowsOf(batch, header, options);
+}
+
+/**
+ * Reads a CSV file with a header, whose columns are matched by name. Delimiter comma, semicolon, tab or bar, as the header
+ * has it; quotes as in RFC 4180. Reading throws BAD_USER_INPUT where the header lacks a column.
+ */
+export function csvReader(path: string, options: ReadOptions): RowReader {
+  let header: Header | undefined;
+  return {
+    async *rows() {
+      const records = new Records(readLines(path));
+      let first: CsvRecord | undefined;
+      do first = await records.next(() => true);
+      while (first !== undefined && first.text?.trim() === '');
+      header = readHeader(path, first, options);
+      yield* readRows(records, header, options);
+    },
+    contents(rows) {
+      const known = header;
+      if (known === undefined) throw new Error('the header is read with the rows, before any of them is read again');
+      const texts = rows.map((bytes) => textOf(bytes) ?? '');
+      return chunks(texts, BATCH).flatMap((batch) => contentsOf(batch, known, options));
+    },
+  };
 }

@@ -1,7 +1,17 @@
 import { badInput } from '../errors.js';
 import { LONGEST_ROW, NOT_UTF8, decodeUtf8, readBytes } from './bytes.js';
 import { parseExactly } from './exact-json.js';
-import { contentOf, isFields, markerOfFeature, type Fields, type ReadOptions, type Row } from './row.js';
+import { placeOf } from './place.js';
+import {
+  contentOf,
+  isFields,
+  markerOfFeature,
+  type Content,
+  type Fields,
+  type ReadOptions,
+  type Row,
+  type RowReader,
+} from './row.js';
 
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
@@ -20,7 +30,8 @@ const WGS84 = /CRS:?:?84|EPSG:(?:[\d.]*:)?4326|WGS ?84/i;
 
 interface Element {
   readonly line: number;
-  readonly end: number;
+  /** Where in the file it begins, the blanks before it included. */
+  readonly start: number;
   readonly bytes: Buffer;
 }
 
@@ -28,33 +39,40 @@ interface Element {
  * Cuts the file into what stands between the commas of its `features` array, by counting brackets outside strings;
  * JSON.parse then reads one element at a time. A streaming parser of tokens could not say on which line a feature stands,
  * and would end at the first fault in one. What is around the features (the frame) is collected and given
- * to `onFrame` twice: as far as it goes when the features begin, made whole, and all of it at the end.
+ * to `onFrame` twice, with where in the file it begins: as far as it goes when the features begin, made whole, and all of
+ * it at the end.
  */
-async function* readElements(path: string, onFrame: (frame: string) => void): AsyncGenerator<Element> {
+async function* readElements(
+  path: string,
+  onFrame: (frame: string, start: number) => void,
+): AsyncGenerator<readonly Element[]> {
   let frame = '';
+  let frameStart: number | undefined;
   let depth = 0;
   let inString = false;
   let escaped = false;
   let line = 1;
-  let offset = 0;
   /** Depth of what is directly inside the features array, 0 until it begins. */
   let inside = 0;
   let done = false;
   let pieces: Buffer[] = [];
   let held = 0;
   let begun = 0;
+  let start = 0;
 
-  for await (const chunk of readBytes(path)) {
+  for await (const { start: chunkStart, bytes: chunk } of readBytes(path)) {
+    frameStart ??= chunkStart;
+    const elements: Element[] = [];
     // From where this chunk belongs to the present element, or to the frame.
     let from = 0;
-    const cut = (to: number): Element => {
-      const bytes = Buffer.concat([...pieces, chunk.subarray(from, to)]);
-      const element = { line: begun, end: offset + to, bytes };
+    const cut = (to: number): void => {
+      const rest = chunk.subarray(from, to);
+      elements.push({ line: begun, start, bytes: pieces.length === 0 ? rest : Buffer.concat([...pieces, rest]) });
       pieces = [];
       held = 0;
       begun = 0;
       from = to + 1;
-      return element;
+      start = chunkStart + from;
     };
     for (let at = 0; at < chunk.length; at += 1) {
       const byte = chunk[at] as number;
@@ -80,23 +98,24 @@ async function* readElements(path: string, onFrame: (frame: string) => void): As
             const before = frame + chunk.toString('latin1', from, at);
             if (FEATURES_KEY.test(before)) {
               frame = `${before}[`;
-              onFrame(`${frame}]}`);
+              onFrame(`${frame}]}`, frameStart);
               inside = depth;
               from = at + 1;
+              start = chunkStart + from;
             }
           }
           break;
         case COMMA:
           if (depth === inside) {
             if (begun === 0) begun = line;
-            yield cut(at);
+            cut(at);
           }
           break;
         case CLOSE_OBJECT:
         case CLOSE_ARRAY:
           if (depth === inside && byte === CLOSE_ARRAY) {
             // After the last comma there may be nothing, as in an empty array.
-            if (begun > 0) yield cut(at);
+            if (begun > 0) cut(at);
             pieces = [];
             held = 0;
             from = at;
@@ -108,8 +127,8 @@ async function* readElements(path: string, onFrame: (frame: string) => void): As
         default:
       }
     }
+    yield elements;
     const rest = chunk.subarray(from);
-    offset += chunk.length;
     if (inside === 0) {
       frame += rest.toString('latin1');
       if (frame.length > LONGEST_FRAME) {
@@ -128,7 +147,7 @@ async function* readElements(path: string, onFrame: (frame: string) => void): As
       begun > 0 ? `in the feature that begins on line ${begun}` : `after line ${line}, between two features`;
     throw badInput('file', path, `complete GeoJSON: it ends ${where}`);
   }
-  onFrame(frame);
+  onFrame(frame, frameStart ?? 0);
 }
 
 /** The file without its features, parsed. Throws BAD_USER_INPUT where it is no JSON, or its positions are no degrees. */
@@ -149,37 +168,50 @@ function readFrame(path: string, frame: string): Fields {
   return value;
 }
 
-/**
- * The rows of a GeoJSON FeatureCollection, or of a single Feature. Throws BAD_USER_INPUT where the file as a whole is
- * none: a feature that is wrong in itself is a row with a reason.
- */
-export async function* readGeojson(path: string, options: ReadOptions): AsyncGenerator<Row> {
+/** What a feature says; `source` is its value, or its text where that is no JSON. */
+function readFeature(bytes: Buffer, options: ReadOptions): { readonly source: unknown; readonly content: Content } {
+  const text = decodeUtf8(bytes)?.trim();
+  if (text === undefined) return { source: bytes.toString('latin1'), content: { reason: NOT_UTF8 } };
+  let feature: unknown;
+  try {
+    feature = parseExactly(text);
+  } catch (error) {
+    return { source: text, content: { reason: `it is no JSON: ${(error as SyntaxError).message}` } };
+  }
+  return { source: feature, content: contentOf(() => markerOfFeature(feature, options)) };
+}
+
+async function* readRows(path: string, options: ReadOptions): AsyncGenerator<readonly Row[]> {
   let frame = '';
-  const onFrame = (text: string): void => {
+  let frameStart = 0;
+  const onFrame = (text: string, from: number): void => {
     frame = text;
+    frameStart = from;
     readFrame(path, text);
   };
-  for await (const { line, end, bytes } of readElements(path, onFrame)) {
-    const row = { line, end, bytes: bytes.length };
-    const text = decodeUtf8(bytes)?.trim();
-    if (text === undefined) {
-      yield { ...row, source: bytes.toString('latin1'), content: { reason: NOT_UTF8 } };
-      continue;
-    }
-    let feature: unknown;
-    try {
-      feature = parseExactly(text);
-    } catch (error) {
-      yield { ...row, source: text, content: { reason: `it is no JSON: ${(error as SyntaxError).message}` } };
-      continue;
-    }
-    yield { ...row, source: feature, content: contentOf(() => markerOfFeature(feature, options)) };
+  for await (const elements of readElements(path, onFrame)) {
+    yield elements.map(({ line, start, bytes }) => ({
+      line,
+      ...placeOf(start, bytes),
+      ...readFeature(bytes, options),
+    }));
   }
   const whole = readFrame(path, frame);
   if (whole['type'] === 'Feature') {
-    const row = { line: 1, end: frame.length, bytes: frame.length, source: whole };
-    yield { ...row, content: contentOf(() => markerOfFeature(whole, options)) };
+    const bytes = Buffer.from(frame, 'latin1');
+    yield [{ line: 1, ...placeOf(frameStart, bytes), ...readFeature(bytes, options) }];
   } else if (whole['type'] !== 'FeatureCollection' || !Array.isArray(whole['features'])) {
     throw badInput('file', path, 'a GeoJSON FeatureCollection with an array of features');
   }
+}
+
+/**
+ * Reads a GeoJSON FeatureCollection, or a single Feature. A feature that is wrong in itself is a row with a reason; where
+ * the file as a whole is none, reading it throws BAD_USER_INPUT.
+ */
+export function geojsonReader(path: string, options: ReadOptions): RowReader {
+  return {
+    rows: () => readRows(path, options),
+    contents: (rows) => rows.map((bytes) => readFeature(bytes, options).content),
+  };
 }

@@ -11,11 +11,14 @@ export type ImportCounts = Readonly<z.infer<typeof counts>>;
 const stateShape = z.object({
   /** What is imported where; another one makes the state worthless. */
   identity: z.string(),
-  /** Bytes of the file up to the end of the last row that is done. */
-  end: z.number(),
-  rejectsBytes: z.number(),
+  /** From which the order follows in which the rows are written. */
+  seed: z.number(),
+  /** How many rows are markers, undefined until all are checked. */
+  markers: z.number().optional(),
+  /** How many of these are done: the first so many in that order. */
+  written: z.number(),
   counts,
-  /** Whether the collection was made by this import, so that nothing can stand where its markers go. */
+  /** Whether the collection was made by this import, so that nobody else's markers stand where its own go. */
   bulk: z.boolean(),
   done: z.boolean(),
 });

@@ -6,42 +6,48 @@ const NEWLINE = 0x0a;
 export interface Line {
   /** From 1. */
   readonly number: number;
-  /** Bytes of the file up to the end of this line. */
-  readonly end: number;
+  /** Where in the file it begins, in bytes. */
+  readonly start: number;
   readonly length: number;
   /** Only the beginning, where the line is longer than a row may be. */
   readonly bytes: Buffer;
 }
 
-/** The lines of a file. A line is held only up to the longest row; its length is true all the same. */
-export async function* readLines(path: string): AsyncGenerator<Line> {
+/**
+ * The lines of a file, those that end in one chunk of it together: a generator that gives single lines costs more than
+ * reading them. A line is held only up to the longest row; its length is true all the same.
+ */
+export async function* readLines(path: string): AsyncGenerator<readonly Line[]> {
   let pieces: Buffer[] = [];
+  let start: number | undefined;
   let length = 0;
   let number = 1;
-  let end = 0;
   const keep = (piece: Buffer): void => {
     if (length <= LONGEST_ROW) pieces.push(piece);
     length += piece.length;
   };
   const take = (): Line => {
-    const line = { number, end, length, bytes: Buffer.concat(pieces) };
+    const [only, ...more] = pieces;
+    const bytes = only !== undefined && more.length === 0 ? only : Buffer.concat(pieces);
+    const line = { number, start: start ?? 0, length, bytes };
     pieces = [];
     length = 0;
     number += 1;
     return line;
   };
-  for await (const chunk of readBytes(path)) {
-    const before = end;
+  for await (const { start: chunkStart, bytes: chunk } of readBytes(path)) {
+    const lines: Line[] = [];
+    start ??= chunkStart;
     let from = 0;
     // Only the line feed ends a line: JSON allows U+2028 and U+2029 inside strings, and readline would cut there.
     for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
       keep(chunk.subarray(from, at));
+      lines.push(take());
       from = at + 1;
-      end = before + from;
-      yield take();
+      start = chunkStart + from;
     }
     keep(chunk.subarray(from));
-    end = before + chunk.length;
+    yield lines;
   }
-  if (length > 0) yield take();
+  if (length > 0) yield [take()];
 }

@@ -1,6 +1,7 @@
 import { LONGEST_ROW, NOT_UTF8, decodeUtf8 } from './bytes.js';
 import { parseExactly } from './exact-json.js';
-import { readLines } from './lines.js';
+import { type Line, readLines } from './lines.js';
+import { placeOf } from './place.js';
 import {
   RowFault,
   contentOf,
@@ -8,10 +9,12 @@ import {
   mapFields,
   markerOfFeature,
   markerOfFields,
+  type Content,
   type Fields,
   type MarkerRow,
   type ReadOptions,
   type Row,
+  type RowReader,
 } from './row.js';
 
 const SHOWN_OF_LONG_LINE = 200;
@@ -43,28 +46,38 @@ function markerOfValue(value: unknown, options: ReadOptions): MarkerRow {
   return markerOfFields(fields, mapFields(Object.keys(fields), options), options);
 }
 
-/** The rows of a file with one JSON value a line; empty lines are none. */
-export async function* readNdjson(path: string, options: ReadOptions): AsyncGenerator<Row> {
-  for await (const { number, end, length, bytes } of readLines(path)) {
-    const row = { line: number, end, bytes: length };
-    if (length > LONGEST_ROW) {
-      const source = bytes.subarray(0, SHOWN_OF_LONG_LINE).toString();
-      yield { ...row, source, content: { reason: `it is longer than ${LONGEST_ROW} bytes` } };
-      continue;
-    }
-    const text = decodeUtf8(bytes)?.trim();
-    if (text === undefined) {
-      yield { ...row, source: bytes.toString('latin1'), content: { reason: NOT_UTF8 } };
-      continue;
-    }
-    if (text === '') continue;
-    let value: unknown;
-    try {
-      value = parseExactly(text);
-    } catch (error) {
-      yield { ...row, source: text, content: { reason: `it is no JSON: ${(error as SyntaxError).message}` } };
-      continue;
-    }
-    yield { ...row, source: value, content: contentOf(() => markerOfValue(value, options)) };
+/** What the text of a line says; `source` is the value it holds, or the text where it holds none. */
+function readText(text: string, options: ReadOptions): { readonly source: unknown; readonly content: Content } {
+  let value: unknown;
+  try {
+    value = parseExactly(text);
+  } catch (error) {
+    return { source: text, content: { reason: `it is no JSON: ${(error as SyntaxError).message}` } };
   }
+  return { source: value, content: contentOf(() => markerOfValue(value, options)) };
+}
+
+/** The row of a line; none where it is empty. */
+function rowsOf({ number: line, start, length, bytes }: Line, options: ReadOptions): Row[] {
+  if (length > LONGEST_ROW) {
+    const source = bytes.subarray(0, SHOWN_OF_LONG_LINE).toString();
+    return [
+      { line, start, length, checksum: 0, source, content: { reason: `it is longer than ${LONGEST_ROW} bytes` } },
+    ];
+  }
+  const text = decodeUtf8(bytes)?.trim();
+  if (text === '') return [];
+  const place = placeOf(start, bytes);
+  if (text === undefined) return [{ line, ...place, source: bytes.toString('latin1'), content: { reason: NOT_UTF8 } }];
+  return [{ line, ...place, ...readText(text, options) }];
+}
+
+/** Reads a file with one JSON value a line; empty lines are no rows. */
+export function ndjsonReader(path: string, options: ReadOptions): RowReader {
+  return {
+    async *rows() {
+      for await (const lines of readLines(path)) yield lines.flatMap((line) => rowsOf(line, options));
+    },
+    contents: (rows) => rows.map((bytes) => readText(bytes.toString().trim(), options).content),
+  };
 }

@@ -1,9 +1,13 @@
+import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
+
 import { badInput } from '../errors.js';
-import { readCsv } from './csv.js';
-import { readGeojson } from './geojson.js';
-import { readNdjson } from './ndjson.js';
-import type { ReadOptions, Row } from './row.js';
+import { csvReader } from './csv.js';
+import { geojsonReader } from './geojson.js';
+import { ndjsonReader } from './ndjson.js';
+import { FileSource } from './file-source.js';
+import type { ReadOptions } from './row.js';
+import type { RowSource } from './row-source.js';
 
 export const FILE_FORMATS = ['geojson', 'ndjson', 'csv'] as const;
 export type FileFormat = (typeof FILE_FORMATS)[number];
@@ -19,7 +23,7 @@ const BY_EXTENSION: Readonly<Record<string, FileFormat>> = {
   '.tsv': 'csv',
 };
 
-const READERS = { geojson: readGeojson, ndjson: readNdjson, csv: readCsv } satisfies Record<FileFormat, unknown>;
+const READERS = { geojson: geojsonReader, ndjson: ndjsonReader, csv: csvReader } satisfies Record<FileFormat, unknown>;
 
 /** The format that a file's name promises. Throws BAD_USER_INPUT where it promises none. */
 export function formatOf(path: string): FileFormat {
@@ -31,9 +35,13 @@ export function formatOf(path: string): FileFormat {
 }
 
 /**
- * The rows of a file, read as a stream: what is held at a time does not grow with the file. Rows that are no markers come
- * with a reason; a file that is none of its format at all throws BAD_USER_INPUT.
+ * The rows of a file. Those that are no markers come with a reason; a file that is none of its format at all throws
+ * BAD_USER_INPUT when it is scanned. Throws BAD_USER_INPUT here where there is no such file.
  */
-export function readFile(path: string, format: FileFormat, options: ReadOptions = {}): AsyncGenerator<Row> {
-  return READERS[format](path, options);
+export async function openRows(path: string, format: FileFormat, options: ReadOptions = {}): Promise<RowSource> {
+  const file = await stat(path).catch((error: Error) => {
+    throw badInput('file', path, `one that can be read (${error.message})`);
+  });
+  if (!file.isFile()) throw badInput('file', path, 'a file');
+  return new FileSource(path, file.size, READERS[format](path, options));
 }

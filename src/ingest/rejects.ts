@@ -23,29 +23,17 @@ const withBigints = (_key: string, value: unknown): unknown => (typeof value ===
 export class RejectsFile {
   readonly path: string;
   #file: FileHandle | undefined;
-  #bytes = 0;
 
   constructor(path: string) {
     this.path = path;
   }
 
-  /** How long the file is: what a resumed import goes on from. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  /** Begins anew, or behind the first `bytes` of what an interrupted import has written. */
-  async begin(bytes: number): Promise<void> {
+  /** Takes away what a former run has left. */
+  async begin(): Promise<void> {
     try {
-      if (bytes === 0) {
-        // Nothing but a file of a former run is taken away: the path may be a device or a link to somewhere.
-        const there = await lstat(this.path).catch(() => undefined);
-        if (there?.isFile() === true) await rm(this.path, { force: true });
-        return;
-      }
-      this.#file = await open(this.path, 'a');
-      await this.#file.truncate(bytes);
-      this.#bytes = bytes;
+      // Nothing but a file: the path may be a device or a link to somewhere.
+      const there = await lstat(this.path).catch(() => undefined);
+      if (there?.isFile() === true) await rm(this.path, { force: true });
     } catch (error) {
       throw this.#failure(error);
     }
@@ -61,7 +49,6 @@ export class RejectsFile {
     try {
       this.#file ??= await open(this.path, 'w');
       await this.#file.appendFile(bytes);
-      this.#bytes += bytes.length;
     } catch (error) {
       throw this.#failure(error);
     }

@@ -1,4 +1,5 @@
 import type { Properties } from '../model/marker.js';
+import type { Place } from './place.js';
 
 /** What a row of a file says of a marker, not yet validated: the store's own rules decide on keys, positions and sizes. */
 export interface MarkerRow {
@@ -9,17 +10,24 @@ export interface MarkerRow {
   readonly properties: Properties;
 }
 
-/** One row of a file: a marker, or the reason why it is none. */
-export interface Row {
+/** What a row says: a marker, or the reason why it is none. */
+export type Content = { readonly marker: MarkerRow } | { readonly reason: string };
+
+/** One row of a file. */
+export interface Row extends Place {
   /** The line of the file on which it begins, from 1. */
   readonly line: number;
-  /** Bytes of the file up to the end of this row. */
-  readonly end: number;
-  /** Length of the row in bytes. */
-  readonly bytes: number;
   /** The row as it stood in the file, for the rejects file. */
   readonly source: unknown;
-  readonly content: { readonly marker: MarkerRow } | { readonly reason: string };
+  readonly content: Content;
+}
+
+/** How the rows of a file in one format are read. */
+export interface RowReader {
+  /** All rows in their order, some at a time. Throws BAD_USER_INPUT where the file as a whole is none of the format. */
+  rows(): AsyncGenerator<readonly Row[]>;
+  /** What rows say by their bytes alone, once `rows` has been through; the bytes are those of rows that were markers. */
+  contents(rows: readonly Buffer[]): readonly Content[];
 }
 
 /** How rows are read: `keyField` names the field or property that holds the key, instead of the usual ones. */
@@ -39,7 +47,7 @@ export function isFields(value: unknown): value is Fields {
 }
 
 /** Runs `make` and gives the row's content: its marker, or the reason of the RowFault that it threw. */
-export function contentOf(make: () => MarkerRow): Row['content'] {
+export function contentOf(make: () => MarkerRow): Content {
   try {
     return { marker: make() };
   } catch (error) {

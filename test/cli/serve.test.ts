@@ -108,7 +108,7 @@ describe('cellport import', () => {
     async () => {
       const path = join(folder, 'places.csv');
       const lines = Array.from(
-        { length: 5000 },
+        { length: 6000 },
         (_, at) => `k${at},${(at % 360) - 180},${(at % 170) - 85},Place ${at}`,
       );
       await writeFile(path, ['id,lng,lat,name', ...lines, 'bad,1,91,Nowhere', 'k1,1,1,Again'].join('\n'));
@@ -121,9 +121,9 @@ describe('cellport import', () => {
         const { readdir } = await import('node:fs/promises');
         const names = await readdir(state).catch(() => []);
         const [name] = names.filter((each) => each.endsWith('.json'));
-        const { end = 0 } =
-          name === undefined ? {} : (JSON.parse(await readFile(join(state, name), 'utf8')) as { end?: number });
-        if (end > 0) break;
+        const { written = 0 } =
+          name === undefined ? {} : (JSON.parse(await readFile(join(state, name), 'utf8')) as { written?: number });
+        if (written > 0) break;
         await sleep(20);
       }
       first.child.kill('SIGINT');
@@ -133,19 +133,19 @@ describe('cellport import', () => {
       const second = start('import', args);
       expect(await second.ended).toBe(0);
       expect(second.output()).toMatch(/went on behind [\d,]+ rows/);
-      expect(second.output()).toMatch(/5,002 rows in .*0 updated.*2 rejected/);
+      expect(second.output()).toMatch(/6,002 rows in .*0 updated.*2 rejected/);
       const rejects = (await readFile(`${path}.rejects.ndjson`, 'utf8'))
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line) as { line: number });
-      expect(rejects.map(({ line }) => line)).toEqual([5002, 5003]);
+      expect(rejects.map(({ line }) => line)).toEqual([6002, 6003]);
 
       const third = start('import', args);
       expect(await third.ended).toBe(0);
-      expect(third.output()).toMatch(/0 created, 0 updated, 5,000 unchanged, 2 rejected/);
+      expect(third.output()).toMatch(/0 created, 0 updated, 6,000 unchanged, 2 rejected/);
 
       const server = start('import', ['serve']);
-      expect(await countOf(await serving(server), 'places')).toBe(5000);
+      expect(await countOf(await serving(server), 'places')).toBe(6000);
       server.child.kill('SIGINT');
       expect(await server.ended).toBe(0);
     },

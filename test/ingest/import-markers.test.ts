@@ -6,9 +6,10 @@ import { setMaxListeners } from 'node:events';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import type { CheckProgress } from '../../src/ingest/check-rows.js';
 import { importMarkers, type ImportProgress } from '../../src/ingest/import-markers.js';
 import { fileIdentity, importStateFile } from '../../src/ingest/import-state.js';
-import { formatOf, readFile } from '../../src/ingest/read-file.js';
+import { formatOf, openRows } from '../../src/ingest/read-file.js';
 import { RejectsFile } from '../../src/ingest/rejects.js';
 import { merge, upsertMarkers } from '../../src/ingest/upsert.js';
 import type { Collection } from '../../src/model/collection.js';
@@ -42,6 +43,8 @@ interface Run {
   readonly now?: string;
   readonly rejects?: string;
   readonly signal?: AbortSignal;
+  readonly seed?: number;
+  readonly onChecked?: (progress: CheckProgress) => void;
   readonly onProgress?: (progress: ImportProgress) => void;
 }
 
@@ -51,12 +54,14 @@ async function run(collection: Collection, path: string, options: Run = {}): Pro
   return importMarkers({
     database,
     collection,
-    rows: readFile(path, formatOf(path)),
+    source: await openRows(path, formatOf(path)),
     fresh: options.fresh ?? false,
     identity,
     state: importStateFile(join(folder, 'state'), `${path} ${collection.key}`, identity),
     once: false,
     rejects: new RejectsFile(options.rejects ?? `${path}.rejects.ndjson`),
+    seed: options.seed ?? 1,
+    onChecked: options.onChecked ?? (() => {}),
     now: () => new Date(options.now ?? first),
     onProgress: options.onProgress ?? (() => {}),
     call: newCall(options.signal),
@@ -198,15 +203,15 @@ describe('importing a file', () => {
     const interrupted = run(collection, path, {
       fresh: true,
       signal: stop.signal,
-      onProgress: ({ end }) => {
+      onProgress: ({ part }) => {
         // While the second window is being written.
-        if (end > 0) setTimeout(() => stop.abort(new Error('pulled the plug')), 2);
+        if (part > 0) setTimeout(() => stop.abort(new Error('pulled the plug')), 2);
       },
     });
     await expect(interrupted).rejects.toThrow('pulled the plug');
     const progress: ImportProgress[] = [];
     const result = await run(collection, path, { now: second, onProgress: (each) => progress.push(each) });
-    expect(progress[0]).toMatchObject({ resumed: 100, counts: { created: 99, rejected: 1 } });
+    expect(progress[0]).toMatchObject({ resumed: 100, counts: { created: 100, rejected: 3 } });
     const { created, updated, unchanged, rejected } = result.counts;
     expect({ there: created + unchanged, updated, rejected }).toEqual({ there: 250, updated: 0, rejected: 3 });
     const lines = (await readText(`${path}.rejects.ndjson`, 'utf8')).trim().split('\n');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { formatOf, readFile, type FileFormat } from '../../src/ingest/read-file.js';
+import { formatOf, openRows, type FileFormat } from '../../src/ingest/read-file.js';
 import type { MarkerRow, ReadOptions, Row } from '../../src/ingest/row.js';
 
 let folder = '';
@@ -13,13 +13,21 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
+/** The rows of a file; those that are markers are read again from their places, from the last to the first. */
 async function rowsOf(format: FileFormat, content: string | Uint8Array, options: ReadOptions = {}): Promise<Row[]> {
   files += 1;
   const path = join(folder, `${files}.${format}`);
   await writeFile(path, content);
-  const rows: Row[] = [];
-  for await (const row of readFile(path, format, options)) rows.push(row);
-  return rows;
+  const source = await openRows(path, format, options);
+  try {
+    const rows: Row[] = [];
+    for await (const some of source.scan()) rows.push(...some);
+    const again = rows.filter((row) => 'marker' in row.content).toReversed();
+    expect(await source.read(again)).toEqual(markersOf(again));
+    return rows;
+  } finally {
+    await source.close();
+  }
 }
 
 const markersOf = (rows: readonly Row[]): MarkerRow[] =>

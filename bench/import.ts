@@ -1,0 +1,179 @@
+import { spawn } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { once } from 'node:events';
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+
+import { startEngine } from '../src/engine/start.js';
+import { mapConcurrently } from '../src/store/concurrency.js';
+import { createCollection, type CollectionInput } from '../src/store/collections.js';
+import { createDatabase, type Database, type DatabaseOptions, type Item } from '../src/store/database.js';
+import { newMarkerItem } from '../src/store/marker-item.js';
+import { newCall } from '../src/store/meter.js';
+import { ensureTables } from '../src/store/tables.js';
+import { LOAD, type Result, type Task } from './import/load.js';
+import type { BenchOptions, Benchmark, Section } from './section.js';
+
+const ROWS = 60_000;
+const MANY_ROWS = 1_000_000;
+const ROUNDS = 3;
+const LEAST_RATIO = 0.8;
+const MOST_BYTES = 300_000_000;
+const ITEMS_IN_A_BATCH = 25;
+/** As many as an import has under way. */
+const BATCHES_AT_A_TIME = 12;
+const SEED = 7;
+
+/** Numbers from 0 to below 1 that look like chance and are the same in every run (mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let bits = Math.imul(state ^ (state >>> 15), state | 1);
+    bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
+    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Rows as a list of shops or stops may hold them, about 200 bytes each; neighbours in the list lie close together. */
+function* markers(count: number) {
+  const chance = seeded(SEED);
+  for (let at = 0; at < count; at += 1) {
+    const along = at / count;
+    yield {
+      key: `stop-${String(at).padStart(8, '0')}`,
+      position: {
+        lng: Math.round((along * 360 - 180) * 1e6) / 1e6,
+        lat: Math.round((chance() * 140 - 70) * 1e6) / 1e6,
+      },
+      name: `Stop number ${at}`,
+      category: ['bus', 'tram', 'rail', 'ferry'][Math.floor(chance() * 4)] ?? 'bus',
+      properties: {
+        operator: `Operator ${Math.floor(chance() * 500)}`,
+        platforms: Math.floor(chance() * 12),
+        open: true,
+      },
+    };
+  }
+}
+
+export async function writeRows(path: string, count: number): Promise<void> {
+  const file = createWriteStream(path);
+  for (const marker of markers(count)) {
+    if (!file.write(`${JSON.stringify(marker)}\n`)) await once(file, 'drain');
+  }
+  file.end();
+  await once(file, 'finish');
+}
+
+/** Runs an import in a process of its own. */
+async function load(task: Task): Promise<Result> {
+  const child = spawn(process.execPath, ['--import', 'tsx', LOAD, JSON.stringify(task)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`the import ended with ${code}`);
+  return JSON.parse(text) as Result;
+}
+
+/** Work on two empty tables of an engine of its own: one that has had several tables with streams writes slower. */
+async function onFreshTables<T>(work: (database: Database, options: DatabaseOptions) => Promise<T>): Promise<T> {
+  const engine = await startEngine({ dataDir: null });
+  const { endpoint, region, credentials } = engine;
+  const tables = { entities: 'cellport', derived: 'cellport-derived' };
+  const options: DatabaseOptions = { endpoint, region, credentials, tables, keyStyle: 'readable' };
+  const database = createDatabase(options);
+  try {
+    await ensureTables(database);
+    return await work(database, options);
+  } finally {
+    database.client.destroy();
+    await engine.close();
+  }
+}
+
+const COLLECTION: CollectionInput = { key: 'stops', name: 'stops' };
+
+/** Items a second of BatchWriteItem alone, all items made before. */
+export function bareLoop(count: number): Promise<number> {
+  return onFreshTables(async (database) => {
+    const now = new Date().toISOString();
+    const collection = await createCollection(database, COLLECTION, now, newCall());
+    const items = Array.from(markers(count), (marker) => newMarkerItem(database, collection, marker, now));
+    const batches: Item[][] = [];
+    for (let at = 0; at < items.length; at += ITEMS_IN_A_BATCH) batches.push(items.slice(at, at + ITEMS_IN_A_BATCH));
+    const began = performance.now();
+    await mapConcurrently(batches, BATCHES_AT_A_TIME, async (batch) => {
+      const puts = batch.map((item) => ({ PutRequest: { Item: { ...item } } }));
+      const { UnprocessedItems } = await database.client.send(
+        new BatchWriteCommand({ RequestItems: { [database.tables.entities]: puts } }),
+      );
+      if (Object.keys(UnprocessedItems ?? {}).length > 0) throw new Error('DynamoDB Local left items unprocessed');
+    });
+    return (count / (performance.now() - began)) * 1000;
+  });
+}
+
+export function importOf(path: string, dataDir: string, count: number): Promise<Result> {
+  return onFreshTables(async (_, database) => {
+    const result = await load({ path, dataDir, collection: COLLECTION.key, database });
+    if (result.created !== count) throw new Error(`${result.created} markers were made of ${count} rows`);
+    return result;
+  });
+}
+
+const grouped = (value: number): string => Math.round(value).toLocaleString('en-US');
+const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
+
+async function run({ say }: BenchOptions): Promise<Section> {
+  const folder = await mkdtemp(join(tmpdir(), 'cellport-bench-'));
+  try {
+    const path = join(folder, 'rows.ndjson');
+    await writeRows(path, ROWS);
+    const rounds: { bare: number; imported: number }[] = [];
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const bare = await bareLoop(ROWS);
+      const { created, ms } = await importOf(path, folder, ROWS);
+      const imported = (created / ms) * 1000;
+      rounds.push({ bare, imported });
+      say(`import, round ${round}: ${grouped(imported)} items/s, bare loop ${grouped(bare)}`);
+    }
+    const ratios = rounds.map(({ bare, imported }) => imported / bare).toSorted((a, b) => a - b);
+    const ratio = ratios[Math.floor(ratios.length / 2)] ?? 0;
+    const mean = (of: (round: { bare: number; imported: number }) => number): number =>
+      rounds.reduce((sum, round) => sum + of(round), 0) / rounds.length;
+
+    const many = join(folder, 'many.ndjson');
+    await writeRows(many, MANY_ROWS);
+    say(`import of ${grouped(MANY_ROWS)} rows for its memory; this takes minutes`);
+    const { peakBytes, ms } = await importOf(many, folder, MANY_ROWS);
+    return {
+      title: 'Import',
+      rows: [
+        {
+          what: `first load of ${grouped(ROWS)} rows of NDJSON, items a second beside a bare BatchWriteItem loop`,
+          bar: `at least ${LEAST_RATIO}`,
+          measured: `${ratio.toFixed(2)} (${grouped(mean(({ imported }) => imported))} items/s)`,
+          against: `${grouped(mean(({ bare }) => bare))} items/s`,
+          holds: ratio >= LEAST_RATIO,
+        },
+        {
+          what: `most memory that importing ${grouped(MANY_ROWS)} rows takes`,
+          bar: `under ${megabytes(MOST_BYTES)}`,
+          measured: `${megabytes(peakBytes)} (${grouped((MANY_ROWS / ms) * 1000)} items/s)`,
+          against: '',
+          holds: peakBytes < MOST_BYTES,
+        },
+      ],
+      text: '',
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+export const benchmark: Benchmark = { name: 'import', hasCounts: false, run };

@@ -1,0 +1,77 @@
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { crc32 } from 'node:zlib';
+
+import { CellportError } from '../errors.js';
+import type { Place } from './place.js';
+import { readPlaces } from './read-places.js';
+import type { MarkerRow, Row, RowReader } from './row.js';
+import type { RowSource } from './row-source.js';
+
+/** What tells a file from another one, or from itself after a change. */
+interface Version {
+  readonly device: bigint;
+  readonly inode: bigint;
+  readonly size: bigint;
+  readonly changed: bigint;
+}
+
+async function versionOf(path: string): Promise<Version | undefined> {
+  try {
+    const { dev, ino, size, mtimeNs } = await stat(path, { bigint: true });
+    return { device: dev, inode: ino, size, changed: mtimeNs };
+  } catch {
+    return undefined;
+  }
+}
+
+function changed(path: string): CellportError {
+  return new CellportError(
+    'CONFLICT',
+    `${path} changed while it was being imported; run the same command again to import what it is now`,
+    { file: path },
+  );
+}
+
+/** Reads a file twice, and notices when it is not the same the second time. */
+export class FileSource implements RowSource {
+  readonly size: number;
+  readonly #path: string;
+  readonly #reader: RowReader;
+  #version: Version | undefined;
+  #file: FileHandle | undefined;
+
+  constructor(path: string, size: number, reader: RowReader) {
+    this.size = size;
+    this.#path = path;
+    this.#reader = reader;
+  }
+
+  async *scan(): AsyncGenerator<readonly Row[]> {
+    this.#version = await versionOf(this.#path);
+    yield* this.#reader.rows();
+    await this.#checkVersion();
+  }
+
+  async read(places: readonly Place[]): Promise<readonly MarkerRow[]> {
+    this.#file ??= await open(this.#path);
+    const rows = await readPlaces(this.#file, places);
+    await this.#checkVersion();
+    // The version may lie (clocks with coarse steps, network file systems); what is written is what was checked, for certain.
+    if (rows.some((bytes, at) => crc32(bytes) !== places[at]?.checksum)) throw changed(this.#path);
+    return this.#reader.contents(rows).map((content) => {
+      if ('marker' in content) return content.marker;
+      throw new Error(`a row of ${this.#path} that was a marker is none when it is read again: ${content.reason}`);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close();
+    this.#file = undefined;
+  }
+
+  async #checkVersion(): Promise<void> {
+    const now = await versionOf(this.#path);
+    if (now === undefined || !isDeepStrictEqual(now, this.#version)) throw changed(this.#path);
+  }
+}

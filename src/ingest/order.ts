@@ -1,0 +1,28 @@
+/** Steps by the golden ratio meet every 32-bit number once before they repeat. */
+const STEP = 0x9e3779b9;
+
+/** Mixes the bits of a whole number (the finaliser of MurmurHash3), so that those of neighbours have nothing in common. */
+function mixed(number: number): number {
+  let bits = number | 0;
+  bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
+  return (bits ^ (bits >>> 16)) >>> 0;
+}
+
+/**
+ * The numbers from 0 to below `count` in an order that looks like chance and follows from the seed (a whole number of 32
+ * bits): rows that are neighbours in a file are neighbours on the globe too, and would all go to one partition at once.
+ */
+export function shuffledOrder(count: number, seed: number): Uint32Array {
+  const order = Uint32Array.from({ length: count }, (_, at) => at);
+  let state = mixed(seed);
+  // Fisher and Yates.
+  for (let at = count - 1; at > 0; at -= 1) {
+    state = (state + STEP) | 0;
+    const other = Math.floor((mixed(state) / 2 ** 32) * (at + 1));
+    const held = order[at] ?? 0;
+    order[at] = order[other] ?? 0;
+    order[other] = held;
+  }
+  return order;
+}
