@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 
-const CHUNK_BYTES = 256 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** Longest row of any format. DynamoDB takes 400 KB an item, so what is longer is a missing quote or bracket. */
@@ -18,7 +18,7 @@ export interface Chunk {
 export async function* readBytes(path: string): AsyncGenerator<Chunk> {
   let start = 0;
   for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>) {
-    // The mark is three bytes of a chunk of 256 KB: it never comes in pieces.
+    // The mark is three bytes of a chunk of 64 KB: it never comes in pieces.
     const marked = start === 0 && chunk.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
     const skipped = marked ? BYTE_ORDER_MARK.length : 0;
     yield { start: start + skipped, bytes: chunk.subarray(skipped) };

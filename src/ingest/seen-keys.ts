@@ -3,52 +3,74 @@ import { hash } from 'node:crypto';
 /** Four words of a key's hash and one for the line on which it stood. */
 const WORDS = 5;
 const HASH_WORDS = 4;
-const FIRST_SLOTS = 1024;
-const FULLEST = 0.6;
+/** Tables that grow one by one, so that never more than a small part of the keys is there twice. */
+const TABLES = 64;
+const FIRST_SLOTS = 64;
+const FULLEST = 0.7;
+const GROWTH = 1.5;
 
-/**
- * Remembers which keys a file has had and on which line, in about 40 bytes a key whatever its length. Keys are told apart by 128 bits of SHA-256:
- * that two of a billion keys share them is less likely than one in 10^20.
- */
-export class SeenKeys {
+/** The first 128 bits of a key's SHA-256, as four words. */
+function wordsOf(key: string): Uint32Array {
+  const digest = hash('sha256', key, 'buffer');
+  const words = new Uint32Array(HASH_WORDS);
+  for (let at = 0; at < HASH_WORDS; at += 1) words[at] = digest.readUInt32LE(at * 4);
+  return words;
+}
+
+/** A hash table with open addressing of the keys whose hashes begin alike. */
+class Table {
   #slots = FIRST_SLOTS;
-  #table = new Uint32Array(FIRST_SLOTS * WORDS);
+  #words = new Uint32Array(FIRST_SLOTS * WORDS);
   #used = 0;
 
-  /** The line on which the key stood before, or undefined where this is its first; it is remembered then. Lines count from 1. */
-  add(key: string, line: number): number | undefined {
-    const digest = hash('sha256', key, 'buffer');
-    const words = Array.from({ length: HASH_WORDS }, (_, at) => digest.readUInt32LE(at * 4));
-    const slot = this.#find(words);
-    const before = this.#table[slot + HASH_WORDS] ?? 0;
+  add(hashed: Uint32Array, line: number): number | undefined {
+    const at = this.#find(hashed);
+    const before = this.#words[at + HASH_WORDS] ?? 0;
     if (before > 0) return before;
-    this.#table.set([...words, line], slot);
+    this.#words.set(hashed, at);
+    this.#words[at + HASH_WORDS] = line;
     this.#used += 1;
     if (this.#used > this.#slots * FULLEST) this.#grow();
     return undefined;
   }
 
   /** Where a hash stands in the table, or the free place where it would. A line of 0 marks a free place. */
-  #find(words: ArrayLike<number>): number {
-    let slot = (words[0] ?? 0) % this.#slots;
+  #find(hashed: Uint32Array): number {
+    const words = this.#words;
+    // The first word has chosen the table.
+    let slot = (hashed[1] ?? 0) % this.#slots;
     for (;;) {
       const at = slot * WORDS;
-      if (this.#table[at + HASH_WORDS] === 0) return at;
-      let same = true;
-      for (let word = 0; word < HASH_WORDS; word += 1) same &&= this.#table[at + word] === words[word];
-      if (same) return at;
+      if (words[at + HASH_WORDS] === 0) return at;
+      let word = 0;
+      while (word < HASH_WORDS && words[at + word] === hashed[word]) word += 1;
+      if (word === HASH_WORDS) return at;
       slot = (slot + 1) % this.#slots;
     }
   }
 
   #grow(): void {
-    const old = this.#table;
-    this.#slots *= 2;
-    this.#table = new Uint32Array(this.#slots * WORDS);
+    const old = this.#words;
+    this.#slots = Math.ceil(this.#slots * GROWTH);
+    this.#words = new Uint32Array(this.#slots * WORDS);
     for (let at = 0; at < old.length; at += WORDS) {
       if (old[at + HASH_WORDS] === 0) continue;
       const entry = old.subarray(at, at + WORDS);
-      this.#table.set(entry, this.#find(entry));
+      this.#words.set(entry, this.#find(entry));
     }
+  }
+}
+
+/**
+ * Remembers which keys a file has had and on which line, in about 40 bytes a key whatever its length. Keys are told apart
+ * by 128 bits of SHA-256: that two of a billion keys share them is less likely than one in 10^20.
+ */
+export class SeenKeys {
+  readonly #tables = Array.from({ length: TABLES }, () => new Table());
+
+  /** The line on which the key stood before, or undefined where this is its first; it is remembered then. Lines count from 1. */
+  add(key: string, line: number): number | undefined {
+    const hashed = wordsOf(key);
+    return this.#tables[(hashed[0] ?? 0) % TABLES]?.add(hashed, line);
   }
 }

@@ -8,10 +8,12 @@ it('says of each key on which line it stood first, as a Map would', () => {
       const seen = new SeenKeys();
       const known = new Map<string, number>();
       const all = [...keys, ...Array.from({ length: more }, (_, at) => `k${at % 3100}`)];
-      for (const [at, key] of all.entries()) {
-        expect(seen.add(key, at + 1)).toBe(known.get(key));
-        if (!known.has(key)) known.set(key, at + 1);
-      }
+      const wanted = all.map((key, at) => {
+        const before = known.get(key);
+        if (before === undefined) known.set(key, at + 1);
+        return before;
+      });
+      expect(all.map((key, at) => seen.add(key, at + 1))).toEqual(wanted);
     }),
     { numRuns: 50 },
   );
