@@ -49,12 +49,13 @@ export class FileSource implements RowSource {
 
   async *scan(): AsyncGenerator<readonly Row[]> {
     this.#version = await versionOf(this.#path);
+    this.#file ??= await open(this.#path);
     yield* this.#reader.rows();
     await this.#checkVersion();
   }
 
   async read(places: readonly Place[]): Promise<readonly MarkerRow[]> {
-    this.#file ??= await open(this.#path);
+    if (this.#file === undefined) throw new Error('a file is scanned before its rows are read by their places');
     const rows = await readPlaces(this.#file, places);
     await this.#checkVersion();
     // The version may lie (clocks with coarse steps, network file systems); what is written is what was checked, for certain.

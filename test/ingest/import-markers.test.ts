@@ -1,4 +1,15 @@
-import { mkdtemp, readFile as readText, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  mkdtemp,
+  readFile as readText,
+  rename,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +22,7 @@ import { importMarkers, type ImportProgress } from '../../src/ingest/import-mark
 import { fileIdentity, importStateFile } from '../../src/ingest/import-state.js';
 import { formatOf, openRows } from '../../src/ingest/read-file.js';
 import { RejectsFile } from '../../src/ingest/rejects.js';
+import type { RowSource } from '../../src/ingest/row-source.js';
 import { merge, upsertMarkers } from '../../src/ingest/upsert.js';
 import type { Collection } from '../../src/model/collection.js';
 import { createCollection } from '../../src/store/collections.js';
@@ -44,6 +56,7 @@ interface Run {
   readonly rejects?: string;
   readonly signal?: AbortSignal;
   readonly seed?: number;
+  readonly source?: RowSource;
   readonly onChecked?: (progress: CheckProgress) => void;
   readonly onProgress?: (progress: ImportProgress) => void;
 }
@@ -54,7 +67,7 @@ async function run(collection: Collection, path: string, options: Run = {}): Pro
   return importMarkers({
     database,
     collection,
-    source: await openRows(path, formatOf(path)),
+    source: options.source ?? (await openRows(path, formatOf(path))),
     fresh: options.fresh ?? false,
     identity,
     state: importStateFile(join(folder, 'state'), `${path} ${collection.key}`, identity),
@@ -223,6 +236,152 @@ describe('importing a file', () => {
     expect(found.filter((marker) => marker?.version === 1)).toHaveLength(250);
     // Once through, another run begins anew.
     expect(await run(collection, path)).toMatchObject({ resumed: 0, counts: counts(0, 0, 250, 3) });
+  });
+
+  it('goes on in the same order wherever it was interrupted, and writes every row exactly once', async () => {
+    const total = 350;
+    const keys = many(total).map(({ key }) => key);
+    // Before the first window, then in each of the four, at once and a little later.
+    for (const [at, afterMs] of [0, 1, 2, 3].flatMap((window) => [[window, 0] as const, [window, 4] as const])) {
+      const collection = await newCollection();
+      const path = await file(`every-${at}-${afterMs}.ndjson`, many(total));
+      const stop = new AbortController();
+      setMaxListeners(0, stop.signal);
+      let reports = 0;
+      const interrupted = run(collection, path, {
+        fresh: true,
+        seed: 11,
+        signal: stop.signal,
+        onProgress: () => {
+          if (reports === at) setTimeout(() => stop.abort(new Error('pulled the plug')), afterMs);
+          reports += 1;
+        },
+      });
+      await expect(interrupted).rejects.toThrow('pulled the plug');
+      calls.reset();
+      const result = await run(collection, path, { now: second, seed: 12 });
+      expect(result.resumed).toBeGreaterThanOrEqual(at * 100);
+      expect(result.counts.created + result.counts.unchanged).toBe(total);
+      expect(result.counts.updated).toBe(0);
+      // What the first run had done is not even looked at again.
+      const lookedUp = calls.commands
+        .filter(({ name }) => name === 'BatchGetItem')
+        .flatMap(({ input }) => Object.values(input['RequestItems'] as Record<string, { Keys: unknown[] }>))
+        .flatMap(({ Keys }) => Keys);
+      expect(lookedUp).toHaveLength(total - result.resumed);
+      const found = await load(collection, keys);
+      expect(found.map((marker) => marker?.version)).toEqual(keys.map(() => 1));
+      expect(found.filter((marker) => marker?.createdAt === first).length).toBeGreaterThanOrEqual(result.resumed);
+    }
+  });
+
+  it('leaves alone what was edited behind an interrupted import, and compares what others made ahead of it', async () => {
+    const collection = await newCollection();
+    const path = await file('edited.ndjson', many(300));
+    const stop = new AbortController();
+    setMaxListeners(0, stop.signal);
+    const interrupted = run(collection, path, {
+      fresh: true,
+      signal: stop.signal,
+      onProgress: ({ part }) => {
+        if (part > 0) stop.abort(new Error('pulled the plug'));
+      },
+    });
+    await expect(interrupted).rejects.toThrow('pulled the plug');
+    const keys = many(300).map(({ key }) => key);
+    const there = await load(collection, keys);
+    const done = keys.filter((_, at) => there[at] !== null);
+    const missing = keys.find((_, at) => there[at] === null) ?? '';
+    expect(done.length).toBe(100);
+    const edit = (key: string) =>
+      newMarkerItem(database, collection, { key, position: { lng: 1, lat: 2 }, name: 'edited' }, first);
+    await upsertMarkers(database, [edit(done[0] ?? ''), edit(missing)], call);
+    expect((await run(collection, path, { now: second })).counts).toEqual(counts(299, 1, 0, 0));
+    expect(await load(collection, [done[0] ?? '', missing])).toMatchObject([
+      { name: 'edited', version: 2, createdAt: first },
+      { name: missing, version: 2, createdAt: first, updatedAt: second },
+    ]);
+  });
+
+  it('writes in an order that leads over the whole file and follows from the seed', async () => {
+    const batches = async (seed: number): Promise<number[][]> => {
+      const collection = await newCollection();
+      const path = await file(`order-${made}.ndjson`, many(1000));
+      calls.reset();
+      await run(collection, path, { fresh: true, seed });
+      return calls.commands
+        .filter(({ name }) => name === 'BatchWriteItem')
+        .map(({ input }) => {
+          const [puts = []] = Object.values(
+            input['RequestItems'] as Record<string, { PutRequest: { Item: { name: string } } }[]>,
+          );
+          return puts.map(({ PutRequest: { Item } }) => Number(Item.name.slice(1)));
+        });
+    };
+    const one = await batches(5);
+    expect(one.flat().toSorted((a, b) => a - b)).toEqual(many(1000).map((_, at) => at));
+    for (const batch of one) expect(Math.max(...batch) - Math.min(...batch)).toBeGreaterThan(500);
+    expect(await batches(5)).toEqual(one);
+    expect(await batches(6)).not.toEqual(one);
+  });
+
+  it('remembers that the collection is its own when it is stopped while it checks the rows', async () => {
+    const collection = await newCollection();
+    const path = await file('checking.ndjson', [...many(200), row('bad', { lat: 91 })]);
+    const stop = new AbortController();
+    const interrupted = run(collection, path, {
+      fresh: true,
+      signal: stop.signal,
+      onChecked: () => stop.abort(new Error('pulled the plug')),
+    });
+    await expect(interrupted).rejects.toThrow('pulled the plug');
+    calls.reset();
+    expect(await run(collection, path)).toMatchObject({ resumed: 0, counts: counts(200, 0, 0, 1) });
+    // In batches, not one by one under a condition.
+    expect(calls.count('PutItem')).toBe(0);
+    expect((await readText(`${path}.rejects.ndjson`, 'utf8')).trim().split('\n')).toHaveLength(1);
+  });
+
+  it('refuses a file that changes after it was checked, in size, in place or by another one, and writes none of it', async () => {
+    const lines = many(150)
+      .map((line) => JSON.stringify(line))
+      .join('\n');
+    const changes: Readonly<Record<string, (path: string) => Promise<void>>> = {
+      longer: (path) => appendFile(path, '\n{"key":"new","lng":1,"lat":2}'),
+      shorter: (path) => truncate(path, 1000),
+      'in place': (path) => writeFile(path, lines.replaceAll('"a":1', '"a":2')),
+      replaced: async (path) => {
+        await writeFile(`${path}.new`, lines);
+        await rename(`${path}.new`, path);
+      },
+      deleted: (path) => rm(path),
+      'in place, its time put back': async (path) => {
+        const { atime, mtime } = await stat(path);
+        await writeFile(path, lines.replaceAll('"a":1', '"a":2'));
+        await utimes(path, atime, mtime);
+      },
+    };
+    for (const [name, change] of Object.entries(changes)) {
+      const collection = await newCollection();
+      const path = await file(`changes ${name}.ndjson`, [lines]);
+      // Whole seconds, as the time can be put back no better.
+      await utimes(path, 1_700_000_000, 1_700_000_000);
+      const source = await openRows(path, 'ndjson');
+      const changing: RowSource = {
+        size: source.size,
+        scan: () => source.scan(),
+        read: async (places) => {
+          if (existsSync(path)) await change(path);
+          return source.read(places);
+        },
+        close: () => source.close(),
+      };
+      await expect(run(collection, path, { fresh: true, source: changing })).rejects.toMatchObject({
+        code: 'CONFLICT',
+        message: expect.stringMatching(/changed while/) as unknown,
+      });
+      expect((await load(collection, ['k0', 'k149', 'new'])).every((marker) => marker === null)).toBe(true);
+    }
   });
 
   it('stops with a clear error where the rejects file cannot be written, and has lost nothing when it goes on', async () => {
