@@ -1,3 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
+
+import { chunks } from '../store/concurrency.js';
 import type { Database, Item } from '../store/database.js';
 import { putMarkersInBulk } from '../store/markers.js';
 import type { Call } from '../store/meter.js';
@@ -8,9 +11,11 @@ import type { Place, Places } from './place.js';
 import { upsertMarkers } from './upsert.js';
 
 /** Rows that are written together; after each such window the import could be interrupted and go on. */
-const WINDOW_ROWS = 4000;
+const WINDOW_ROWS = 2000;
 /** What the rows of a window may measure in the file, so that memory stays bounded whatever the rows are like. */
 const WINDOW_BYTES = 8 * 1024 * 1024;
+/** Rows that are read in one go: the writes of the window before need this thread in between, or DynamoDB runs dry. */
+const SLICE_ROWS = 400;
 
 export interface ImportProgress {
   readonly counts: ImportCounts;
@@ -35,7 +40,7 @@ export interface ImportJob extends Omit<CheckJob, 'signal'> {
   /** Called after each window; the next but one waits for it. */
   readonly onProgress: (progress: ImportProgress) => void | Promise<void>;
   readonly call: Call;
-  /** How many rows are written together, 4,000 where left out. */
+  /** How many rows are written together, 2,000 where left out. */
   readonly windowRows?: number | undefined;
 }
 
@@ -63,8 +68,13 @@ async function* windowsOf(
   const now = job.now().toISOString();
   for (let at = from; at < order.length;) {
     const next = nextPlaces(places, order, at, job.windowRows ?? WINDOW_ROWS);
-    const markers = await job.source.read(next);
-    yield markers.map((marker) => itemOf(job, marker, now));
+    const items: Item[] = [];
+    for (const slice of chunks(next, SLICE_ROWS)) {
+      const markers = await job.source.read(slice);
+      items.push(...markers.map((marker) => itemOf(job, marker, now)));
+      await setImmediate();
+    }
+    yield items;
     at += next.length;
   }
 }
@@ -95,6 +105,7 @@ async function writeWindows(job: ImportJob, begun: ImportState, places: Places, 
     });
   await report();
   const windows = windowsOf(job, places, shuffledOrder(places.count, begun.seed), begun.written);
+  let saved = Promise.resolve();
   try {
     let next = windows.next();
     for (let result = await next; result.done !== true; result = await next) {
@@ -114,12 +125,16 @@ async function writeWindows(job: ImportJob, begun: ImportState, places: Places, 
           unchanged: state.counts.unchanged + made.unchanged,
         },
       };
-      await job.state.write(state);
+      // Beside the next window's writes: a state that lags behind makes a resumed import compare more, nothing worse.
+      await saved;
+      saved = job.state.write(state);
+      saved.catch(() => undefined);
       await report();
     }
+    await saved;
     return state;
   } finally {
-    await windows.return(undefined);
+    await Promise.allSettled([windows.return(undefined), saved]);
   }
 }
 
