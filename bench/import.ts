@@ -59,7 +59,7 @@ function* markers(count: number) {
   }
 }
 
-export async function writeRows(path: string, count: number): Promise<void> {
+async function writeRows(path: string, count: number): Promise<void> {
   const file = createWriteStream(path);
   for (const marker of markers(count)) {
     if (!file.write(`${JSON.stringify(marker)}\n`)) await once(file, 'drain');
@@ -99,7 +99,7 @@ async function onFreshTables<T>(work: (database: Database, options: DatabaseOpti
 const COLLECTION: CollectionInput = { key: 'stops', name: 'stops' };
 
 /** Items a second of BatchWriteItem alone, all items made before. */
-export function bareLoop(count: number): Promise<number> {
+function bareLoop(count: number): Promise<number> {
   return onFreshTables(async (database) => {
     const now = new Date().toISOString();
     const collection = await createCollection(database, COLLECTION, now, newCall());
@@ -118,7 +118,7 @@ export function bareLoop(count: number): Promise<number> {
   });
 }
 
-export function importOf(path: string, dataDir: string, count: number): Promise<Result> {
+function importOf(path: string, dataDir: string, count: number): Promise<Result> {
   return onFreshTables(async (_, database) => {
     const result = await load({ path, dataDir, collection: COLLECTION.key, database });
     if (result.created !== count) throw new Error(`${result.created} markers were made of ${count} rows`);
