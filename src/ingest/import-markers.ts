@@ -11,7 +11,7 @@ import type { Place, Places } from './place.js';
 import { upsertMarkers } from './upsert.js';
 
 /** Rows that are written together; after each such window the import could be interrupted and go on. */
-const WINDOW_ROWS = 2000;
+const WINDOW_ROWS = 4000;
 /** What the rows of a window may measure in the file, so that memory stays bounded whatever the rows are like. */
 const WINDOW_BYTES = 8 * 1024 * 1024;
 /** Rows that are read in one go: the writes of the window before need this thread in between, or DynamoDB runs dry. */
@@ -40,7 +40,7 @@ export interface ImportJob extends Omit<CheckJob, 'signal'> {
   /** Called after each window; the next but one waits for it. */
   readonly onProgress: (progress: ImportProgress) => void | Promise<void>;
   readonly call: Call;
-  /** How many rows are written together, 2,000 where left out. */
+  /** How many rows are written together, 4,000 where left out. */
   readonly windowRows?: number | undefined;
 }
 
