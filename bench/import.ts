@@ -13,6 +13,7 @@ import { createDatabase, type Database, type DatabaseOptions, type Item } from '
 import { newMarkerItem } from '../src/store/marker-item.js';
 import { newCall } from '../src/store/meter.js';
 import { ensureTables } from '../src/store/tables.js';
+import { randomFrom } from './rig/points.js';
 import { LOAD, type Result, type Task } from './import/load.js';
 import type { BenchOptions, Benchmark, Section } from './section.js';
 
@@ -26,20 +27,9 @@ const ITEMS_IN_A_BATCH = 25;
 const BATCHES_AT_A_TIME = 12;
 const SEED = 7;
 
-/** Numbers from 0 to below 1 that look like chance and are the same in every run (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let bits = Math.imul(state ^ (state >>> 15), state | 1);
-    bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
-    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Rows as a list of shops or stops may hold them, about 200 bytes each; neighbours in the list lie close together. */
 function* markers(count: number) {
-  const chance = seeded(SEED);
+  const chance = randomFrom(SEED);
   for (let at = 0; at < count; at += 1) {
     const along = at / count;
     yield {
@@ -187,4 +177,4 @@ async function run({ say }: BenchOptions): Promise<Section> {
   }
 }
 
-export const benchmark: Benchmark = { name: 'import', hasCounts: false, run };
+export const imports: Benchmark = { name: 'import', hasCounts: false, run };
