@@ -7,7 +7,7 @@ import {
 import type { Figures } from '../model/cell.js';
 import { batchGet } from './batch-get.js';
 import { chunks } from './concurrency.js';
-import { blockFromItem } from './cells.js';
+import { childrenOfItem } from './cells.js';
 import type { Database } from './database.js';
 import { isFailure, mapFailure } from './failures.js';
 import type { Call } from './meter.js';
@@ -25,7 +25,10 @@ export interface BlockReplacement {
   readonly children: ReadonlyMap<string, Figures>;
 }
 
-/** A block as it was read: `batch` is undefined where there is no item. */
+/**
+ * A block as it was read: `batch` is undefined where there is no item. A child without markers stays in it while it has
+ * sums: they are what the records to come will take away.
+ */
 export interface BlockAsRead {
   readonly batch: number | undefined;
   readonly children: ReadonlyMap<string, Figures>;
@@ -42,8 +45,9 @@ export async function readBlocks(
   const wanted = names.map(({ scope, parent }) => keys.cell(scope, parent));
   const items = await batchGet(database, tables.derived, wanted, call, { consistent });
   return items.map((item) => {
-    const block = item === undefined ? undefined : blockFromItem(keys, item);
-    return { batch: block?.batch, children: block?.children ?? new Map<string, Figures>() };
+    if (item === undefined) return { batch: undefined, children: new Map<string, Figures>() };
+    const { b } = item;
+    return { batch: typeof b === 'number' ? b : 0, children: childrenOfItem(item) };
   });
 }
 

@@ -1,79 +1,37 @@
-import type { UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
-
 import { GEOHASH_ALPHABET } from '../geo/geohash.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { CellBlock, Figures } from '../model/cell.js';
 import { type BatchGetOptions, batchGet } from './batch-get.js';
 import type { Database, Item } from './database.js';
-import { isFailure } from './failures.js';
 import type { Call } from './meter.js';
-import { send } from './send.js';
 
 /**
- * The block that an item holds: `b` is its batch; `n`, `x` and `y` followed by a child's last character are the child's
- * count and sums. Children at zero are left out. Undefined where the item is not under a block's key.
+ * What an item under a block's key says of its children: `n`, `x` and `y` followed by a child's last character are the
+ * child's count and sums. Children of which it says nothing, or that all is zero, are left out.
  */
+export function childrenOfItem(item: Item): Map<string, Figures> {
+  const children = new Map<string, Figures>();
+  for (const child of GEOHASH_ALPHABET) {
+    const figures = {
+      count: number(item[`n${child}`]),
+      sumLng: number(item[`x${child}`]),
+      sumLat: number(item[`y${child}`]),
+    };
+    if (figures.count !== 0 || figures.sumLng !== 0 || figures.sumLat !== 0) children.set(child, figures);
+  }
+  return children;
+}
+
+/** The block that an item holds; `b` is its batch. Undefined where the item is not under a block's key. */
 export function blockFromItem(keys: Keyspace, item: Item): CellBlock | undefined {
   const { pk, sk, b } = item;
   const parent = typeof pk === 'string' && typeof sk === 'string' ? keys.parseCell({ pk, sk })?.geohash : undefined;
   if (parent === undefined) return undefined;
-  const children = new Map<string, Figures>();
-  for (const child of GEOHASH_ALPHABET) {
-    const count = number(item[`n${child}`]);
-    if (count === 0) continue;
-    children.set(child, { count, sumLng: number(item[`x${child}`]), sumLat: number(item[`y${child}`]) });
-  }
+  const children = new Map([...childrenOfItem(item)].filter(([, { count }]) => count !== 0));
   return { parent, batch: number(b), children };
 }
 
 const number = (value: unknown) => (typeof value === 'number' ? value : 0);
-
-/** The UpdateItem that adds a batch's net changes to one block. */
-export function applyBlockRequest(
-  { keys, tables }: Pick<Database, 'keys' | 'tables'>,
-  scope: string,
-  parent: string,
-  batch: number,
-  deltas: ReadonlyMap<string, Figures>,
-): UpdateCommandInput {
-  const added = [...deltas].flatMap(([child, { count, sumLng, sumLat }]) =>
-    Object.entries({ [`n${child}`]: count, [`x${child}`]: sumLng, [`y${child}`]: sumLat }),
-  );
-  const changed = added.filter(([, delta]) => delta !== 0);
-  const add = changed.length === 0 ? '' : ` ADD ${changed.map(([name]) => `${name} :${name}`).join(', ')}`;
-  return {
-    TableName: tables.derived,
-    Key: keys.cell(scope, parent),
-    UpdateExpression: `SET b = :b${add}`,
-    // A block remembers the last batch that changed it, so a batch counts once however often it is applied.
-    ConditionExpression: 'attribute_not_exists(b) OR b < :b',
-    ExpressionAttributeValues: {
-      ':b': batch,
-      ...Object.fromEntries(changed.map(([name, delta]) => [`:${name}`, delta])),
-    },
-  };
-}
-
-/**
- * Adds a batch's net changes to the block of one parent cell in one conditional write; `already` where this batch or a
- * later one stands in it. `deltas` is by the child's last character. May be repeated after any failure.
- */
-export async function applyBlock(
-  database: Database,
-  scope: string,
-  parent: string,
-  batch: number,
-  deltas: ReadonlyMap<string, Figures>,
-  call: Call,
-): Promise<'applied' | 'already'> {
-  try {
-    await send(database, 'update', applyBlockRequest(database, scope, parent, batch, deltas), call);
-    return 'applied';
-  } catch (error) {
-    if (isFailure(error, 'ConditionalCheckFailedException')) return 'already';
-    throw error;
-  }
-}
 
 /** Blocks of one collection by their parents, in that order; one that was never written is empty, of batch 0. */
 export async function getBlocks(

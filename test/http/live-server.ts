@@ -16,11 +16,10 @@ import type { Figures } from '../../src/model/cell.js';
 import { LONGEST_BLOCK, UNITS_PER_DEGREE } from '../../src/model/cell.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { Marker } from '../../src/model/marker.js';
-import { applyBlock } from '../../src/store/cells.js';
-import { mapConcurrently } from '../../src/store/concurrency.js';
 import { getCollections } from '../../src/store/collections.js';
 import type { Database } from '../../src/store/database.js';
 import { newCall } from '../../src/store/meter.js';
+import { addCells } from '../support/add-cells.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -119,5 +118,5 @@ export async function fillCells(
     }
   }
   const scope = db.keys.scope(collection);
-  await mapConcurrently([...blocks], 16, ([parent, deltas]) => applyBlock(db, scope, parent, batch, deltas, newCall()));
+  await addCells(db, scope, batch, blocks);
 }

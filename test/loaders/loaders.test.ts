@@ -8,10 +8,10 @@ import { createSlots } from '../../src/loaders/slots.js';
 import type { Collection } from '../../src/model/collection.js';
 import { planBlocks } from '../../src/plan/blocks.js';
 import { normalizeBounds } from '../../src/geo/bounds.js';
-import { applyBlock } from '../../src/store/cells.js';
 import { createCollection } from '../../src/store/collections.js';
 import { createMarkers } from '../../src/store/markers.js';
 import { newCall } from '../../src/store/meter.js';
+import { addCells } from '../support/add-cells.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';
 
@@ -28,9 +28,7 @@ beforeAll(async () => {
   }));
   await createMarkers(database, parks, markers, NOW, newCall());
   const one = { count: 1, sumLng: 0, sumLat: 0 };
-  for (const parent of ['u', 'u0', 'u1']) {
-    await applyBlock(database, 'parks', parent, 1, new Map([['0', one]]), newCall());
-  }
+  await addCells(database, 'parks', 1, new Map(['u', 'u0', 'u1'].map((parent) => [parent, new Map([['0', one]])])));
 });
 
 function request(signal?: AbortSignal, concurrency = 4) {

@@ -10,13 +10,12 @@ import { createLoaders } from '../../src/loaders/loaders.js';
 import type { MapContext, MapLimits } from '../../src/map/context.js';
 import type { Figures } from '../../src/model/cell.js';
 import type { Collection } from '../../src/model/collection.js';
-import { applyBlock } from '../../src/store/cells.js';
 import { type CollectionInput, createCollection } from '../../src/store/collections.js';
-import { mapConcurrently } from '../../src/store/concurrency.js';
 import type { Database } from '../../src/store/database.js';
 import { type MarkerInput, newMarkerItem } from '../../src/store/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/markers.js';
 import { newCall } from '../../src/store/meter.js';
+import { addCells } from '../support/add-cells.js';
 
 export const NOW = '2026-11-21T10:00:00.000Z';
 
@@ -140,9 +139,7 @@ export async function addMarkers(
     }
   }
   const scope = database.keys.scope(collection);
-  await mapConcurrently([...blocks], 16, ([parent, deltas]) =>
-    applyBlock(database, scope, parent, batch, deltas, call),
-  );
+  await addCells(database, scope, batch, blocks);
 }
 
 /** A collection with these markers in it. */

@@ -1,0 +1,18 @@
+import type { Figures } from '../../src/model/cell.js';
+import { silentLog } from '../../src/log.js';
+import type { Database } from '../../src/store/database.js';
+import { applyBatch } from '../../src/stream/apply.js';
+import { openCells, systemClock } from '../../src/stream/dynamodb.js';
+
+/** Adds to the blocks of a collection, by parent and child, as the stream's consumer does; gives how many it changed. */
+export async function addCells(
+  database: Database,
+  scope: string,
+  batch: number,
+  blocks: ReadonlyMap<string, ReadonlyMap<string, Figures>>,
+): Promise<number> {
+  const { signal } = new AbortController();
+  const options = { port: openCells(database), clock: systemClock, signal, log: silentLog, holds: () => true };
+  const applied = await applyBatch(options, batch, new Map([[scope, blocks]]));
+  return applied.blocks;
+}
