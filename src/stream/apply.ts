@@ -1,5 +1,6 @@
 import type { Log } from '../log.js';
 import type { Figures } from '../model/cell.js';
+import type { BlockMemory } from './block-memory.js';
 import type { CellChanges } from './fold.js';
 import type { BlockName, BlockWrite, CellsPort, Clock, StoredBlock } from './ports.js';
 import { pause } from './shared-state.js';
@@ -33,6 +34,7 @@ export function blockChanges(changes: CellChanges): BlockChange[] {
 }
 
 const NOTHING: Figures = { count: 0, sumLng: 0, sumLat: 0 };
+const ABSENT: StoredBlock = { batch: undefined, children: new Map() };
 
 /** The write that brings a block, as it was read, to a batch. */
 function writeOf(
@@ -48,6 +50,15 @@ function writeOf(
   return { scope, parent, seen, batch, children: new Map(sums) };
 }
 
+/** The block once it was written. */
+function writtenBlock({ children }: StoredBlock, write: BlockWrite): StoredBlock {
+  const now = new Map([...children, ...write.children]);
+  for (const [child, { count, sumLng, sumLat }] of write.children) {
+    if (count === 0 && sumLng === 0 && sumLat === 0) now.delete(child);
+  }
+  return { batch: write.batch, children: now };
+}
+
 /** Whether no markers add up to this: fewer than none, or none that stand somewhere. */
 export const isImpossible = ({ count, sumLng, sumLat }: Figures) =>
   count < 0 || (count === 0 && (sumLng !== 0 || sumLat !== 0));
@@ -59,6 +70,8 @@ export interface ApplyOptions {
   readonly log: Log;
   /** Whether the work was ours a moment ago. While that is not known, nothing is written: the next heartbeat decides. */
   readonly holds: () => boolean;
+  /** What this process knows of blocks; left out where all are to be read. */
+  readonly memory?: BlockMemory | undefined;
 }
 
 /**
@@ -66,10 +79,20 @@ export interface ApplyOptions {
  * batch and is written only as it was read, so it takes part once, whoever applies the batch and however often.
  */
 export async function applyBatch(options: ApplyOptions, batch: number, changes: CellChanges): Promise<Applied> {
-  const { port, clock, signal, log, holds } = options;
+  const { port, clock, signal, log, holds, memory } = options;
   const blocks = blockChanges(changes);
   let written = 0;
   const suspects: BlockName[] = [];
+
+  /** Blocks as they stand, or stood when this process wrote them. Where that failed it knows nothing: all are read. */
+  async function find(names: readonly BlockName[], attempt: number): Promise<readonly StoredBlock[]> {
+    const known = names.map((name) => (attempt === 0 ? memory?.take(name) : undefined));
+    const missing = names.filter((_, index) => known[index] === undefined);
+    // A read that lags is refused at the write, and then repeated as one that does not.
+    const read = missing.length === 0 ? [] : await port.read(missing, attempt > 0);
+    let next = 0;
+    return known.map((block) => block ?? read[next++] ?? ABSENT);
+  }
 
   async function applyChunk(chunk: readonly BlockChange[]): Promise<void> {
     let left = chunk;
@@ -77,11 +100,10 @@ export async function applyBatch(options: ApplyOptions, batch: number, changes: 
       if (attempt > 0) await pause(clock, attempt, signal);
       signal.throwIfAborted();
       try {
-        // A read that lags is refused at the write, and then repeated as one that does not.
-        const stored = await port.read(left, attempt > 0);
+        const stored = await find(left, attempt);
         const open = left.flatMap((change, index) => {
-          const block = stored[index] ?? { batch: undefined, children: new Map<string, Figures>() };
-          return (block.batch ?? 0) >= batch ? [] : [{ change, write: writeOf(change, block, batch) }];
+          const block = stored[index] ?? ABSENT;
+          return (block.batch ?? 0) >= batch ? [] : [{ change, block, write: writeOf(change, block, batch) }];
         });
         if (open.length === 0) return;
         left = open.map(({ change }) => change);
@@ -89,6 +111,9 @@ export async function applyBatch(options: ApplyOptions, batch: number, changes: 
         if (!holds()) continue;
         const outcomes = await port.write(open.map(({ write }) => write));
         left = left.filter((_, index) => outcomes[index] !== 'written');
+        for (const [index, { block, write }] of open.entries()) {
+          if (outcomes[index] === 'written') memory?.remember(write, writtenBlock(block, write));
+        }
         written += outcomes.filter((outcome) => outcome === 'written').length;
         const wrong = open.filter(({ write }) => [...write.children.values()].some(isImpossible));
         suspects.push(

@@ -2,11 +2,22 @@ import type { Keyspace } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
 import type { StreamGap, StreamState } from '../store/stream-state.js';
 import { applyBatch, isImpossible } from './apply.js';
+import { type BlockMemory, createBlockMemory } from './block-memory.js';
 import type { CellChanges } from './fold.js';
 import type { BlockName, CellsPort, Clock, StatePort, StreamPort } from './ports.js';
 import { type Batch, type BatchLimits, type Reader, RecordsLost, createReader } from './reader.js';
 import { OtherLayout, OwnershipLost, type SharedState, pause, takeOwnership } from './shared-state.js';
 import { type Knowledge, broken, firstState, informed, moved, planned, settled } from './state.js';
+
+/**
+ * After a batch of at least so many blocks, and while at least so many records come in a second, the next one is not
+ * planned for some time: most blocks of a batch are written for a few markers, so fewer batches write fewer blocks.
+ */
+export interface LoadPolicy {
+  readonly blocks: number;
+  readonly recordsPerSecond: number;
+  readonly waitMs: number;
+}
 
 export interface ConsumerOptions {
   readonly stream: StreamPort;
@@ -30,6 +41,8 @@ export interface ConsumerOptions {
   readonly leaseMs?: number;
   readonly pollMs?: number;
   readonly limits?: BatchLimits;
+  readonly load?: LoadPolicy;
+  readonly memory?: BlockMemory;
 }
 
 export interface ConsumerStatus {
@@ -61,6 +74,7 @@ const BLOCKS_TO_CHECK = 20;
 /** Long enough for listings and pages of the stream to have caught up with one another. */
 const BELIEVED_AFTER_MS = 30_000;
 const LIMITS: BatchLimits = { records: 200_000, cells: 100_000 };
+const LOAD: LoadPolicy = { blocks: 1_000, recordsPerSecond: 100, waitMs: 10_000 };
 
 /**
  * Keeps the cells of all collections from the stream of the markers. Of all consumers with the same state one works and
@@ -68,6 +82,7 @@ const LIMITS: BatchLimits = { records: 200_000, cells: 100_000 };
  */
 export function createConsumer(options: ConsumerOptions): Consumer {
   const { stream, clock, log, leaseMs = LEASE_MS, pollMs = POLL_MS, limits = LIMITS } = options;
+  const { load = LOAD, memory = createBlockMemory() } = options;
   let owner = false;
   let latest: StreamState | undefined;
   /** When the cells were last known to hold all there was, on the clock of this process. */
@@ -91,11 +106,14 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     };
     let suspects: readonly BlockName[] = [];
     let suspectedAt = 0;
-    const applying = { port: options.cells, clock, signal, log, holds: () => shared.holds() };
+    // Whoever owned the work in between has written blocks.
+    memory.clear();
+    const applying = { port: options.cells, clock, signal, log, holds: () => shared.holds(), memory };
     const newReader = (state: StreamState): Reader =>
       createReader({ port: stream, clock, keys: options.keys, pollMs, signal }, state);
 
-    async function apply(batch: number, { changes, setAside }: Pick<Batch, 'changes' | 'setAside'>): Promise<void> {
+    /** Brings a batch into all blocks; gives how many of them were written. */
+    async function apply(batch: number, { changes, setAside }: Pick<Batch, 'changes' | 'setAside'>): Promise<number> {
       for (let attempt = 0; setAside.length > 0; attempt += 1) {
         try {
           await options.state.setAside(setAside);
@@ -112,6 +130,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       if (found.length > 0) suspectedAt = clock.now();
       complete.batch = batch;
       options.onApplied?.(batch, changes);
+      return blocks;
     }
 
     /**
@@ -180,10 +199,12 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       complete.knowledge = undefined;
       // What comes in meanwhile makes the next batch: the more there is to write, the fewer writes a marker takes.
       let busy = true;
-      ahead = reader.gather(limits, () => busy);
+      let loadUntil = -Infinity;
+      ahead = reader.gather(limits, (lately) => busy || (lately >= load.recordsPerSecond && clock.now() < loadUntil));
       ahead.catch(() => undefined);
       try {
-        await apply(number, batch);
+        const blocks = await apply(number, batch);
+        if (blocks >= load.blocks) loadUntil = clock.now() + load.waitMs;
       } finally {
         busy = false;
       }

@@ -53,8 +53,11 @@ export interface BatchLimits {
 
 /** Reads the stream from where a state has come to. */
 export interface Reader {
-  /** Folds what there is: until nothing more is there and `more` says no, or the batch is full. */
-  gather(limits: BatchLimits, more: () => boolean): Promise<Batch>;
+  /**
+   * Folds what there is: until nothing more is there and `more` says no, or the batch is full. `more` is told how many
+   * records came within the last second.
+   */
+  gather(limits: BatchLimits, more: (lately: number) => boolean): Promise<Batch>;
   /** Folds exactly what is planned. Throws RecordsLost where not all of it is there any more. */
   replay(plan: Readonly<Record<string, PlannedRange>>): Promise<Pick<Batch, 'changes' | 'setAside'>>;
 }
@@ -100,6 +103,7 @@ const EMPTY_PAGES_WHEN_OPENED = 3;
 const LISTINGS_TO_BELIEVE = 3;
 const SHARDS_AT_A_TIME = 16;
 const LONGEST_KEY_KEPT = 4_096;
+const LATELY_MS = 1_000;
 
 function setAsideOf(shard: string, { sequence, keys, event }: StreamRecord, reason: string): SetAsideRecord {
   return { shard, sequence, reason, event, item: JSON.stringify(keys).slice(0, LONGEST_KEY_KEPT) };
@@ -132,6 +136,17 @@ function createGathering(keys: ReaderOptions['keys']) {
       if (before !== undefined) fold.add(scope, before, -1);
       if (after !== undefined) fold.add(scope, after, 1);
     },
+  };
+}
+
+/** Counts what came within the last second, from a running total. */
+function createRecently(clock: Pick<Clock, 'now'>) {
+  const seen: { readonly at: number; readonly total: number }[] = [];
+  return (total: number): number => {
+    const at = clock.now();
+    seen.push({ at, total });
+    while ((seen[1]?.at ?? Infinity) <= at - LATELY_MS) seen.shift();
+    return total - (seen[0]?.total ?? 0);
   };
 }
 
@@ -254,6 +269,7 @@ export function createReader(options: ReaderOptions, state: StreamState): Reader
   return {
     async gather(limits, more) {
       const gathering = createGathering(keys);
+      const recently = createRecently(clock);
       const ranges: Record<string, PlannedRange> = {};
       let endAt: number | undefined;
       let waitedFor: number | undefined;
@@ -306,7 +322,7 @@ export function createReader(options: ReaderOptions, state: StreamState): Reader
         // A shard may wait to be read that only the next listing makes readable.
         endAt = mayHaveMore || listAgain ? undefined : begun;
         if (gathering.count() >= limits.records || gathering.fold.cells() >= limits.cells) break;
-        if (!more()) {
+        if (!more(recently(gathering.count()))) {
           waitedFor ??= begun;
           if (!mayHaveMore || clock.now() - waitedFor >= LONGEST_GATHERING_MS) break;
         }

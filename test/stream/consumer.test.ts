@@ -1,42 +1,19 @@
 import { expect, test } from 'vitest';
 
-import { silentLog } from '../../src/log.js';
 import { putInBulk } from '../../src/store/batch-write.js';
 import { readBlocks, replaceBlocks } from '../../src/store/apply-blocks.js';
 import { newCall } from '../../src/store/meter.js';
 import { send } from '../../src/store/send.js';
 import { listSetAside, loadStreamState, putStreamState } from '../../src/store/stream-state.js';
 import { createConsumer } from '../../src/stream/consumer.js';
-import {
-  createStreamsClient,
-  firstSince,
-  openCells,
-  openState,
-  openStream,
-  systemClock,
-} from '../../src/stream/dynamodb.js';
-import { ownName } from '../../src/stream/owners.js';
 import { firstState } from '../../src/stream/state.js';
-import { engine, testDatabase } from '../support/test-database.js';
-import { countedCells, markerItem, storedCells, untilRead } from './support.js';
+import { testDatabase } from '../support/test-database.js';
+import { countedCells, markerItem, storedCells, streamParts, untilRead } from './support.js';
 
 const db = await testDatabase();
 
-function consumerOf(onApplied: (batch: number) => void = () => undefined) {
-  return createConsumer({
-    stream: openStream(db, createStreamsClient(engine())),
-    state: openState(db, 'cells'),
-    cells: openCells(db),
-    clock: systemClock,
-    keys: db.keys,
-    log: silentLog,
-    self: ownName(),
-    since: () => firstSince(db),
-    onApplied,
-    leaseMs: 2_000,
-    pollMs: 20,
-  });
-}
+const consumerOf = (onApplied: (batch: number) => void = () => undefined) =>
+  createConsumer({ ...streamParts(db), onApplied });
 
 test('cells follow creates, moves and deletes; what is no marker is set aside; a stopped owner leaves at once', async () => {
   const stop = new AbortController();

@@ -1,26 +1,16 @@
 import type { TableDescription } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
 
-import { silentLog } from '../../src/log.js';
 import { createCollection } from '../../src/store/collections.js';
 import type { Item } from '../../src/store/database.js';
 import { newCall } from '../../src/store/meter.js';
 import { send } from '../../src/store/send.js';
 import { loadStreamState } from '../../src/store/stream-state.js';
 import { createConsumer } from '../../src/stream/consumer.js';
-import {
-  createStreamsClient,
-  firstSince,
-  openCells,
-  openState,
-  openStream,
-  systemClock,
-} from '../../src/stream/dynamodb.js';
-import { ownName } from '../../src/stream/owners.js';
 import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
-import { engine, testDatabase } from '../support/test-database.js';
-import { countedCells, markerItem, storedCells, untilRead } from './support.js';
+import { testDatabase } from '../support/test-database.js';
+import { countedCells, markerItem, storedCells, streamParts, untilRead } from './support.js';
 
 const THREE_DAYS_MS = 3 * 24 * 3_600_000;
 
@@ -45,18 +35,7 @@ interceptCalls(db, 'DescribeTable', async (input, ask) => {
 /** Starts a consumer that has no state yet, waits until it has read all there is, and gives its gap. */
 async function gapOfFirstStart(name: string, meanwhile: () => Promise<unknown>): Promise<string | undefined> {
   const stop = new AbortController();
-  const consumer = createConsumer({
-    stream: openStream(db, createStreamsClient(engine())),
-    state: openState(db, name),
-    cells: openCells(db),
-    clock: systemClock,
-    keys: db.keys,
-    log: silentLog,
-    self: ownName(),
-    since: () => firstSince(db),
-    leaseMs: 2_000,
-    pollMs: 20,
-  });
+  const consumer = createConsumer(streamParts(db, name));
   const running = consumer.run(stop.signal);
   await meanwhile();
   await untilRead(db, name);

@@ -1,47 +1,24 @@
 import { expect, test } from 'vitest';
 
-import { silentLog } from '../../src/log.js';
 import { putInBulk } from '../../src/store/batch-write.js';
 import { readBlocks, replaceBlocks } from '../../src/store/apply-blocks.js';
 import { newCall } from '../../src/store/meter.js';
 import { send } from '../../src/store/send.js';
 import { loadStreamState, putStreamState } from '../../src/store/stream-state.js';
 import { createConsumer } from '../../src/stream/consumer.js';
-import {
-  createStreamsClient,
-  firstSince,
-  openCells,
-  openState,
-  openStream,
-  systemClock,
-} from '../../src/stream/dynamodb.js';
-import { ownName } from '../../src/stream/owners.js';
 import { recount } from '../../src/stream/recount.js';
 import { openRecount } from '../../src/stream/recount-reads.js';
-import { engine, testDatabase } from '../support/test-database.js';
-import { countedCells, markerItem, storedCells, untilRead } from './support.js';
+import { testDatabase } from '../support/test-database.js';
+import { countedCells, markerItem, storedCells, streamParts, untilRead } from './support.js';
 
 const db = await testDatabase();
 
-function parts() {
-  return {
-    stream: openStream(db, createStreamsClient(engine())),
-    state: openState(db, 'cells'),
-    cells: openCells(db),
-    clock: systemClock,
-    keys: db.keys,
-    log: silentLog,
-    self: ownName(),
-    leaseMs: 2_000,
-  };
-}
-
 const recounting = (checkOnly: boolean) =>
-  recount({ ...parts(), tables: openRecount(db, 'cells'), checkOnly }, new AbortController().signal);
+  recount({ ...streamParts(db), tables: openRecount(db, 'cells'), checkOnly }, new AbortController().signal);
 
 test('a recount mends what has drifted and ends the gap, beside a consumer and writers at work', async () => {
   const stop = new AbortController();
-  const running = createConsumer({ ...parts(), since: () => firstSince(db), pollMs: 20 }).run(stop.signal);
+  const running = createConsumer(streamParts(db)).run(stop.signal);
   const markers = Array.from({ length: 1_000 }, (_, index) =>
     markerItem(db, 'parks', `m${index}`, ((index * 7.7) % 360) - 180, ((index * 3.3) % 180) - 90),
   );

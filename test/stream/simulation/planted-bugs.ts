@@ -1,4 +1,4 @@
-import type { BlockOutcome } from '../../../src/stream/ports.js';
+import type { BlockName, BlockOutcome } from '../../../src/stream/ports.js';
 import type { Plant } from './simulate.js';
 
 /** Mistakes that a scheme like this one invites. The simulation has to find each of them, or it proves nothing. */
@@ -70,6 +70,39 @@ export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
       },
     },
   }),
+
+  /** Blocks of two collections are taken for one another: both have the number of the batch that wrote them. */
+  'the memory of blocks does not tell collections apart': (ports) => ({
+    ...ports,
+    memory: {
+      ...ports.memory,
+      take: (name) => ports.memory.take({ ...name, scope: '' }),
+      remember: (name, block) => ports.memory.remember({ ...name, scope: '' }, block),
+    },
+  }),
+
+  /** A block of which only the latest changes are known is taken for the whole. */
+  'the memory of blocks knows only what was written last': (ports) => {
+    const written = new Map<string, readonly string[]>();
+    const nameOf = ({ scope, parent }: BlockName) => `${scope}/${parent}`;
+    return {
+      ...ports,
+      cells: {
+        ...ports.cells,
+        write: (writes) => {
+          for (const write of writes) written.set(nameOf(write), [...write.children.keys()]);
+          return ports.cells.write(writes);
+        },
+      },
+      memory: {
+        ...ports.memory,
+        remember: (name, { batch, children }) => {
+          const latest = [...children].filter(([child]) => written.get(nameOf(name))?.includes(child));
+          ports.memory.remember(name, { batch, children: new Map(latest) });
+        },
+      },
+    };
+  },
 
   /** An iterator that lived too long goes on with what is written from then on. */
   'an expired iterator skips what it had not read': (ports) => ({

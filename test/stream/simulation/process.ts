@@ -1,3 +1,4 @@
+import { type BlockMemory, createBlockMemory } from '../../../src/stream/block-memory.js';
 import type { Clock, StreamPort } from '../../../src/stream/ports.js';
 import { StreamFailure } from '../../../src/stream/ports.js';
 import type { CellsPort, StatePort } from '../../../src/stream/ports.js';
@@ -19,6 +20,7 @@ export interface Ports {
   readonly stream: StreamPort;
   readonly state: StatePort;
   readonly cells: CellsPort;
+  readonly memory: BlockMemory;
 }
 
 /**
@@ -117,6 +119,8 @@ export class Process {
   ports(table: TableModel, derived: DerivedModel): Ports {
     const { chance } = this.#world;
     return {
+      // None, one for some of the blocks, and one for all.
+      memory: createBlockMemory(chance.pick([0, 3_000, 1_000_000])),
       stream: {
         identify: () => this.#call(() => table.stream),
         listShards: (stream, after) => this.#call(() => table.listShards(stream, after)),

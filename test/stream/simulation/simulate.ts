@@ -118,6 +118,8 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
       leaseMs: 10_000,
       pollMs: 200,
       limits: { records: chance.pick([3, 20, 1_000]), cells: 1_000 },
+      // Whether a batch waits for more while markers come in.
+      load: { blocks: 1, recordsPerSecond: chance.pick([1, Infinity]), waitMs: 10_000 },
     });
     running.push({ process, consumer });
     consumer.run(process.stop.signal).catch((error: unknown) => {
