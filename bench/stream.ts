@@ -1,0 +1,83 @@
+import type { Benchmark, Row, Section } from './section.js';
+import { cityMarkers } from './stream/city-markers.js';
+import { measureFollowUp } from './stream/follow-up-cost.js';
+import { type Round, measureLoadAlone, measureThroughput } from './stream/throughput.js';
+
+const SEED = 7;
+const MARKERS = 40_000;
+const ROUNDS = 3;
+const IN_ONE_CITY = 1_000;
+
+const MOST_UNITS_OF_ONE = 12;
+const MOST_UNITS_EACH = 0.5;
+const LEAST_RATIO = 0.5;
+
+const whole = (value: number) => Math.round(value).toLocaleString('en');
+const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+
+async function costRows(): Promise<Row[]> {
+  const { one, batch } = await measureFollowUp(SEED, IN_ONE_CITY);
+  const each = batch / IN_ONE_CITY;
+  return [
+    {
+      what: 'write units that follow from one marker created alone: cells and checkpoint',
+      bar: `at most ${MOST_UNITS_OF_ONE}`,
+      measured: `${one}`,
+      against: 'its 5 blocks alone: 5',
+      holds: one <= MOST_UNITS_OF_ONE,
+    },
+    {
+      what: `the same for each of ${whole(IN_ONE_CITY)} markers created together in one city`,
+      bar: `at most ${MOST_UNITS_EACH}`,
+      measured: each.toFixed(3),
+      against: '—',
+      holds: each <= MOST_UNITS_EACH,
+    },
+  ];
+}
+
+async function rateRow(say: (line: string) => void): Promise<Row> {
+  const markers = await cityMarkers(SEED, MARKERS);
+  const alone: number[] = [];
+  const rounds: Round[] = [];
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    alone.push(await measureLoadAlone(markers));
+    rounds.push(await measureThroughput(markers));
+    const { writtenPerSecond, foldedPerSecond, batches, blocksPerMarker } = rounds.at(-1) as Round;
+    say(
+      `round ${round}: the load alone ${whole(alone.at(-1) ?? 0)}/s; beside the consumer ${whole(writtenPerSecond)}/s, ` +
+        `folded ${whole(foldedPerSecond)}/s in ${batches} batches, ${blocksPerMarker.toFixed(2)} blocks a marker`,
+    );
+  }
+  const ratio = median(rounds.map(({ writtenPerSecond, foldedPerSecond }) => foldedPerSecond / writtenPerSecond));
+  const ofAlone = median(rounds.map(({ foldedPerSecond }, index) => foldedPerSecond / (alone[index] ?? Number.NaN)));
+  return {
+    what: `markers folded a second, of those that a load of ${whole(MARKERS)} writes meanwhile`,
+    bar: `at least ${LEAST_RATIO}`,
+    measured: `${ratio.toFixed(2)} (${whole(median(rounds.map((round) => round.foldedPerSecond)))}/s)`,
+    against:
+      `the load writes ${whole(median(rounds.map((round) => round.writtenPerSecond)))}/s; ` +
+      `${whole(median(alone))}/s where nobody folds, and ${ofAlone.toFixed(2)} of that is folded`,
+    holds: ratio >= LEAST_RATIO,
+  };
+}
+
+/** What the stream's consumer costs and how fast it is, on DynamoDB Local in memory. */
+export const benchmark: Benchmark = {
+  name: 'stream',
+  hasCounts: true,
+  async run({ quick, say }): Promise<Section> {
+    const rows = await costRows();
+    if (!quick) rows.push(await rateRow(say));
+    return {
+      title: 'The stream: from markers to cells',
+      rows,
+      text:
+        'Seeded markers around cities of the world, as many about each as it has people in proportion, normally distributed ' +
+        'with 15 km. Units are counted on the wire by AWS’s rule, from the creation of the markers until the state of the ' +
+        'consumer says that they are complete. The consumer has a process of its own, and a load counts as folded from its ' +
+        'first write until every block has its last marker. All processes share the machine with DynamoDB Local, which takes ' +
+        'most of it: a block costs it about as much as a marker does.',
+    };
+  },
+};

@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { createDatabase } from '../../src/store/database.js';
+import { newMarkerItem } from '../../src/store/marker-item.js';
+import { putMarkersInBulk } from '../../src/store/markers.js';
+import { newCall } from '../../src/store/meter.js';
+import { loadStreamState } from '../../src/store/stream-state.js';
+import { cityMarkers } from './city-markers.js';
+import { withFreshTables } from './fresh-tables.js';
+import { consumerOf } from './keep-cells.js';
+import { countWriteUnits } from './write-units.js';
+
+/**
+ * Write units of what the consumer writes for one marker in an empty collection, and then for `many` in one city: everything from their
+ * creation until the state says that they are complete, the heartbeats in between included.
+ */
+export function measureFollowUp(seed: number, many: number): Promise<{ one: number; batch: number }> {
+  return withFreshTables(async ({ engine, database, collection, now }) => {
+    const metered = createDatabase({ ...engine, tables: database.tables, keyStyle: 'readable' });
+    const units = countWriteUnits(metered);
+    const stop = new AbortController();
+    const running = consumerOf(metered, engine).run(stop.signal);
+
+    async function complete(records: number): Promise<void> {
+      for (;;) {
+        const state = await loadStreamState(database, 'cells', newCall());
+        if (state !== undefined && state.records >= records && state.plan === null) return;
+        await sleep(20);
+      }
+    }
+
+    // The collection has a record, too.
+    let records = 1;
+    async function costOf(count: number): Promise<number> {
+      const markers = await cityMarkers(seed, count, true);
+      await complete(records);
+      const before = units();
+      const items = markers.map((marker) =>
+        newMarkerItem(database, collection, { ...marker, key: `of-${count}-${marker.key}` }, now),
+      );
+      await putMarkersInBulk(database, items, newCall());
+      await complete((records += count));
+      return units() - before;
+    }
+
+    try {
+      return { one: await costOf(1), batch: await costOf(many) };
+    } finally {
+      stop.abort();
+      await running;
+      metered.client.destroy();
+    }
+  });
+}

@@ -1,0 +1,35 @@
+import type { Engine } from '../../src/engine/start.js';
+import { createLog } from '../../src/log.js';
+import type { Database } from '../../src/store/database.js';
+import { type Consumer, type ConsumerOptions, createConsumer } from '../../src/stream/consumer.js';
+import {
+  createStreamsClient,
+  firstSince,
+  openCells,
+  openState,
+  openStream,
+  systemClock,
+} from '../../src/stream/dynamodb.js';
+import { ownName } from '../../src/stream/owners.js';
+
+/** How to reach a DynamoDB Local that somebody else ends. */
+export type EngineAddress = Omit<Engine, 'close'>;
+
+/** The consumer with the settings it has in the server. */
+export function consumerOf(
+  database: Database,
+  engine: EngineAddress,
+  onApplied: NonNullable<ConsumerOptions['onApplied']> = () => undefined,
+): Consumer {
+  return createConsumer({
+    stream: openStream(database, createStreamsClient(engine)),
+    state: openState(database, 'cells'),
+    cells: openCells(database),
+    clock: systemClock,
+    keys: database.keys,
+    log: createLog('warn'),
+    self: ownName(),
+    since: () => firstSince(database),
+    onApplied,
+  });
+}

@@ -1,0 +1,87 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+import { readBlocks } from '../../src/store/apply-blocks.js';
+import { type MarkerInput, newMarkerItem } from '../../src/store/marker-item.js';
+import { putMarkersInBulk } from '../../src/store/markers.js';
+import { newCall } from '../../src/store/meter.js';
+import { type FreshTables, withFreshTables } from './fresh-tables.js';
+import type { Progress, WorkerOptions } from './worker.js';
+
+/** As many as an import writes together. */
+const WINDOW = 2_000;
+
+/** What came of one load beside the consumer. */
+export interface Round {
+  readonly writtenPerSecond: number;
+  /** From the first write to the moment when all blocks have the last marker. */
+  readonly foldedPerSecond: number;
+  readonly batches: number;
+  readonly blocksPerMarker: number;
+}
+
+async function load({ database, collection, now }: FreshTables, markers: readonly MarkerInput[]): Promise<void> {
+  for (let at = 0; at < markers.length; at += WINDOW) {
+    const items = markers.slice(at, at + WINDOW).map((marker) => newMarkerItem(database, collection, marker, now));
+    await putMarkersInBulk(database, items, newCall());
+  }
+}
+
+const perSecond = (count: number, fromMs: number, toMs: number) => (count * 1_000) / (toMs - fromMs);
+
+/** Markers a second that the same load writes where nobody keeps the cells. */
+export function measureLoadAlone(markers: readonly MarkerInput[]): Promise<number> {
+  return withFreshTables(async (tables) => {
+    const begun = performance.now();
+    await load(tables, markers);
+    return perSecond(markers.length, begun, performance.now());
+  });
+}
+
+/**
+ * Loads markers in bulk while a consumer in a process of its own keeps the cells. Throws where these do not hold all
+ * markers in the end.
+ */
+export function measureThroughput(markers: readonly MarkerInput[]): Promise<Round> {
+  return withFreshTables(async (tables) => {
+    const { database, engine } = tables;
+    const options: WorkerOptions = { engine, tables: database.tables };
+    // To profile the consumer: CELLPORT_BENCH_WORKER='--cpu-prof --cpu-prof-dir=…'.
+    const own = process.env['CELLPORT_BENCH_WORKER']?.split(' ') ?? [];
+    const worker = fork(join(import.meta.dirname, 'worker.ts'), [JSON.stringify(options)], {
+      execArgv: ['--import', 'tsx', ...own],
+    });
+    const gone = once(worker, 'exit');
+    try {
+      // The record of the collection.
+      const [ready] = (await once(worker, 'message')) as [Progress];
+      let last = ready;
+      const folded = new Promise<number>((resolve, reject) => {
+        worker.on('message', (progress: Progress) => {
+          last = progress;
+          if (progress.records - ready.records >= markers.length) resolve(performance.now());
+        });
+        worker.once('exit', (code) => reject(new Error(`the consumer's process ended with ${code}`)));
+      });
+      // Awaited only after the load.
+      folded.catch(() => undefined);
+      const begun = performance.now();
+      await load(tables, markers);
+      const written = performance.now();
+      const done = await folded;
+      const [root] = await readBlocks(database, [{ scope: 'places', parent: '' }], true, newCall());
+      const counted = [...(root?.children.values() ?? [])].reduce((sum, { count }) => sum + count, 0);
+      if (counted !== markers.length) throw new Error(`the cells hold ${counted} markers of ${markers.length}`);
+      return {
+        writtenPerSecond: perSecond(markers.length, begun, written),
+        foldedPerSecond: perSecond(markers.length, begun, done),
+        batches: last.batch - ready.batch,
+        blocksPerMarker: (last.blocksWritten - ready.blocksWritten) / markers.length,
+      };
+    } finally {
+      if (worker.connected) worker.disconnect();
+      await gone;
+    }
+  });
+}

@@ -1,0 +1,25 @@
+/** A process that keeps the cells and tells its parent how far it is: `node worker.ts '<WorkerOptions as JSON>'`. */
+import { type Tables, createDatabase } from '../../src/store/database.js';
+import { type EngineAddress, consumerOf } from './keep-cells.js';
+
+export interface WorkerOptions {
+  readonly engine: EngineAddress;
+  readonly tables: Tables;
+}
+
+/** What the parent is told of each batch once all blocks have it. */
+export interface Progress {
+  readonly records: number;
+  readonly batch: number;
+  readonly blocksWritten: number;
+}
+
+const { engine, tables } = JSON.parse(process.argv[2] ?? '') as WorkerOptions;
+const database = createDatabase({ ...engine, tables, keyStyle: 'readable' });
+const stop = new AbortController();
+process.once('disconnect', () => stop.abort());
+const consumer = consumerOf(database, engine, () => {
+  const { recordsFolded: records, batch, blocksWritten } = consumer.status();
+  process.send?.({ records, batch, blocksWritten } satisfies Progress);
+});
+await consumer.run(stop.signal);

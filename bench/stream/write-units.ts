@@ -1,0 +1,71 @@
+import type { Database } from '../../src/store/database.js';
+import { itemBytes } from '../../src/store/item-size.js';
+
+const BYTES_IN_A_UNIT = 1_024;
+const ONLY_READ = new Set(['GetItem', 'BatchGetItem', 'Query', 'Scan', 'DescribeTable']);
+
+type Item = Readonly<Record<string, unknown>>;
+type WireItem = Readonly<Record<string, object>>;
+
+/** A write as it goes over the wire: an item put, or a statement as the consumer makes them. */
+interface WireWrite {
+  readonly Item?: WireItem;
+  readonly Statement?: string;
+  readonly Parameters?: readonly object[];
+}
+
+/** A value as DynamoDB writes it, e.g. `{"N": "5"}`, as a plain one. */
+function plain(wire: object): unknown {
+  const [type, value] = Object.entries(wire)[0] ?? [];
+  if (type === 'N') return Number(value);
+  if (type === 'M') return plainItem(value as WireItem);
+  if (type === 'L') return (value as readonly object[]).map(plain);
+  return type === 'NULL' ? null : value;
+}
+
+const plainItem = (item: WireItem): Item =>
+  Object.fromEntries(Object.entries(item).map(([name, value]) => [name, plain(value)]));
+
+/** What a write changes: attributes by their names, the keys among them. */
+function attributesOf({ Item, Statement = '', Parameters = [] }: WireWrite): Item {
+  if (Item !== undefined) return plainItem(Item);
+  const inserted = [...Statement.matchAll(/'(\w+)': \?/g)].map(([, name = '']) => name);
+  const set = [...Statement.matchAll(/SET "(\w+)" = \?/g)].map(([, name = '']) => name);
+  const names = Statement.startsWith('INSERT') ? inserted : [...set, 'pk', 'sk'];
+  return Object.fromEntries(names.map((name, index) => [name, plain(Parameters[index] ?? { NULL: true })]));
+}
+
+/**
+ * Counts the write units of every write that a client sends from now on, retries and refused ones among them, by AWS's
+ * rule: 1 for each KB begun of the item, as it was or as it becomes, whichever is larger; twice that in a transaction.
+ * It sees what is sent and nothing else, so the tables have to be empty.
+ */
+export function countWriteUnits({ client }: Pick<Database, 'client'>): () => number {
+  const items = new Map<string, Item>();
+  let units = 0;
+
+  function count(write: WireWrite, times: number): void {
+    const changed = attributesOf(write);
+    const name = `${String(changed['pk'])}\n${String(changed['sk'])}`;
+    const before = items.get(name) ?? {};
+    const after = write.Item === undefined ? { ...before, ...changed } : changed;
+    items.set(name, after);
+    units += times * Math.ceil(Math.max(itemBytes(before), itemBytes(after)) / BYTES_IN_A_UNIT);
+  }
+
+  client.middlewareStack.add(
+    (next) => (args) => {
+      const { headers, body } = args.request as { headers: Readonly<Record<string, string>>; body: string };
+      const operation = String(headers['x-amz-target']).replace(/^.*\./, '');
+      const request = JSON.parse(body) as Readonly<Record<string, readonly WireWrite[]>>;
+      if (operation === 'PutItem') count(request as WireWrite, 1);
+      else if (operation === 'BatchExecuteStatement') request['Statements']?.forEach((write) => count(write, 1));
+      else if (operation === 'ExecuteTransaction') request['TransactStatements']?.forEach((write) => count(write, 2));
+      else if (!ONLY_READ.has(operation)) throw new Error(`nobody counts what ${operation} writes`);
+      return next(args);
+    },
+    // Behind the SDK's retries, so that each attempt is counted.
+    { step: 'deserialize', priority: 'high', name: 'countWriteUnits' },
+  );
+  return () => units;
+}
