@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 
 import { silentLog } from '../../src/log.js';
 import { applyBatch } from '../../src/stream/apply.js';
+import { createBlockMemory } from '../../src/stream/block-memory.js';
 import type { BlockName, Clock } from '../../src/stream/ports.js';
 import { takeOwnership } from '../../src/stream/shared-state.js';
 import { firstState } from '../../src/stream/state.js';
@@ -54,4 +55,50 @@ test('a process that slept in the middle of a batch writes no block before its n
   const applying = { port: cells, clock, signal, log: silentLog, holds: () => shared.holds() };
   expect(await applyBatch(applying, 1, changes)).toEqual({ blocks: 1, suspects: [] });
   expect(writtenAfter).toEqual([4]);
+});
+
+test('a block is not read again before it is written again, unless somebody else wrote it since', async () => {
+  const { clock } = machine();
+  const derived = new DerivedModel();
+  const read: string[][] = [];
+  const port = {
+    read: (names: readonly BlockName[]) => {
+      read.push(names.map(({ parent }) => parent));
+      return Promise.resolve(names.map((name) => derived.read(name)));
+    },
+    write: (writes: readonly Parameters<DerivedModel['write']>[0][]) =>
+      Promise.resolve(writes.map((write) => derived.write(write))),
+  };
+  const memory = createBlockMemory();
+  const apply = (batch: number, ...parents: string[]) => {
+    read.length = 0;
+    const deltas = new Map([['k', { count: 1, sumLng: 2, sumLat: 3 }]]);
+    const added = new Map([['parks', new Map(parents.map((parent) => [parent, deltas]))]]);
+    return applyBatch({ port, clock, signal, log: silentLog, holds: () => true, memory }, batch, added);
+  };
+  await apply(1, 'u', 'u3');
+  expect(read).toEqual([['u', 'u3']]);
+  await apply(2, 'u', 'u3', 'g7');
+  expect(read).toEqual([['g7']]);
+
+  const other = new Map([['z', { count: 9, sumLng: 0, sumLat: 0 }]]);
+  derived.write({ scope: 'parks', parent: 'u3', seen: 2, batch: 3, children: other });
+  expect(await apply(4, 'u', 'u3')).toMatchObject({ blocks: 2 });
+  expect(read).toEqual([['u3']]);
+  expect(derived.read({ scope: 'parks', parent: 'u3' })).toEqual({
+    batch: 4,
+    children: new Map([
+      ['k', { count: 3, sumLng: 6, sumLat: 9 }],
+      ['z', { count: 9, sumLng: 0, sumLat: 0 }],
+    ]),
+  });
+});
+
+test('a memory of blocks forgets those that were not written for longest', () => {
+  const memory = createBlockMemory(2_000);
+  const block = (batch: number) => ({ batch, children: new Map([['k', { count: batch, sumLng: 2, sumLat: 3 }]]) });
+  for (const batch of [1, 2, 3, 4, 5, 6]) memory.remember({ scope: 'parks', parent: `u${batch}` }, block(batch));
+  expect(memory.take({ scope: 'parks', parent: 'u1' })).toBeUndefined();
+  expect(memory.take({ scope: 'parks', parent: 'u6' })).toEqual(block(6));
+  expect(memory.take({ scope: 'parks', parent: 'u6' })).toBeUndefined();
 });
