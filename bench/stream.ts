@@ -1,5 +1,5 @@
 import type { Benchmark, Row, Section } from './section.js';
-import { cityMarkers } from './stream/city-markers.js';
+import { pointsAroundCities } from './rig/points.js';
 import { measureFollowUp } from './stream/follow-up-cost.js';
 import { type Round, measureLoadAlone, measureThroughput } from './stream/throughput.js';
 
@@ -37,7 +37,7 @@ async function costRows(): Promise<Row[]> {
 }
 
 async function rateRow(say: (line: string) => void): Promise<Row> {
-  const markers = await cityMarkers(SEED, MARKERS);
+  const markers = [...pointsAroundCities(MARKERS, SEED)];
   const alone: number[] = [];
   const rounds: Round[] = [];
   for (let round = 1; round <= ROUNDS; round += 1) {
@@ -63,7 +63,7 @@ async function rateRow(say: (line: string) => void): Promise<Row> {
 }
 
 /** What the stream's consumer costs and how fast it is, on DynamoDB Local in memory. */
-export const benchmark: Benchmark = {
+export const streaming: Benchmark = {
   name: 'stream',
   hasCounts: true,
   async run({ quick, say }): Promise<Section> {

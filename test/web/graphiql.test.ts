@@ -90,7 +90,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the GraphiQL page in a browser', async (
     const input = { key: '2643743', name: 'London', position: { lng: -0.12574, lat: 51.50853 } };
     await createMarker(db, cities, input, new Date().toISOString(), newCall());
     browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
-  }, 120_000);
+  }, 300_000);
   afterAll(async () => {
     await browser.close();
     await http.close();
@@ -120,5 +120,5 @@ describe.skipIf(!existsSync(CHROMIUM))('the GraphiQL page in a browser', async (
     await page.locator('.result-window', { hasText: 'London' }).waitFor({ timeout: 50_000 });
     expect({ elsewhere, faults }).toEqual({ elsewhere: [], faults: [] });
     await page.close();
-  }, 120_000);
+  }, 300_000);
 });
