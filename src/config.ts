@@ -15,6 +15,8 @@ export interface Config {
   /** Bytes of the cell cache, 0 for none. */
   readonly cacheBytes: number;
   readonly limits: LimitsConfig;
+  /** Whether queries that come again and again are compiled. */
+  readonly graphqlJit: boolean;
   readonly logLevel: LogLevel;
   /** Variables that begin like ours and are none: most likely typing errors, worth a warning. */
   readonly unknown: readonly string[];
@@ -79,6 +81,7 @@ const variables = z.object({
   CELLPORT_MAX_RANGES: wholeNumber(4, 10_000, 64),
   CELLPORT_MAX_ITEMS: wholeNumber(100, 10_000_000, 20_000),
   CELLPORT_DEADLINE_MS: wholeNumber(100, 600_000, 10_000),
+  CELLPORT_GRAPHQL_JIT: z.enum(['on', 'off'], 'must be on or off').default('on'),
   CELLPORT_LOG: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('warn'),
   PORT: wholeNumber(0, 65_535, 4000),
   HOST: z.string().default('127.0.0.1'),
@@ -157,6 +160,7 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
       rangesPerPage: values.CELLPORT_MAX_RANGES,
       itemsPerField: values.CELLPORT_MAX_ITEMS,
     },
+    graphqlJit: values.CELLPORT_GRAPHQL_JIT === 'on',
     logLevel: values.CELLPORT_LOG,
     unknown: Object.keys(env).filter((name) => name.startsWith('CELLPORT_') && !Object.hasOwn(variables.shape, name)),
   };

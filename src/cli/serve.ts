@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 import type { Config } from '../config.js';
 import { CellportError } from '../errors.js';
+import { compiling, interpreting } from '../graphql/executor.js';
 import { createGraphqlServer } from '../graphql/server.js';
 import { checkReadiness } from '../http/health.js';
 import { buildHttp } from '../http/server.js';
@@ -109,6 +110,7 @@ async function buildServer(
       now: () => new Date(),
     },
     log,
+    config.graphqlJit ? compiling : interpreting,
   );
   const ready = () => {
     const { owner, behindMs = null, countsExact, gap, setAside } = cells.status();

@@ -284,6 +284,15 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     }
   });
 
+  test('every field of a marker, a collection and a cell is the same from a compiled query', async () => {
+    const fields = READ.replace('$ids: [ID!]!, ', '')
+      .replace(/^ *nodes?\(.*$/gm, '')
+      .replace(/collections\([^]*?\n    }/, '');
+    const before = server.compared.same;
+    const { errors } = await server.ask(fields, { key, id, geohash: 'u33d' });
+    expect([errors, server.compared.same]).toEqual([[], before + 1]);
+  });
+
   test('nothing of all this was an error of ours', () => {
     expect(server.logged).toEqual([]);
   });

@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { expect } from 'vitest';
+
 import { encode } from '../../src/geo/geohash.js';
 import { canonicalLng } from '../../src/geo/point.js';
 import type { Services, StreamStatus } from '../../src/graphql/context.js';
@@ -20,6 +22,7 @@ import { getCollections } from '../../src/store/collections.js';
 import type { Database } from '../../src/store/database.js';
 import { newCall } from '../../src/store/meter.js';
 import { addCells } from '../support/add-cells.js';
+import { type Comparison, comparing, newComparison } from '../support/compare-executors.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -37,9 +40,12 @@ export interface LiveServer {
   /** What the server wrote into its log. */
   readonly logged: readonly { readonly level: string; readonly fields: Json; readonly message: string }[];
   readonly services: Services;
+  /** Each operation that is asked for is run by both executors. */
+  readonly compared: Comparison;
   /** Posts one query; fails where the answer is no JSON. */
   ask(query: string, variables?: Json, headers?: Record<string, string>): Promise<Answered>;
   post(body: string, headers?: Record<string, string>): Promise<Response>;
+  /** Fails where the two executors did not answer the same. */
   close(): Promise<void>;
 }
 
@@ -65,7 +71,8 @@ export async function startServer(
   };
   const staticDir = mkdtempSync(join(tmpdir(), 'graphiql-'));
   writeFileSync(join(staticDir, 'index.html'), '<!doctype html><title>GraphiQL</title>');
-  const graphql = await createGraphqlServer(services, log);
+  const compared = newComparison();
+  const graphql = await createGraphqlServer(services, log, comparing(compared));
   const http = buildHttp({
     graphql,
     limits: all,
@@ -80,6 +87,7 @@ export async function startServer(
     url,
     logged,
     services,
+    compared,
     post,
     ask: async (query, variables = {}, headers = {}) => {
       const response = await post(JSON.stringify({ query, variables }), headers);
@@ -90,6 +98,7 @@ export async function startServer(
       await http.close();
       await graphql.stop();
       rmSync(staticDir, { recursive: true });
+      expect(compared.differences).toEqual([]);
     },
   };
 }

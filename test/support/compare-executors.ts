@@ -1,0 +1,39 @@
+import type { GraphQLSchema } from 'graphql';
+
+import { compileOperation } from '../../src/graphql/compiled.js';
+import { type Executor, interpreting } from '../../src/graphql/executor.js';
+
+/** What a comparison has seen. */
+export interface Comparison {
+  /** Operations that were run both ways and answered with data alone. */
+  same: number;
+  /** Operations that have no compiled form. */
+  interpretedOnly: number;
+  /** Of answers that were not the same text: what was asked and both answers. */
+  readonly differences: string[];
+}
+
+export const newComparison = (): Comparison => ({ same: 0, interpretedOnly: 0, differences: [] });
+
+/**
+ * Runs each operation compiled and by graphql-js, in the same context, so that DynamoDB is asked once. Answers what
+ * graphql-js does, and notes where the compiled form would have answered other data, in another order of keys, or data
+ * where there is an error.
+ */
+export const comparing =
+  (comparison: Comparison) =>
+  (schema: GraphQLSchema): Executor => {
+    const interpret = interpreting(schema);
+    return async (execution) => {
+      const { document, operation, context, variables } = execution;
+      const compiled = operation && compileOperation(schema, document, operation);
+      const quick = await compiled?.run(context, variables);
+      const result = await interpret(execution);
+      const [a, b] = [quick, result].map((answer) => JSON.stringify([answer?.data, answer?.errors]));
+      if (compiled === undefined) comparison.interpretedOnly++;
+      else if (quick === undefined && result.errors !== undefined) return result;
+      else if (a === b) comparison.same++;
+      else comparison.differences.push(`${document.loc?.source.body}\n${JSON.stringify(variables)}\n${a}\n${b}`);
+      return result;
+    };
+  };
