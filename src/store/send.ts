@@ -15,7 +15,6 @@ import {
   PutCommand,
   type PutCommandInput,
   type PutCommandOutput,
-  QueryCommand,
   type QueryCommandInput,
   type QueryCommandOutput,
   ScanCommand,
@@ -32,6 +31,7 @@ import {
 import type { Database } from './database.js';
 import { mapFailure, unavailable } from './failures.js';
 import type { Call, Meter } from './meter.js';
+import { queryCommand } from './query-items.js';
 
 /** The operations on items, with what each takes and gives. A request is such an input: a plain value. */
 export interface Operations {
@@ -79,7 +79,7 @@ const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
     reads: true,
   },
   query: {
-    run: ({ client }, input, options) => client.send(new QueryCommand(input), options),
+    run: ({ client }, input, options) => client.send(queryCommand(input), options),
     asked: () => ({}),
     returned: (output) => output.Count ?? 0,
     reads: true,

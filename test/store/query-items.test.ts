@@ -1,0 +1,68 @@
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { QueryCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb';
+import { beforeAll, expect, test } from 'vitest';
+
+import { newCall } from '../../src/store/meter.js';
+import { send } from '../../src/store/send.js';
+import { testDatabase } from '../support/test-database.js';
+
+const db = await testDatabase();
+const TableName = db.tables.entities;
+
+const VALUES = {
+  text: { S: 'é "quoted" \u2028 😀' },
+  empty: { S: '' },
+  number: { N: '-1.5e-7' },
+  zero: { N: '0' },
+  // More digits than a double holds.
+  long: { N: '12345678901234567890' },
+  longFraction: { N: '1.2345678901234567890123' },
+  yes: { BOOL: true },
+  no: { BOOL: false },
+  nothing: { NULL: true },
+  bytes: { B: new Uint8Array([0, 255, 7]) },
+  texts: { SS: ['a', 'b'] },
+  numbers: { NS: ['1', '2.5', '9007199254740993'] },
+  manyBytes: { BS: [new Uint8Array([1]), new Uint8Array([2, 3])] },
+  list: { L: [{ S: 'a' }, { L: [] }, { M: { deep: { L: [{ NULL: true }] } } }] },
+  map: { M: { S: { S: 'named as a type' }, empty: { M: {} }, '1': { N: '1' }, toString: { S: 'own' } } },
+};
+
+beforeAll(async () => {
+  for (const sk of ['a', 'b', 'c']) {
+    await db.client.send(new PutItemCommand({ TableName, Item: { pk: { S: 'p' }, sk: { S: sk }, ...VALUES } }));
+  }
+});
+
+const all: QueryCommandInput = {
+  TableName,
+  KeyConditionExpression: 'pk = :pk',
+  ExpressionAttributeValues: { ':pk': 'p' },
+  ReturnConsumedCapacity: 'TOTAL',
+};
+
+/** All of an answer but what names the request. */
+const answered = async (input: QueryCommandInput) => {
+  const [ours, theirs] = [await send(db, 'query', input, newCall()), await db.client.send(new QueryCommand(input))];
+  return [ours, theirs].map(({ $metadata: { httpStatusCode }, ...rest }) => ({ ...rest, httpStatusCode }));
+};
+
+test('an answer of a Query is the one that lib-dynamodb gives, values of every type included', async () => {
+  for (const more of [{}, { Limit: 2 }, { Select: 'COUNT' as const }, { ExpressionAttributeValues: { ':pk': 'no' } }]) {
+    const [ours, theirs] = await answered({ ...all, ...more });
+    expect(ours).toEqual(theirs);
+  }
+  const [ours] = await answered({ ...all, Limit: 2 });
+  expect(ours).toMatchObject({ Count: 2, LastEvaluatedKey: { pk: 'p', sk: 'b' }, ConsumedCapacity: { TableName } });
+});
+
+test('a page goes on where the one before it ended', async () => {
+  const { LastEvaluatedKey } = await send(db, 'query', { ...all, Limit: 1 }, newCall());
+  const { Items = [] } = await send(db, 'query', { ...all, ExclusiveStartKey: LastEvaluatedKey }, newCall());
+  expect(Items.map(({ sk }) => sk)).toEqual(['b', 'c']);
+});
+
+test('a Query that is refused fails as ever', async () => {
+  const wrong = send(db, 'query', { ...all, KeyConditionExpression: 'nonsense' }, newCall());
+  await expect(wrong).rejects.toMatchObject({ name: 'ValidationException' });
+});
