@@ -10,6 +10,7 @@ import { LRUCache } from 'lru-cache';
 
 import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
+import { stringify } from '../map/json-text.js';
 import { checkAnswerSize } from './answer-size.js';
 import { type RequestContext, type Services, createContext } from './context.js';
 import { asksForCost, withCost } from './cost.js';
@@ -159,6 +160,7 @@ export async function createGraphqlServer(
     csrfPrevention: true,
     parseOptions: { maxTokens: limits.maxTokens },
     formatError: errorFormatter(log),
+    stringifyResult: (result) => `${stringify(result)}\n`,
     logger: { debug: say(log.debug), info: say(log.info), warn: say(log.warn), error: say(log.error) },
     plugins: [
       operationPlugin(schema, limits),

@@ -5,6 +5,7 @@ import { precisionForZoom } from '../plan/precision.js';
 import { contentOf } from './content.js';
 import { type MapContext, requireCollection } from './context.js';
 import { type MarkerFilterInput, readFilter } from './filter.js';
+import { JsonText } from './json-text.js';
 import { readWhole } from './page.js';
 import type { Viewport } from './viewport.js';
 
@@ -14,11 +15,6 @@ export interface PointFeature {
   readonly id?: string;
   readonly geometry: { readonly type: 'Point'; readonly coordinates: readonly [lng: number, lat: number] };
   readonly properties: Properties;
-}
-
-export interface PointFeatures {
-  readonly type: 'FeatureCollection';
-  readonly features: readonly PointFeature[];
 }
 
 /** A marker as a Feature with these of its properties and `key`, `name` and `category` among them. */
@@ -32,6 +28,20 @@ export function markerFeature(marker: MapMarker, properties: Properties): PointF
   };
 }
 
+/** Properties that every marker's Feature has, after those of its own. */
+const COMMON = ['key', 'name', 'category'] as const;
+
+/** The JSON of `markerFeature`, without the objects in between. */
+export function markerFeatureText(marker: MapMarker, properties: Properties): string {
+  // One of its own by such a name keeps its place and not its value.
+  if (COMMON.some((name) => Object.hasOwn(properties, name))) return JSON.stringify(markerFeature(marker, properties));
+  const { collection, key, name, category, position } = marker;
+  const own = JSON.stringify(properties).slice(1, -1);
+  const id = JSON.stringify(markerId(collection, key));
+  const common = `"key":${JSON.stringify(key)},"name":${JSON.stringify(name)},"category":${JSON.stringify(category)}`;
+  return `{"type":"Feature","id":${id},"geometry":{"type":"Point","coordinates":[${position.lng},${position.lat}]},"properties":{${own}${own === '' ? '' : ','}${common}}}`;
+}
+
 /** A cluster as a Feature, told from markers by `cluster: true`. */
 function clusterFeature({ position, count }: MapCluster): PointFeature {
   return {
@@ -42,7 +52,7 @@ function clusterFeature({ position, count }: MapCluster): PointFeature {
 }
 
 /**
- * A viewport as features: its markers, with the properties that the index holds, while at most `limit` are inside; else
+ * A viewport as the JSON of a FeatureCollection: its markers, with the properties that the index holds, while at most `limit` are inside; else
  * its clusters, made as at a lower zoom where there would be more than `limit` of them.
  */
 export async function viewportFeatures(
@@ -51,7 +61,7 @@ export async function viewportFeatures(
   collectionKey: string,
   limit: number,
   filterInput?: MarkerFilterInput | null,
-): Promise<PointFeatures> {
+): Promise<JsonText> {
   const most = readWhole('limit', limit, 1, context.limits.maxFirst);
   const filter = readFilter(filterInput);
   const collection = await requireCollection(context, collectionKey);
@@ -60,7 +70,8 @@ export async function viewportFeatures(
     limit: most,
     filter,
   });
-  if (mode === 'MARKERS') return features(markers.map((marker) => markerFeature(marker, marker.mapProperties)));
+  if (mode === 'MARKERS')
+    return collectionText(markers.map((marker) => markerFeatureText(marker, marker.mapProperties)));
   let fewer: readonly MapCluster[] = clusters;
   // At the latest where the world is a single square, one cluster is left.
   for (let zoom = viewport.zoom - 1; fewer.length > most; zoom--) {
@@ -71,7 +82,8 @@ export async function viewportFeatures(
       filter,
     }));
   }
-  return features(fewer.map(clusterFeature));
+  return collectionText(fewer.map((cluster) => JSON.stringify(clusterFeature(cluster))));
 }
 
-const features = (list: readonly PointFeature[]): PointFeatures => ({ type: 'FeatureCollection', features: list });
+const collectionText = (features: readonly string[]) =>
+  new JsonText(`{"type":"FeatureCollection","features":[${features.join(',')}]}`);

@@ -5,9 +5,9 @@ import { cellAt, cellChildren, cellOfMarker, cellParent, viewportCells } from '.
 import { viewportClusters } from '../../src/map/clusters.js';
 import { collectionBounds, collectionCount } from '../../src/map/collection.js';
 import { viewportAuto } from '../../src/map/content.js';
-import { viewportFeatures } from '../../src/map/features.js';
+import { type PointFeature, viewportFeatures } from '../../src/map/features.js';
 import { viewportMarkers } from '../../src/map/markers.js';
-import { readViewport } from '../../src/map/viewport.js';
+import { type Viewport, readViewport } from '../../src/map/viewport.js';
 import type { Collection } from '../../src/model/collection.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';
@@ -173,12 +173,15 @@ describe('an expansion zoom', () => {
 
 test('features of clusters say so, and those of markers carry key, name and category', async () => {
   const { context } = requestContext(database);
-  const { features } = await viewportFeatures(context, WORLD, 'cities', 10);
+  const featuresOf = async (viewport: Viewport, limit: number): Promise<readonly PointFeature[]> => {
+    return JSON.parse((await viewportFeatures(context, viewport, 'cities', limit)).text).features;
+  };
+  const features = await featuresOf(WORLD, 10);
   expect(features.length).toBeLessThanOrEqual(10);
   const counted = features.reduce((sum, { properties }) => sum + Number(properties['count']), 0);
   expect(counted).toBe(MARKERS.length);
   const small = readViewport({ bounds: { west: 16.8, south: 52.3, east: 17, north: 52.5 }, zoom: 10 });
-  const [first] = (await viewportFeatures(context, small, 'cities', 100)).features;
+  const [first] = await featuresOf(small, 100);
   expect(first).toMatchObject({
     type: 'Feature',
     id: expect.stringMatching(/^marker::cities::/),

@@ -226,7 +226,7 @@ describe.each(LAYOUTS)('a viewport of the collection $key', ({ style, ...input }
         expect(auto.markers.map(({ key }) => key).toSorted()).toEqual(
           inside.length <= limit ? inside.map(({ key }) => key).toSorted() : [],
         );
-        const { features } = await viewportFeatures(context, view, input.key, limit);
+        const { features } = JSON.parse((await viewportFeatures(context, view, input.key, limit)).text);
         expect(features.length).toBeLessThanOrEqual(limit);
         expect(features.length).toBe(inside.length <= limit ? inside.length : features.length);
       }),

@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { markerFeature, markerFeatureText } from '../../src/map/features.js';
+import { JsonText, stringify } from '../../src/map/json-text.js';
+
+const marker = { collection: 'parks', mapVersion: 1, mapProperties: {}, complete: true };
+
+test('a feature written as a text is the one written from objects, letter by letter', () => {
+  const names = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('key', 'name', 'category', '1', 'a'));
+  fc.assert(
+    fc.property(
+      fc.string({ minLength: 1, unit: 'binary' }),
+      fc.option(fc.string({ unit: 'binary' })),
+      fc.double({ min: -180, max: 180, noNaN: true }),
+      fc.double({ min: -90, max: 90, noNaN: true }),
+      fc.dictionary(names, fc.jsonValue()),
+      (key, name, lng, lat, properties) => {
+        const one = { ...marker, key, name, category: name, position: { lng, lat } };
+        expect(markerFeatureText(one, properties)).toBe(JSON.stringify(markerFeature(one, properties)));
+      },
+    ),
+  );
+});
+
+test('texts stand in an answer as the values they are, wherever and however often', () => {
+  fc.assert(
+    fc.property(fc.array(fc.jsonValue(), { minLength: 1 }), fc.jsonValue(), (values, between) => {
+      const around = (list: readonly unknown[]) => ({ a: list, b: [between, { c: list[0], list }], d: list.at(-1) });
+      const texts = values.map((value) => new JsonText(JSON.stringify(value)));
+      expect(stringify(around(texts))).toBe(JSON.stringify(around(values)));
+    }),
+  );
+});
+
+test('a text alone, no text, and a text met by JSON.stringify are written right', () => {
+  const text = new JsonText('{"a":[1,"$&"]}');
+  expect(stringify(text)).toBe(text.text);
+  expect(stringify({ a: '$&', b: null })).toBe('{"a":"$&","b":null}');
+  expect(JSON.stringify([text])).toBe(`[${text.text}]`);
+});
+
+test('an answer that cannot be written leaves the next one alone', () => {
+  const text = new JsonText('1');
+  expect(() => stringify([text, 1n])).toThrow(TypeError);
+  expect(JSON.stringify(text)).toBe('1');
+  expect(stringify([text])).toBe('[1]');
+});
