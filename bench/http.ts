@@ -1,0 +1,301 @@
+import { execFileSync } from 'node:child_process';
+import { Agent } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+import { startEngine } from '../src/engine/start.js';
+import { createCollection } from '../src/store/collections.js';
+import { type Database, createDatabase } from '../src/store/database.js';
+import { newMarkerItem } from '../src/store/marker-item.js';
+import { putMarkersInBulk } from '../src/store/markers.js';
+import { newCall } from '../src/store/meter.js';
+import { rangeRequest } from '../src/store/ranges.js';
+import { ensureTables } from '../src/store/tables.js';
+import type { BareAnswer, BareOrder } from './http/bare.js';
+import { load, post } from './http/load.js';
+import { profiled } from './http/profile.js';
+import { type Measured, said, startMeasured } from './http/processes.js';
+import type { BenchOptions, Benchmark, Row, Section } from './section.js';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+
+/** A place with so many markers, and the viewport that holds exactly them. */
+interface Place {
+  readonly markers: number;
+  readonly bounds: { readonly west: number; readonly south: number; readonly east: number; readonly north: number };
+  readonly zoom: number;
+}
+
+const SMALL: Place = { markers: 500, bounds: { west: 10, south: 50, east: 10.6, north: 50.25 }, zoom: 10.5 };
+const LARGE: Place = { markers: 1_000, bounds: { west: 20, south: 50, east: 21.2, north: 50.5 }, zoom: 9.5 };
+
+const CONNECTIONS = 4;
+const ROUNDS = 5;
+const ROUND_MS = 3_000;
+const WARM_UP_MS = 4_000;
+const PAIRS = 100;
+
+/** Numbers from 0 to 1, the same in every run. */
+function* numbers(seed: number): Generator<number, never> {
+  let state = seed;
+  for (;;) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    yield state / 2 ** 32;
+  }
+}
+
+async function fill(database: Database): Promise<void> {
+  const now = new Date().toISOString();
+  const input = { key: 'places', name: 'Places', mapProperties: ['size'] };
+  const collection = await createCollection(database, input, now, newCall());
+  const random = numbers(1);
+  const next = () => random.next().value;
+  const items = [SMALL, LARGE].flatMap(({ markers, bounds: { west, south, east, north } }) =>
+    Array.from({ length: markers }, (_, index) => {
+      const position = { lng: west + next() * (east - west), lat: south + next() * (north - south) };
+      return newMarkerItem(
+        database,
+        collection,
+        {
+          key: `${markers}-${index}`,
+          position,
+          name: `The place of number ${index}`,
+          category: ['park', 'café', 'museum'][index % 3] ?? null,
+          properties: { size: Math.floor(next() * 1_000), open: index % 2 === 0, note: 'as found on the map' },
+        },
+        now,
+      );
+    }),
+  );
+  await putMarkersInBulk(database, items, newCall());
+}
+
+const question = (field: string, { bounds, zoom }: Place) =>
+  JSON.stringify({
+    query: `query ($bounds: BoundsInput!, $zoom: Float!) { viewport(bounds: $bounds, zoom: $zoom) { ${field} } }`,
+    variables: { bounds, zoom },
+  });
+
+const COUNT = 'count(collection: "places")';
+const FEATURES = 'features(collection: "places")';
+const PLAN = 'plan(collection: "places") { ranges { index pk from to } }';
+const MARKERS = `markers(collection: "places") { nodes { id key name category position { lng lat } geohash properties } }`;
+
+interface Answer {
+  readonly data: {
+    readonly viewport: {
+      readonly count: number;
+      readonly features: unknown;
+      readonly plan: { readonly ranges: readonly { index: string; pk: string; from: string; to: string }[] };
+    };
+  };
+}
+
+interface Bench {
+  readonly server: Measured;
+  readonly url: string;
+  readonly bare: Measured;
+  readonly database: Database;
+}
+
+async function ask(url: string, body: string): Promise<Answer> {
+  const agent = new Agent();
+  const { status, text } = await post(agent, url, body);
+  if (status !== 200) throw new Error(`${status}: ${String(text)}`);
+  return JSON.parse(String(text)) as Answer;
+}
+
+/** Resolves once the cells know of all markers, so that plans are made by counts. */
+async function warm({ url }: Bench): Promise<void> {
+  for (const place of [SMALL, LARGE]) {
+    while ((await ask(url, question(COUNT, place))).data.viewport.count !== place.markers) {
+      await sleep(200);
+    }
+  }
+}
+
+const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+const ms = (value: number) => `${value.toFixed(1)} ms`;
+
+/** What one answer takes: CPU of the process that gives it, and how many it gives. */
+interface Side {
+  readonly cpuMs: number;
+  readonly perSecond: number;
+}
+
+const figure = (sides: readonly Side[], of: keyof Side) => median(sides.map((side) => side[of]));
+
+/** CPU that a process uses in a millisecond in which nobody asks anything: the server keeps reading the stream. */
+async function idleCpu(process: Measured): Promise<number> {
+  const before = await process.cpu();
+  await sleep(ROUND_MS);
+  return ((await process.cpu()) - before) / ROUND_MS;
+}
+
+async function round(process: Measured, url: string, body: string, idle: number): Promise<Side> {
+  const before = await process.cpu();
+  const { answers, seconds } = await load(url, body, CONNECTIONS, ROUND_MS);
+  const used = (await process.cpu()) - before - idle * seconds * 1_000;
+  return { cpuMs: used / answers, perSecond: answers / seconds };
+}
+
+/** The server and the bare server with the same data, a round each in turn. */
+async function sideBySide(bench: Bench, body: string) {
+  const data = [await ask(bench.url, body)];
+  const { port } = await bench.bare.ask<{ port: number }>({ do: 'serve', data } satisfies BareOrder);
+  const bareUrl = `http://127.0.0.1:${port}/0`;
+  await load(bench.url, body, CONNECTIONS, WARM_UP_MS);
+  await load(bareUrl, body, CONNECTIONS, ROUND_MS / 3);
+  const idle = await idleCpu(bench.server);
+  const ours: Side[] = [];
+  const floor: Side[] = [];
+  for (let turn = 0; turn < ROUNDS; turn++) {
+    ours.push(await round(bench.server, bench.url, body, idle));
+    floor.push(await round(bench.bare, bareUrl, body, 0));
+  }
+  return {
+    ours: { cpuMs: figure(ours, 'cpuMs'), perSecond: figure(ours, 'perSecond') },
+    floor: { cpuMs: figure(floor, 'cpuMs'), perSecond: figure(floor, 'perSecond') },
+  };
+}
+
+type SdkRun = Extract<BareAnswer, { ms: number }>;
+
+/** What makes the Query calls of a viewport's plan with the bare SDK, once for each call. */
+async function bareSdk({ url, bare, database }: Bench, place: Place): Promise<() => Promise<SdkRun>> {
+  const { ranges } = (await ask(url, question(PLAN, place))).data.viewport.plan;
+  const requests = ranges.map(({ index, ...range }) => ({
+    ...rangeRequest(database, { index: index === 'geoB' ? 'geoB' : 'geoA', ...range }),
+    ReturnConsumedCapacity: 'TOTAL' as const,
+  }));
+  return () => bare.ask<SdkRun>({ do: 'query', requests } satisfies BareOrder);
+}
+
+/** A viewport of 500 markers against the SDK making the same Query calls; one at a time, in turn. */
+async function viewport(bench: Bench): Promise<Row> {
+  const body = question(MARKERS, SMALL);
+  const query = await bareSdk(bench, SMALL);
+  const agent = new Agent({ keepAlive: true });
+  const ours: number[] = [];
+  const sdk: number[] = [];
+  await load(bench.url, body, 1, WARM_UP_MS);
+  for (let turn = 0; turn < 2 * PAIRS; turn++) {
+    const began = performance.now();
+    await post(agent, bench.url, body);
+    const took = performance.now() - began;
+    const bare = await query();
+    // The first half is for the compilers of both.
+    if (turn < PAIRS) continue;
+    ours.push(took);
+    sdk.push(bare.ms);
+  }
+  agent.destroy();
+  const ratio = median(ours) / median(sdk);
+  return {
+    what: 'a viewport of 500 markers with 8 fields over HTTP, warm plan, p50',
+    bar: 'at most 1.5 times the bare SDK',
+    measured: `${ms(median(ours))}, ${ratio.toFixed(2)} times`,
+    against: `the SDK making the same Query calls: ${ms(median(sdk))}`,
+    holds: ratio <= 1.5,
+  };
+}
+
+/** CPU of the bare SDK for the Query calls of the large viewport. */
+async function sdkCpu(bench: Bench): Promise<number> {
+  const query = await bareSdk(bench, LARGE);
+  const used: number[] = [];
+  for (let turn = 0; turn < PAIRS; turn++) used.push((await query()).cpuMs);
+  return median(used.slice(PAIRS / 2));
+}
+
+async function measure(bench: Bench, { say }: BenchOptions): Promise<Section> {
+  await warm(bench);
+  say('a viewport of 500 markers');
+  const first = await viewport(bench);
+  say('1,000 markers as features');
+  const features = question(FEATURES, LARGE);
+  const asFeatures = await sideBySide(bench, features);
+  say('1,000 markers with 8 fields');
+  const markers = question(MARKERS, LARGE);
+  const asMarkers = await sideBySide(bench, markers);
+  const reading = await sdkCpu(bench);
+  const times = (cpuMs: number, { floor }: typeof asMarkers) => `${(cpuMs / floor.cpuMs).toFixed(1)} times`;
+  const cpuRow = (what: string, sides: typeof asMarkers, bar: string, most?: number): Row => ({
+    what: `${what}, CPU of an answer`,
+    bar,
+    measured: `${ms(sides.ours.cpuMs)}, ${times(sides.ours.cpuMs, sides)}; beyond the bare SDK ${ms(sides.ours.cpuMs - reading)}`,
+    against: `a bare server that stringifies the same: ${ms(sides.floor.cpuMs)}; the bare SDK: ${ms(reading)}`,
+    holds: most === undefined ? undefined : sides.ours.cpuMs <= most * sides.floor.cpuMs,
+  });
+  const rows: Row[] = [
+    first,
+    {
+      what: '1,000 markers as features, answers per second',
+      bar: 'as many as a bare server that stringifies them',
+      measured: `${asFeatures.ours.perSecond.toFixed(0)}/s`,
+      against: `${asFeatures.floor.perSecond.toFixed(0)}/s`,
+      holds: asFeatures.ours.perSecond >= asFeatures.floor.perSecond,
+    },
+    cpuRow('1,000 markers as features', asFeatures, '-'),
+    cpuRow('1,000 markers with 8 fields', asMarkers, 'at most 2.5 times the bare server', 2.5),
+  ];
+  say('where the time goes');
+  const profiles = [
+    await profiled(bench.server, () => load(bench.url, features, CONNECTIONS, ROUND_MS)),
+    await profiled(bench.server, () => load(bench.url, markers, CONNECTIONS, ROUND_MS)),
+  ];
+  return {
+    title: 'Answers over HTTP',
+    rows,
+    text: `The server is the real one, in a process of its own, over DynamoDB Local, which takes more of this machine than the
+server does; so processes are compared by CPU where the bar allows it. It has read all cells beforehand. Markers it reads
+from DynamoDB for each answer, as a viewport has to be live; the bare server reads nothing at all. What the bare SDK
+takes for the same Query calls is told beside, in CPU of a process that does nothing else. CPU that the server uses while
+nobody asks is taken off.
+
+Functions with most time of their own, for features:
+
+${profiles[0]}
+
+and for markers with 8 fields:
+
+${profiles[1]}`,
+  };
+}
+
+export const benchmark: Benchmark = {
+  name: 'http',
+  hasCounts: false,
+  async run(options) {
+    execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], { cwd: root });
+    const engine = await startEngine({ dataDir: null });
+    const { endpoint, region, credentials } = engine;
+    const table = 'bench-http';
+    const env = {
+      AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+      AWS_REGION: region,
+      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+      CELLPORT_ENGINE: 'aws',
+      CELLPORT_TABLE: table,
+      PORT: '0',
+    };
+    const tables = { entities: table, derived: `${table}-derived` };
+    const database = createDatabase({ endpoint, region, credentials, tables, keyStyle: 'readable' });
+    await ensureTables(database);
+    const server = startMeasured(
+      [...(process.env['SERVER_FLAGS']?.split(' ') ?? []), 'dist/cli/main.js', 'serve'],
+      env,
+    );
+    const bare = startMeasured(['--import', 'tsx', 'bench/http/bare.ts'], env);
+    try {
+      const [, url = ''] = await said(server, /Serving\s+(http:\S+)/);
+      await fill(database);
+      return await measure({ server, url: `${url}/graphql`, bare, database }, options);
+    } finally {
+      await Promise.all([server.stop(), bare.stop()]);
+      database.client.destroy();
+      await engine.close();
+    }
+  },
+};

@@ -1,0 +1,50 @@
+import { Agent, request } from 'node:http';
+
+/** One POST, read to its end. */
+export function post(
+  agent: Agent,
+  url: string,
+  body: string,
+): Promise<{ readonly status: number; readonly text: Buffer }> {
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      url,
+      {
+        method: 'POST',
+        agent,
+        headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+      },
+      (response) => {
+        const pieces: Buffer[] = [];
+        response.on('data', (piece: Buffer) => pieces.push(piece));
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(pieces) }));
+        response.on('error', reject);
+      },
+    );
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+/** What one round of requests came to. */
+export interface Round {
+  readonly answers: number;
+  readonly seconds: number;
+}
+
+/** Sends the same request over so many connections, each its next one when the last is answered, until the time is up. */
+export async function load(url: string, body: string, connections: number, ms: number): Promise<Round> {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  let answers = 0;
+  const began = performance.now();
+  const one = async (): Promise<void> => {
+    while (performance.now() - began < ms) {
+      const { status } = await post(agent, url, body);
+      if (status !== 200) throw new Error(`${url} answered with ${status}`);
+      answers++;
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, one));
+  agent.destroy();
+  return { answers, seconds: (performance.now() - began) / 1_000 };
+}
