@@ -1,3 +1,6 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
 import {
   type GraphQLSchema,
   TypeInfo,
@@ -291,6 +294,16 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     const before = server.compared.same;
     const { errors } = await server.ask(fields, { key, id, geohash: 'u33d' });
     expect([errors, server.compared.same]).toEqual([[], before + 1]);
+  });
+
+  test('the examples of GraphiQL are answered the same by both executors', async () => {
+    const folder = join(import.meta.dirname, '../../web/graphiql/examples');
+    const examples = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
+    const queries = examples.filter((text) => !text.includes('mutation')).map((text) => text.replaceAll('cities', key));
+    const { same, interpretedOnly } = server.compared;
+    for (const text of queries) expect((await server.ask(text)).errors).toEqual([]);
+    expect(server.compared.same - same + server.compared.interpretedOnly - interpretedOnly).toBe(queries.length);
+    expect(server.compared.same - same).toBeGreaterThan(7);
   });
 
   test('nothing of all this was an error of ours', () => {
