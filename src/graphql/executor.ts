@@ -36,7 +36,7 @@ const RUNS_BEFORE_COMPILING = 2;
 type Known = number | CompiledOperation | null;
 
 /**
- * Runs operations that come again and again as compiled functions, which answer the same with half the CPU. Whatever is
+ * Runs operations that come again and again as compiled functions, which answer the same with less CPU. Whatever is
  * wrong or unusual is run by graphql-js, if need be a second time in the same context: its loaders have read by then.
  */
 export function compiling(
