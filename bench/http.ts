@@ -263,7 +263,7 @@ ${profiles[1]}`,
   };
 }
 
-export const benchmark: Benchmark = {
+export const http: Benchmark = {
   name: 'http',
   hasCounts: false,
   async run(options) {

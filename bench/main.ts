@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { dynamodbGeo } from './dynamodb-geo.js';
 import { fieldFigures } from './field-figures.js';
 import { growth } from './growth.js';
+import { http } from './http.js';
 import { imports } from './import.js';
 import { load } from './load.js';
 import { writeReport } from './report.js';
@@ -10,7 +11,7 @@ import type { Benchmark, Row, Section } from './section.js';
 import { streaming } from './stream.js';
 import { viewports } from './viewports.js';
 
-const ALL: readonly Benchmark[] = [viewports, dynamodbGeo, growth, streaming, imports, fieldFigures, load];
+const ALL: readonly Benchmark[] = [viewports, dynamodbGeo, growth, streaming, imports, http, fieldFigures, load];
 
 const { values, positionals } = parseArgs({
   options: { quick: { type: 'boolean', default: false } },
