@@ -85,16 +85,19 @@ export async function knownCounts(
   // Coarser ones than the partitions could not tell which of those are empty.
   const coarse = Math.max(COARSE, collection.prefixLength);
   const hasFiner = finePlan.length + 1 > coarse;
-  const cached = hasFiner ? blocks.cached(scope, finePlan) : undefined;
-  if (cached) return { counts: countsOf(cached, finePlan), calls: 0 };
-
   const plan = hasFiner ? blocksWithin(area, coarse, COUNT_RANGES, COUNT_BLOCKS) : finePlan;
   const wide = plan.length + 1 === COARSE ? inRuns(plan, COARSE_RUN) : plan;
   const read = await blocks.load({ scope, plan: wide, maxCalls: COUNT_RANGES });
   const counts = read && countsOf(read, wide);
-  const calls = wide.ranges.length;
-  if (!hasFiner || (counts && !open(counts))) return { counts, calls };
 
-  const finer = await blocks.load({ scope, plan: finePlan, maxCalls: COUNT_RANGES });
-  return { counts: finer ? countsOf(finer, finePlan) : counts, calls: calls + finePlan.ranges.length };
+  const cached = hasFiner ? blocks.cached(scope, finePlan) : undefined;
+  const finer = hasFiner && !cached && (!counts || open(counts));
+  // Also where nothing is left to be read: who asks in one tick is told in one tick, so that markers are read together.
+  const rest = finer ? finePlan : { ...finePlan, ranges: [] };
+  const found = await blocks.load({ scope, plan: rest, maxCalls: COUNT_RANGES });
+  const fine = finer ? found : cached;
+  return {
+    counts: fine ? countsOf(fine, finePlan) : counts,
+    calls: wide.ranges.length + rest.ranges.length,
+  };
 }
