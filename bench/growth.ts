@@ -26,28 +26,23 @@ interface Size {
   readonly p50: number;
 }
 
-async function measureSize(count: number, views: readonly View[]): Promise<Size> {
-  const rig = await startRig();
-  try {
-    await rig.fill('points', pointsAroundCities(count, SEED));
-    const ask = ({ bounds, zoom }: View) => rig.ask(AUTO, { collection: 'points', bounds, zoom });
-    const queries: number[] = [];
-    const readUnits: number[] = [];
-    const times: number[] = [];
-    for (const view of views) {
+async function measureSize(rig: Rig, count: number, views: readonly View[]): Promise<Size> {
+  await rig.fill('points', pointsAroundCities(count, SEED));
+  const ask = ({ bounds, zoom }: View) => rig.ask(AUTO, { collection: 'points', bounds, zoom });
+  const queries: number[] = [];
+  const readUnits: number[] = [];
+  const times: number[] = [];
+  for (const view of views) {
+    await ask(view);
+    const wire = await wired(rig, async () => {
+      const begun = performance.now();
       await ask(view);
-      const wire = await wired(rig, async () => {
-        const begun = performance.now();
-        await ask(view);
-        times.push(performance.now() - begun);
-      });
-      queries.push(wire.queries);
-      readUnits.push(wire.readUnits);
-    }
-    return { markers: count, queries: mean(queries), readUnits: mean(readUnits), p50: quantile(times, 0.5) };
-  } finally {
-    await rig.close();
+      times.push(performance.now() - begun);
+    });
+    queries.push(wire.queries);
+    readUnits.push(wire.readUnits);
   }
+  return { markers: count, queries: mean(queries), readUnits: mean(readUnits), p50: quantile(times, 0.5) };
 }
 
 /** The map about a place that holds nearest to so many markers, by halving the zooms. */
@@ -70,34 +65,27 @@ interface Counted {
   readonly warm: Wire;
 }
 
-/** What an exact count of 100,000 of 1,000,000 markers costs, nothing cached and with the cells cached. */
-async function counts(): Promise<Counted[]> {
-  const markers = [...pointsAroundCities(1_000_000, SEED)];
-  const rig = await startRig();
-  try {
-    await rig.fill('points', markers);
-    const found: Counted[] = [];
-    for (const place of [
-      ['Delhi', 77.2, 28.6],
-      ['São Paulo', -46.6, -23.5],
-      ['Milan', 9.2, 45.5],
-    ] as const) {
-      const view = holding(100_000, place, markers);
-      const { bounds, zoom } = view;
-      const query = `query ($bounds: BoundsInput!, $zoom: Float!) { viewport(bounds: $bounds, zoom: $zoom) { count(collection: "points") } }`;
-      let count = 0;
-      const ask = async () => {
-        ({ count } = (await rig.ask<{ viewport: { count: number } }>(query, { bounds, zoom })).viewport);
-      };
-      rig.coolDown();
-      const cold = await wired(rig, ask);
-      const warm = await wired(rig, ask);
-      found.push({ view, count, right: count === scan(markers, view).length, cold, warm });
-    }
-    return found;
-  } finally {
-    await rig.close();
+/** What an exact count of 100,000 of the markers costs, nothing cached and with the cells cached. */
+async function exactCounts(rig: Rig, markers: readonly BenchMarker[]): Promise<Counted[]> {
+  const found: Counted[] = [];
+  for (const place of [
+    ['Delhi', 77.2, 28.6],
+    ['São Paulo', -46.6, -23.5],
+    ['Milan', 9.2, 45.5],
+  ] as const) {
+    const view = holding(100_000, place, markers);
+    const { bounds, zoom } = view;
+    const query = `query ($bounds: BoundsInput!, $zoom: Float!) { viewport(bounds: $bounds, zoom: $zoom) { count(collection: "points") } }`;
+    let count = 0;
+    const ask = async () => {
+      ({ count } = (await rig.ask<{ viewport: { count: number } }>(query, { bounds, zoom })).viewport);
+    };
+    rig.coolDown();
+    const cold = await wired(rig, ask);
+    const warm = await wired(rig, ask);
+    found.push({ view, count, right: count === scan(markers, view).length, cold, warm });
   }
+  return found;
 }
 
 /** Markers near a place, which maps there show, and ten times as many at least one map away from it. */
@@ -172,16 +160,23 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
   say('markers elsewhere');
   const rows = await elsewhere();
   const sizes: Size[] = [];
+  const counted: Counted[] = [];
   if (!quick) {
     const views = viewsAbout([...pointsAroundCities(SIZES[0] ?? 0, SEED)], 120, SEED);
     for (const count of SIZES) {
       say(`${count.toLocaleString('en')} markers`);
-      sizes.push(await measureSize(count, views));
+      const rig = await startRig();
+      try {
+        sizes.push(await measureSize(rig, count, views));
+        if (count !== SIZES.at(-1)) continue;
+        say('exact counts');
+        counted.push(...(await exactCounts(rig, [...pointsAroundCities(count, SEED)])));
+      } finally {
+        await rig.close();
+      }
     }
     await writeFile(CHART, await chart(sizes));
   }
-  say('exact counts');
-  const counted = quick ? [] : await counts();
   const countUnits = Math.max(0, ...counted.map(({ warm }) => warm.readUnits));
   return {
     title: 'Growth',

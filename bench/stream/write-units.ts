@@ -55,9 +55,12 @@ export function countWriteUnits({ client }: Pick<Database, 'client'>): () => num
 
   client.middlewareStack.add(
     (next) => (args) => {
-      const { headers, body } = args.request as { headers: Readonly<Record<string, string>>; body: string };
+      const { headers, body } = args.request as {
+        headers: Readonly<Record<string, string>>;
+        body: string | Uint8Array;
+      };
       const operation = String(headers['x-amz-target']).replace(/^.*\./, '');
-      const request = JSON.parse(body) as Readonly<Record<string, readonly WireWrite[]>>;
+      const request = JSON.parse(Buffer.from(body).toString()) as Readonly<Record<string, readonly WireWrite[]>>;
       if (operation === 'PutItem') count(request as WireWrite, 1);
       else if (operation === 'BatchExecuteStatement') request['Statements']?.forEach((write) => count(write, 1));
       else if (operation === 'ExecuteTransaction') request['TransactStatements']?.forEach((write) => count(write, 2));
