@@ -11,6 +11,7 @@ import { putMarkersInBulk } from '../src/store/markers.js';
 import { newCall } from '../src/store/meter.js';
 import { rangeRequest } from '../src/store/ranges.js';
 import { ensureTables } from '../src/store/tables.js';
+import { randomFrom } from '../test/support/random.js';
 import type { BareAnswer, BareOrder } from './http/bare.js';
 import { load, post } from './http/load.js';
 import { profiled } from './http/profile.js';
@@ -35,21 +36,11 @@ const ROUND_MS = 3_000;
 const WARM_UP_MS = 4_000;
 const PAIRS = 100;
 
-/** Numbers from 0 to 1, the same in every run. */
-function* numbers(seed: number): Generator<number, never> {
-  let state = seed;
-  for (;;) {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    yield state / 2 ** 32;
-  }
-}
-
 async function fill(database: Database): Promise<void> {
   const now = new Date().toISOString();
   const input = { key: 'places', name: 'Places', mapProperties: ['size'] };
   const collection = await createCollection(database, input, now, newCall());
-  const random = numbers(1);
-  const next = () => random.next().value;
+  const next = randomFrom(1);
   const items = [SMALL, LARGE].flatMap(({ markers, bounds: { west, south, east, north } }) =>
     Array.from({ length: markers }, (_, index) => {
       const position = { lng: west + next() * (east - west), lat: south + next() * (north - south) };
@@ -283,10 +274,7 @@ export const http: Benchmark = {
     const tables = { entities: table, derived: `${table}-derived` };
     const database = createDatabase({ endpoint, region, credentials, tables, keyStyle: 'readable' });
     await ensureTables(database);
-    const server = startMeasured(
-      [...(process.env['SERVER_FLAGS']?.split(' ') ?? []), 'dist/cli/main.js', 'serve'],
-      env,
-    );
+    const server = startMeasured(['dist/cli/main.js', 'serve'], env);
     const bare = startMeasured(['--import', 'tsx', 'bench/http/bare.ts'], env);
     try {
       const [, url = ''] = await said(server, /Serving\s+(http:\S+)/);

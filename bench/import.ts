@@ -13,7 +13,7 @@ import { createDatabase, type Database, type DatabaseOptions, type Item } from '
 import { newMarkerItem } from '../src/store/marker-item.js';
 import { newCall } from '../src/store/meter.js';
 import { ensureTables } from '../src/store/tables.js';
-import { randomFrom } from './rig/points.js';
+import { randomFrom } from '../test/support/random.js';
 import { makeTablesWithoutStream } from './rig/rig.js';
 import { LOAD, type Result, type Task } from './import/load.js';
 import type { BenchOptions, Benchmark, Section } from './section.js';

@@ -7,12 +7,13 @@ import autocannon from 'autocannon';
 
 import { type Engine, startEngine } from '../src/engine/start.js';
 import { viewOf } from './rig/places.js';
-import { type BenchMarker, cityMarkers, randomFrom } from './rig/points.js';
+import { randomFrom } from '../test/support/random.js';
+import { type BenchMarker, cityMarkers } from './rig/points.js';
 import { mean, quantile, shown, table } from './rig/statistics.js';
 import type { BenchOptions, Benchmark, Section } from './section.js';
 
 const CONNECTIONS = 64;
-const SECONDS = Number(process.env['BENCH_LOAD_SECONDS'] ?? 300);
+const SECONDS = 300;
 const SEED = 11;
 /** One answer in so many tells what it cost. */
 const COST_EVERY = 10;

@@ -1,6 +1,7 @@
 import type { Bounds } from '../../src/geo/bounds.js';
 import { latToY, lngToX, xToLng, yToLat } from '../../src/geo/mercator.js';
-import { type BenchMarker, randomFrom } from './points.js';
+import { randomFrom } from '../../test/support/random.js';
+import type { BenchMarker } from './points.js';
 
 /** A map of 1280x800 px. */
 export interface View {

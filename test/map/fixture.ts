@@ -26,17 +26,6 @@ export interface Made extends MarkerInput {
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-/** Numbers from 0 to 1 that follow from a seed (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Positions on every line that matters: antimeridian, Greenwich, equator, poles, edges of cells of lengths 1 to 6. */
 export function edgePositions(): Point[] {
   const lines: Point[] = [];

@@ -6,7 +6,8 @@ import { viewportMarkers } from '../../src/map/markers.js';
 import { readViewport } from '../../src/map/viewport.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';
-import { type Made, bruteInside, makeCollection, randomFrom, requestContext } from './fixture.js';
+import { type Made, bruteInside, makeCollection, requestContext } from './fixture.js';
+import { randomFrom } from '../support/random.js';
 
 const db = await testDatabase();
 const recording = recordCalls(db);

@@ -16,7 +16,8 @@ import { send } from '../../src/store/send.js';
 import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
-import { type Made, NOW, bruteInside, makeCollection, randomFrom, realMarkers, requestContext } from './fixture.js';
+import { type Made, NOW, bruteInside, makeCollection, realMarkers, requestContext } from './fixture.js';
+import { randomFrom } from '../support/random.js';
 
 const database = await testDatabase();
 const calls = recordCalls(database);

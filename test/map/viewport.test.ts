@@ -14,15 +14,8 @@ import { viewportPlan } from '../../src/map/plan.js';
 import { type Viewport, readViewport } from '../../src/map/viewport.js';
 import { type Recording, recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';
-import {
-  LAYOUTS,
-  bruteCells,
-  bruteInside,
-  makeCollection,
-  randomFrom,
-  realMarkers,
-  requestContext,
-} from './fixture.js';
+import { LAYOUTS, bruteCells, bruteInside, makeCollection, realMarkers, requestContext } from './fixture.js';
+import { randomFrom } from '../support/random.js';
 
 const MARKERS = realMarkers(250);
 const databases = { readable: await testDatabase('readable'), compact: await testDatabase('compact') };
