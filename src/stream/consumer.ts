@@ -3,6 +3,7 @@ import type { Log } from '../log.js';
 import type { StreamGap, StreamState } from '../store/stream-state.js';
 import { applyBatch, isImpossible } from './apply.js';
 import { type BlockMemory, createBlockMemory } from './block-memory.js';
+import type { StreamRecord } from './change.js';
 import type { CellChanges } from './fold.js';
 import type { BlockName, CellsPort, Clock, StatePort, StreamPort } from './ports.js';
 import { type Batch, type BatchLimits, type Reader, RecordsLost, createReader } from './reader.js';
@@ -35,6 +36,11 @@ export interface ConsumerOptions {
   readonly since: () => Promise<number>;
   /** Whether an owner is known to be dead, so that its lease need not be waited out. */
   readonly ownerIsGone?: (owner: string) => boolean;
+  /**
+   * Told of each record as it is read, before the cells have it: those of one item in their order. After a loss, or when
+   * the ownership has changed, some come again.
+   */
+  readonly onRecord?: (record: StreamRecord) => void;
   /** Told of each batch once all blocks have it. */
   readonly onApplied?: (batch: number, changes: CellChanges) => void;
   readonly onOwnership?: (owner: boolean) => void;
@@ -110,7 +116,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     memory.clear();
     const applying = { port: options.cells, clock, signal, log, holds: () => shared.holds(), memory };
     const newReader = (state: StreamState): Reader =>
-      createReader({ port: stream, clock, keys: options.keys, pollMs, signal }, state);
+      createReader({ port: stream, clock, keys: options.keys, pollMs, signal, onRecord: options.onRecord }, state);
 
     /** Brings a batch into all blocks; gives how many of them were written. */
     async function apply(batch: number, { changes, setAside }: Pick<Batch, 'changes' | 'setAside'>): Promise<number> {
