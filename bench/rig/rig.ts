@@ -16,6 +16,7 @@ import { type Database, type Item, createDatabase } from '../../src/store/databa
 import { newMarkerItem } from '../../src/store/marker-item.js';
 import { newCall } from '../../src/store/meter.js';
 import { tableDefinitions } from '../../src/store/table-definitions.js';
+import { noMarkerCache } from '../../test/support/no-marker-cache.js';
 import type { BenchMarker } from './points.js';
 import { type Wire, watchWire } from './wire.js';
 
@@ -92,6 +93,8 @@ export async function startRig(): Promise<Rig> {
     {
       db,
       cellCache,
+      // Every marker is read, so that what a map costs is what it costs the first time.
+      markerCache: noMarkerCache(db),
       // Read again every two seconds, whatever is asked: a slow machine would count that more often.
       collectionCache: createCollectionCache({ now: () => 0 }),
       consumerStatus: () => ({ owner: true, behindMs: 0, countsExact: true }),

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { CellCache } from '../loaders/cell-cache.js';
+import type { MarkerCache } from '../loaders/marker-cache.js';
 import type { Log } from '../log.js';
+import { entryChanges } from '../store/entry-changes.js';
 import { type ConsumerStatus, createConsumer } from '../stream/consumer.js';
 import { firstSince, openCells, openState, openStream, systemClock } from '../stream/dynamodb.js';
 import { ownName, ownerIsGone } from '../stream/owners.js';
@@ -53,16 +55,35 @@ export function recountCells(
   return recount({ ...partsOf(backend, log), tables, checkOnly }, signal);
 }
 
-/** Begins to keep the cells, and to keep a cache of them right. The tables must be there. */
-export function keepCells(backend: Backend, log: Log, cache?: CellCache): Cells {
+/** What of a process the stream keeps right. */
+export interface Caches {
+  readonly cells: CellCache;
+  readonly markers: MarkerCache;
+}
+
+/** Begins to keep the cells, and to keep caches right. The tables must be there. */
+export function keepCells(backend: Backend, log: Log, caches?: Caches): Cells {
   const parts = partsOf(backend, log);
   const consumer = createConsumer({
     ...parts,
     since: () => firstSince(backend.database),
     ownerIsGone,
-    onApplied: (batch, changes) => cache?.applied(batch, changes),
+    onRecord({ before, after }) {
+      try {
+        caches?.markers.changed(entryChanges(before, after));
+      } catch (error) {
+        // The cells count on, and nothing that was cached is trusted that missed this one.
+        log.error({ err: error }, 'A record could not be brought into the cache of markers');
+        caches?.markers.clear();
+      }
+    },
+    onLoss: () => caches?.markers.clear(),
+    onApplied: (batch, changes) => caches?.cells.applied(batch, changes),
     // What was cached before was kept right by somebody else, or by nobody.
-    onOwnership: () => cache?.clear(),
+    onOwnership: () => {
+      caches?.cells.clear();
+      caches?.markers.clear();
+    },
   });
   const stopping = new AbortController();
   let failure: { readonly error: unknown } | undefined;

@@ -11,13 +11,14 @@ import { CITIES_COLLECTION, openCities } from '../ingest/cities.js';
 import { RejectsFile } from '../ingest/rejects.js';
 import { createCellCache } from '../loaders/cell-cache.js';
 import { createCollectionCache } from '../loaders/collection-cache.js';
+import { createMarkerCache } from '../loaders/marker-cache.js';
 import { type Log, createLog } from '../log.js';
 import { listCollections } from '../store/collections.js';
 import { newCall } from '../store/meter.js';
 import { checkTables } from '../store/table-check.js';
 import { ensureTables } from '../store/tables.js';
 import { type Backend, withBackend } from './backend.js';
-import { type Cells, keepCells, recountCells } from './cells.js';
+import { type Caches, type Cells, keepCells, recountCells } from './cells.js';
 import { Interrupted } from './failure.js';
 import { loadMarkers } from './load.js';
 import { duration, grouped } from './progress.js';
@@ -92,18 +93,27 @@ async function loadDemo(config: Config, { database }: Backend, cells: Cells, sig
   );
 }
 
+/** Half of the memory for caches goes to cells, half to markers. */
+function createCaches({ cacheBytes }: Config, { database }: Backend, status: Cells['status']): Caches {
+  const maxBytes = Math.floor(cacheBytes / 2);
+  const now = () => performance.now();
+  const follows = () => {
+    const { owner, behindMs } = status();
+    return owner && behindMs !== undefined && behindMs <= COUNTS_TRUSTED_MS;
+  };
+  return {
+    cells: createCellCache({ maxBytes, now, trusted: follows }),
+    markers: createMarkerCache({ keys: database.keys, maxBytes, now, trusted: follows }),
+  };
+}
+
 /** The HTTP server over an open database and its cells, not yet listening. */
-async function buildServer(
-  config: Config,
-  { database }: Backend,
-  cells: Cells,
-  cellCache: ReturnType<typeof createCellCache>,
-  log: Log,
-) {
+async function buildServer(config: Config, { database }: Backend, cells: Cells, caches: Caches, log: Log) {
   const graphql = await createGraphqlServer(
     {
       db: database,
-      cellCache,
+      cellCache: caches.cells,
+      markerCache: caches.markers,
       collectionCache: createCollectionCache({ now: () => performance.now() }),
       consumerStatus: () => cells.status(),
       limits: config.limits,
@@ -126,11 +136,11 @@ async function serveUntilStopped(
   config: Config,
   backend: Backend,
   cells: Cells,
-  cellCache: ReturnType<typeof createCellCache>,
+  caches: Caches,
   log: Log,
   stop: Stop,
 ): Promise<void> {
-  const { graphql, http } = await buildServer(config, backend, cells, cellCache, log);
+  const { graphql, http } = await buildServer(config, backend, cells, caches, log);
   const stopped = new Promise<void>((resolve) =>
     stop.signal.addEventListener('abort', () => resolve(), { once: true }),
   );
@@ -183,15 +193,8 @@ export async function serve(config: Config, { demo, version }: ServeOptions): Pr
         'Tables',
         `${config.tables.entities}, ${config.tables.derived}: ${made.length === 0 ? 'were there' : 'made'}`,
       );
-      const cellCache = createCellCache({
-        maxBytes: config.cacheBytes,
-        now: () => performance.now(),
-        trusted: () => {
-          const { owner, behindMs } = cells.status();
-          return owner && behindMs !== undefined && behindMs <= COUNTS_TRUSTED_MS;
-        },
-      });
-      const cells = keepCells(backend, log, cellCache);
+      const caches = createCaches(config, backend, () => cells.status());
+      const cells = keepCells(backend, log, caches);
       try {
         if (demo) await loadDemo(config, backend, cells, stop.signal);
         const began = performance.now();
@@ -207,7 +210,7 @@ export async function serve(config: Config, { demo, version }: ServeOptions): Pr
             `${grouped(markers)} markers counted anew in ${duration(performance.now() - recounted)}, after a gap`,
           );
         }
-        await serveUntilStopped(config, backend, cells, cellCache, log, stop);
+        await serveUntilStopped(config, backend, cells, caches, log, stop);
       } finally {
         await cells.stop();
       }

@@ -1,6 +1,7 @@
 import type { CellCache } from '../loaders/cell-cache.js';
 import type { CollectionCache } from '../loaders/collection-cache.js';
 import { createLoaders } from '../loaders/loaders.js';
+import type { MarkerCache } from '../loaders/marker-cache.js';
 import type { MapContext } from '../map/context.js';
 import type { Database } from '../store/database.js';
 import type { Limits } from './limits.js';
@@ -20,6 +21,7 @@ export interface StreamStatus {
 export interface Services {
   readonly db: Database;
   readonly cellCache: CellCache;
+  readonly markerCache: MarkerCache;
   readonly collectionCache: CollectionCache;
   /** Undefined where no consumer runs. */
   readonly consumerStatus: () => StreamStatus | undefined;
@@ -46,8 +48,15 @@ export function areCountsTrusted(status: StreamStatus | undefined): boolean {
 
 /** The context of one request. */
 export function createContext(services: Services, work: Work): RequestContext {
-  const { db, cellCache, collectionCache, consumerStatus, limits } = services;
-  const loaders = createLoaders({ db, cellCache, collectionCache, call: work, concurrency: CONCURRENT_QUERIES });
+  const { db, cellCache, markerCache, collectionCache, consumerStatus, limits } = services;
+  const loaders = createLoaders({
+    db,
+    cellCache,
+    markerCache,
+    collectionCache,
+    call: work,
+    concurrency: CONCURRENT_QUERIES,
+  });
   return {
     services,
     work,

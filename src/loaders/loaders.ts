@@ -4,7 +4,7 @@ import { CellportError } from '../errors.js';
 import type { CellBlock } from '../model/cell.js';
 import type { Collection } from '../model/collection.js';
 import type { KeyRange } from '../model/key-range.js';
-import type { MapMarker, Marker } from '../model/marker.js';
+import type { Marker } from '../model/marker.js';
 import { getCollections } from '../store/collections.js';
 import type { Database, Item } from '../store/database.js';
 import { mapMarkerFromIndex } from '../store/marker-item.js';
@@ -12,9 +12,11 @@ import { getMarkers } from '../store/markers.js';
 import type { Call } from '../store/meter.js';
 import { rangeRequest } from '../store/ranges.js';
 import { send } from '../store/send.js';
+import { compareBytes } from './byte-order.js';
 import { type BlocksLoader, createBlockLoader, createBlocksLoader } from './block-loader.js';
 import type { CellCache } from './cell-cache.js';
 import type { CollectionCache } from './collection-cache.js';
+import type { IndexedMarker, MarkerCache } from './marker-cache.js';
 import { createRangeLoader, sortKeyOf } from './range-loader.js';
 import type { RangeRequest } from './range-union.js';
 import { createSlots } from './slots.js';
@@ -23,14 +25,6 @@ import { createSlots } from './slots.js';
 export interface MarkerName {
   readonly collection: Collection;
   readonly key: string;
-}
-
-/** A marker as it stands in the geo index. */
-export interface IndexedMarker {
-  /** Its index sort key. */
-  readonly sortKey: string;
-  /** The same object for all who read the same item. */
-  readonly marker: MapMarker;
 }
 
 /** Markers of one range of the geo index. */
@@ -60,6 +54,7 @@ export interface Loaders {
 export interface LoadersOptions {
   readonly db: Database;
   readonly cellCache: CellCache;
+  readonly markerCache: MarkerCache;
   readonly collectionCache: CollectionCache;
   readonly call: Call;
   /** Most Query calls of this request under way at once. */
@@ -67,7 +62,8 @@ export interface LoadersOptions {
 }
 
 /** The loaders of one request. */
-export function createLoaders({ db, cellCache, collectionCache, call, concurrency }: LoadersOptions): Loaders {
+export function createLoaders(options: LoadersOptions): Loaders {
+  const { db, cellCache, markerCache, collectionCache, call, concurrency } = options;
   const { keys } = db;
   const range = createRangeLoader(async (wanted, limit, start) => {
     const page = await send(db, 'query', rangeRequest(db, { ...wanted, limit }, start), call);
@@ -118,14 +114,27 @@ export function createLoaders({ db, cellCache, collectionCache, call, concurrenc
     marker: async (name) => (canBe(name) ? markers.load(name) : null),
     async markers(collection, request) {
       const { index } = request.range;
-      const { items, complete, calls } = await range(request);
+      const { head, missing, tail } = markerCache.get(request.range);
+      if (!missing || head.length >= request.limit) {
+        call.meter.cacheHits++;
+        const markers = head.slice(0, request.limit);
+        const complete = !missing && head.length <= request.limit;
+        return { markers, upTo: markers.at(-1)?.sortKey, complete, calls: 0 };
+      }
+      const token = markerCache.begin();
+      const answer = await range({ ...request, range: missing, limit: request.limit - head.length });
+      const { complete, calls } = answer;
+      const items = answer.items.filter((item) => compareBytes(sortKeyOf(index, item), missing.until) < 0);
+      const read = items.map((item) => decode(item, index, collection)).filter((marker) => marker !== null);
       const last = items.at(-1);
-      return {
-        markers: items.map((item) => decode(item, index, collection)).filter((marker) => marker !== null),
-        upTo: last && sortKeyOf(index, last),
-        complete,
-        calls,
-      };
+      const upTo = last && sortKeyOf(index, last);
+      const until = complete ? missing.until : upTo && `${upTo}\0`;
+      if (until !== undefined) markerCache.put(collection, { ...missing, until }, read, token);
+      const all = [...head, ...read, ...(complete ? tail : [])];
+      if (complete && all.length <= request.limit) return { markers: all, upTo: undefined, complete, calls };
+      const markers = all.slice(0, request.limit);
+      const told = complete ? markers.at(-1)?.sortKey : (upTo ?? head.at(-1)?.sortKey);
+      return { markers, upTo: told, complete: false, calls };
     },
     blocks: createBlocksLoader({ keys, cellCache, call }, range),
     block: createBlockLoader(db, cellCache, call),

@@ -33,6 +33,11 @@ function nextGeohash(hash: string): string | undefined {
   return undefined;
 }
 
+/** The least sort key that every key of a range with this upper bound, and every key it could ever hold, stands before. */
+export function afterRange(to: string): string {
+  return (to.endsWith(AFTER_SEPARATOR) ? nextGeohash(to.slice(0, -AFTER_SEPARATOR.length)) : undefined) ?? `${to}\0`;
+}
+
 /** Whether no key can stand between the end of one range and the start of another that comes after it. */
 function touches(to: string, from: string): boolean {
   const last = to.endsWith(AFTER_SEPARATOR) ? to.slice(0, -AFTER_SEPARATOR.length) : to;

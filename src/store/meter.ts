@@ -12,7 +12,7 @@ export interface Meter {
   itemsScanned: number;
   /** Items that came back, by key or by range. */
   itemsReturned: number;
-  /** Cell blocks that needed no call because they were cached. */
+  /** Cell blocks, and ranges of markers, that needed no call because they were cached. */
   cacheHits: number;
 }
 

@@ -23,6 +23,7 @@ import type { Database } from '../../src/store/database.js';
 import { newCall } from '../../src/store/meter.js';
 import { addCells } from '../support/add-cells.js';
 import { type Comparison, comparing, newComparison } from '../support/compare-executors.js';
+import { noMarkerCache } from '../support/no-marker-cache.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -63,6 +64,7 @@ export async function startServer(
   const services: Services = {
     db,
     cellCache: createCellCache({ maxBytes: 8 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
+    markerCache: noMarkerCache(db),
     // Its clock stands still, so that what a request costs does not depend on how fast the machine is.
     collectionCache: createCollectionCache({ now: () => 0 }),
     consumerStatus: status,

@@ -13,6 +13,7 @@ import { createMarkers } from '../../src/store/markers.js';
 import { newCall } from '../../src/store/meter.js';
 import { addCells } from '../support/add-cells.js';
 import { recordCalls } from '../support/record-calls.js';
+import { noMarkerCache } from '../support/no-marker-cache.js';
 import { testDatabase } from '../support/test-database.js';
 
 const database = await testDatabase();
@@ -36,7 +37,8 @@ function request(signal?: AbortSignal, concurrency = 4) {
   const call = newCall(signal);
   const cellCache = createCellCache({ maxBytes: 1e6, trusted: () => true, now });
   const collectionCache = createCollectionCache({ now });
-  const options = { db: database, cellCache, collectionCache, call, concurrency };
+  const markerCache = noMarkerCache(database);
+  const options = { db: database, cellCache, markerCache, collectionCache, call, concurrency };
   return { loaders: createLoaders(options), call, again: () => createLoaders(options) };
 }
 

@@ -5,6 +5,7 @@ import { encode } from '../../src/geo/geohash.js';
 import { type Point, canonicalLng } from '../../src/geo/point.js';
 import type { KeyStyle } from '../../src/keys/keyspace.js';
 import { type CellCache, createCellCache } from '../../src/loaders/cell-cache.js';
+import type { MarkerCache } from '../../src/loaders/marker-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { createLoaders } from '../../src/loaders/loaders.js';
 import type { MapContext, MapLimits } from '../../src/map/context.js';
@@ -16,6 +17,7 @@ import { type MarkerInput, newMarkerItem } from '../../src/store/marker-item.js'
 import { putMarkersInBulk } from '../../src/store/markers.js';
 import { newCall } from '../../src/store/meter.js';
 import { addCells } from '../support/add-cells.js';
+import { noMarkerCache } from '../support/no-marker-cache.js';
 
 export const NOW = '2026-11-21T10:00:00.000Z';
 
@@ -148,6 +150,7 @@ export interface ContextOptions {
   readonly trusted?: boolean;
   readonly limits?: Partial<MapLimits>;
   readonly cellCache?: CellCache;
+  readonly markerCache?: MarkerCache;
 }
 
 /** The context of one request, with caches of its own unless one is given. */
@@ -159,6 +162,7 @@ export function requestContext(database: Database, options: ContextOptions = {})
   const loaders = createLoaders({
     db: database,
     cellCache,
+    markerCache: options.markerCache ?? noMarkerCache(database),
     collectionCache: createCollectionCache({ now }),
     call,
     concurrency: 16,

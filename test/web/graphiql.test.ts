@@ -17,6 +17,7 @@ import { silentLog } from '../../src/log.js';
 import { createCollection } from '../../src/store/collections.js';
 import { createMarker } from '../../src/store/markers.js';
 import { newCall } from '../../src/store/meter.js';
+import { noMarkerCache } from '../support/no-marker-cache.js';
 import { testDatabase } from '../support/test-database.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -76,6 +77,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the GraphiQL page in a browser', async (
       {
         db,
         cellCache: createCellCache({ maxBytes: 0, trusted: () => false, now }),
+        markerCache: noMarkerCache(db),
         collectionCache: createCollectionCache({ now }),
         consumerStatus: () => undefined,
         limits: DEFAULT_LIMITS,
