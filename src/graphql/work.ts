@@ -29,13 +29,13 @@ export function startWork(deadlineMs: number): Work {
   const stop = new AbortController();
   // Each command under way listens; Node takes more than ten for a leak and says so.
   setMaxListeners(Infinity, stop.signal);
-  const late = new CellportError('UNAVAILABLE', `the request took longer than its deadline of ${deadlineMs} ms`, {
-    deadlineMs,
-  });
-  const deadline = setTimeout(() => stop.abort(late), deadlineMs);
+  // Made when it is needed: an error walks the stack.
+  const late = () =>
+    new CellportError('UNAVAILABLE', `the request took longer than its deadline of ${deadlineMs} ms`, { deadlineMs });
+  const deadline = setTimeout(() => stop.abort(late()), deadlineMs);
   let lastCall: NodeJS.Timeout | undefined;
   const overdue = new Promise<CellportError>((resolve) => {
-    lastCall = setTimeout(() => resolve(late), deadlineMs + GRACE_MS);
+    lastCall = setTimeout(() => resolve(late()), deadlineMs + GRACE_MS);
   });
   let writing = false;
   return {

@@ -16,7 +16,7 @@ import { compareBytes } from './byte-order.js';
 import { type BlocksLoader, createBlockLoader, createBlocksLoader } from './block-loader.js';
 import type { CellCache } from './cell-cache.js';
 import type { CollectionCache } from './collection-cache.js';
-import type { IndexedMarker, MarkerCache } from './marker-cache.js';
+import type { IndexedMarker, MarkerCache, MarkersOf } from './marker-cache.js';
 import { createRangeLoader, sortKeyOf } from './range-loader.js';
 import type { RangeRequest } from './range-union.js';
 import { createSlots } from './slots.js';
@@ -44,8 +44,8 @@ export interface Loaders {
   collection(key: string): Promise<Collection | null>;
   /** A marker's base item, null where there is none. */
   marker(name: MarkerName): Promise<Marker | null>;
-  /** Markers of one range of the geo index; items that are no markers are left out. */
-  markers(collection: Collection, request: RangeRequest): Promise<IndexedMarkers>;
+  /** Markers of one range of the geo index, whose partition is named by `prefix`; items that are no markers are left out. */
+  markers(collection: Collection, prefix: string, request: RangeRequest): Promise<IndexedMarkers>;
   readonly blocks: BlocksLoader;
   /** The cell block under a parent, an empty one where there is none. */
   block(scope: string, parent: string): Promise<CellBlock>;
@@ -100,11 +100,12 @@ export function createLoaders(options: LoadersOptions): Loaders {
   }
 
   const decoded = new WeakMap<Item, IndexedMarker | null>();
-  function decode(item: Item, index: KeyRange['index'], collection: Collection): IndexedMarker | null {
+  function decode(item: Item, index: KeyRange['index'], { collection, prefix }: MarkersOf): IndexedMarker | null {
     const known = decoded.get(item);
     if (known !== undefined) return known;
     const marker = mapMarkerFromIndex(keys, item, collection);
-    const result = marker ? { sortKey: sortKeyOf(index, item), marker } : null;
+    const sortKey = sortKeyOf(index, item);
+    const result = marker ? { sortKey, place: prefix + sortKey, marker } : null;
     decoded.set(item, result);
     return result;
   }
@@ -112,7 +113,7 @@ export function createLoaders(options: LoadersOptions): Loaders {
   return {
     collection: (key) => collections.load(key),
     marker: async (name) => (canBe(name) ? markers.load(name) : null),
-    async markers(collection, request) {
+    async markers(collection, prefix, request) {
       const { index } = request.range;
       const { head, missing, tail } = markerCache.get(request.range);
       if (!missing || head.length >= request.limit) {
@@ -121,15 +122,16 @@ export function createLoaders(options: LoadersOptions): Loaders {
         const complete = !missing && head.length <= request.limit;
         return { markers, upTo: markers.at(-1)?.sortKey, complete, calls: 0 };
       }
+      const of = { collection, prefix };
       const token = markerCache.begin();
       const answer = await range({ ...request, range: missing, limit: request.limit - head.length });
       const { complete, calls } = answer;
       const items = answer.items.filter((item) => compareBytes(sortKeyOf(index, item), missing.until) < 0);
-      const read = items.map((item) => decode(item, index, collection)).filter((marker) => marker !== null);
+      const read = items.map((item) => decode(item, index, of)).filter((marker) => marker !== null);
       const last = items.at(-1);
       const upTo = last && sortKeyOf(index, last);
       const until = complete ? missing.until : upTo && `${upTo}\0`;
-      if (until !== undefined) markerCache.put(collection, { ...missing, until }, read, token);
+      if (until !== undefined) markerCache.put(of, { ...missing, until }, read, token);
       const all = [...head, ...read, ...(complete ? tail : [])];
       if (complete && all.length <= request.limit) return { markers: all, upTo: undefined, complete, calls };
       const markers = all.slice(0, request.limit);

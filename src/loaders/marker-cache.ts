@@ -15,6 +15,8 @@ import { createRecentChanges } from './recent-changes.js';
 export interface IndexedMarker {
   /** Its index sort key. */
   readonly sortKey: string;
+  /** The sort key after the geohash characters that stand in the partition key. */
+  readonly place: string;
   /** The same object for all who read the same item. */
   readonly marker: MapMarker;
 }
@@ -41,13 +43,20 @@ export interface KnownMarkers {
   readonly tail: readonly IndexedMarker[];
 }
 
+/** Whose markers a partition holds. */
+export interface MarkersOf {
+  readonly collection: Pick<Collection, 'key'>;
+  /** The geohash characters that all of them begin with. */
+  readonly prefix: string;
+}
+
 /** Markers of the geo index, shared by all requests of a process and kept right by the stream. */
 export interface MarkerCache {
   get(range: KeyRange): KnownMarkers;
   /** To be called before a read whose markers will be put. */
   begin(): MarkersToken;
   /** Takes in all markers of a stretch, as a read found them. */
-  put(collection: Collection, stretch: Stretch, markers: readonly IndexedMarker[], token: MarkersToken): void;
+  put(of: MarkersOf, stretch: Stretch, markers: readonly IndexedMarker[], token: MarkersToken): void;
   /** Brings in what a write has changed. To be called for every record of the stream, those of one item in their order. */
   changed(changes: readonly EntryChange[]): void;
   /** Forgets everything, reads under way included: for when changes were missed. */
@@ -87,7 +96,7 @@ interface Segment {
 /** The segments of one partition of an index: disjoint, in order. */
 interface Partition {
   readonly name: string;
-  readonly collection: Pick<Collection, 'key'>;
+  readonly of: MarkersOf;
   readonly segments: Segment[];
 }
 
@@ -209,13 +218,13 @@ export function createMarkerCache({ keys, maxBytes, trusted, now }: MarkerCacheO
 
     begin: () => ({ at: now(), generation }),
 
-    put(collection, { from, until, ...range }, markers, token) {
+    put(of, { from, until, ...range }, markers, token) {
       if (!segments || !trusted() || token.generation !== generation) return;
       if (compareBytes(from, until) >= 0 || token.at - heardSince < LAG_MS) return;
       const name = nameOf(range);
       const found = { from, until, markers: [...markers], readAt: token.at };
       if (!recent.agree(name, found, token.at)) return;
-      const partition = partitions.get(name) ?? { name, collection, segments: [] };
+      const partition = partitions.get(name) ?? { name, of, segments: [] };
       for (const old of within(name, from, until)) {
         segments.delete(old);
         const { readAt } = old;
@@ -242,8 +251,10 @@ export function createMarkerCache({ keys, maxBytes, trusted, now }: MarkerCacheO
         // A read may have been ahead of the stream.
         if (held && held.marker.mapVersion > mapVersion) continue;
         const item: Item | undefined = change.entry?.();
-        const marker = item && mapMarkerFromIndex(keys, item, segment.partition.collection);
-        segment.markers.splice(place, held ? 1 : 0, ...(marker ? [{ sortKey, marker }] : []));
+        const { collection, prefix } = segment.partition.of;
+        const marker = item && mapMarkerFromIndex(keys, item, collection);
+        const now = marker ? [{ sortKey, place: prefix + sortKey, marker }] : [];
+        segment.markers.splice(place, held ? 1 : 0, ...now);
       }
     },
 

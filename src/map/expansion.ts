@@ -104,7 +104,7 @@ async function sample(
       const range = { ...cellRange({ geohash }), prefix: geohash.slice(0, prefixLength), expected: undefined };
       const shards = await Promise.all(
         rangeKeys(range, collection, keys).map((shard) =>
-          loaders.markers(collection, { range: shard, limit: SAMPLE, maxCalls: 1 }),
+          loaders.markers(collection, range.prefix, { range: shard, limit: SAMPLE, maxCalls: 1 }),
         ),
       );
       return [geohash, shards.flatMap((shard) => shard.markers.map(({ marker }) => marker))] as const;

@@ -1,9 +1,9 @@
 import { DEFAULT_RADIUS, type MapCluster, clustersOf } from './clusters.js';
-import { markerId } from '../keys/ids.js';
 import type { MapMarker, Properties } from '../model/marker.js';
 import { precisionForZoom } from '../plan/precision.js';
 import { contentOf } from './content.js';
 import { type MapContext, requireCollection } from './context.js';
+import { idOf, oncePerMarker } from './drawn.js';
 import { type MarkerFilterInput, readFilter } from './filter.js';
 import { JsonText } from './json-text.js';
 import { readWhole } from './page.js';
@@ -19,10 +19,10 @@ export interface PointFeature {
 
 /** A marker as a Feature with these of its properties and `key`, `name` and `category` among them. */
 export function markerFeature(marker: MapMarker, properties: Properties): PointFeature {
-  const { collection, key, name, category, position } = marker;
+  const { key, name, category, position } = marker;
   return {
     type: 'Feature',
-    id: markerId(collection, key),
+    id: idOf(marker),
     geometry: { type: 'Point', coordinates: [position.lng, position.lat] },
     properties: { ...properties, key, name, category },
   };
@@ -35,12 +35,19 @@ const COMMON = ['key', 'name', 'category'] as const;
 export function markerFeatureText(marker: MapMarker, properties: Properties): string {
   // One of its own by such a name keeps its place and not its value.
   if (COMMON.some((name) => Object.hasOwn(properties, name))) return JSON.stringify(markerFeature(marker, properties));
-  const { collection, key, name, category, position } = marker;
+  const { key, name, category, position } = marker;
   const own = JSON.stringify(properties).slice(1, -1);
-  const id = JSON.stringify(markerId(collection, key));
+  const id = JSON.stringify(idOf(marker));
   const common = `"key":${JSON.stringify(key)},"name":${JSON.stringify(name)},"category":${JSON.stringify(category)}`;
-  return `{"type":"Feature","id":${id},"geometry":{"type":"Point","coordinates":[${position.lng},${position.lat}]},"properties":{${own}${own === '' ? '' : ','}${common}}}`;
+  // Joined, which makes one piece of text, and not a tree of pieces that each answer would walk anew.
+  return [
+    `{"type":"Feature","id":${id},"geometry":{"type":"Point","coordinates":[${position.lng},${position.lat}]},`,
+    `"properties":{${own}${own === '' ? '' : ','}${common}}}`,
+  ].join('');
 }
+
+/** The Feature of a marker with what a map draws of it. */
+const drawnFeatureText = oncePerMarker((marker) => markerFeatureText(marker, marker.mapProperties));
 
 /** A cluster as a Feature, told from markers by `cluster: true`. */
 function clusterFeature({ position, count }: MapCluster): PointFeature {
@@ -70,8 +77,7 @@ export async function viewportFeatures(
     limit: most,
     filter,
   });
-  if (mode === 'MARKERS')
-    return collectionText(markers.map((marker) => markerFeatureText(marker, marker.mapProperties)));
+  if (mode === 'MARKERS') return collectionText(markers.map(drawnFeatureText));
   let fewer: readonly MapCluster[] = clusters;
   // At the latest where the world is a single square, one cluster is left.
   for (let zoom = viewport.zoom - 1; fewer.length > most; zoom--) {

@@ -2,7 +2,7 @@ import { badInput } from '../errors.js';
 import type { Collection } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
 import type { MapContext } from './context.js';
-import { listName, readCursor, writeCursor } from './cursor.js';
+import { type Place, listName, readCursor, writeCursor } from './cursor.js';
 import { type MarkerFilterInput, readFilter } from './filter.js';
 import type { RangeSource } from './sources.js';
 import { type Placed, walk } from './walk.js';
@@ -14,9 +14,26 @@ export interface PageInput {
   readonly after?: string | null | undefined;
 }
 
+/** A marker of a page. Its cursor is written when it is asked for: most maps ask for the markers alone. */
+class MarkerEdge {
+  readonly node: MapMarker;
+  readonly #list: string;
+  readonly #place: Place;
+
+  constructor(list: string, { place, marker }: Placed) {
+    this.node = marker;
+    this.#list = list;
+    this.#place = place;
+  }
+
+  get cursor(): string {
+    return writeCursor(this.#list, this.#place);
+  }
+}
+
 /** A page of markers in the order of their geohashes, then keys. */
 export interface MarkerPage {
-  readonly edges: readonly { readonly cursor: string; readonly node: MapMarker }[];
+  readonly edges: readonly MarkerEdge[];
   readonly pageInfo: {
     readonly hasNextPage: boolean;
     readonly hasPreviousPage: boolean;
@@ -65,7 +82,7 @@ export async function readPage(context: MapContext, list: MarkerList, input: Pag
     // One more tells whether there is a next page.
     wanted: first + 1,
   });
-  const edges = found.slice(0, first).map(({ place, marker }) => ({ cursor: writeCursor(name, place), node: marker }));
+  const edges = found.slice(0, first).map((placed) => new MarkerEdge(name, placed));
   const full = found.length > first;
   const last = edges.at(-1)?.cursor ?? null;
   return {

@@ -2,7 +2,7 @@ import { type Area, areaOverlapsCell } from '../geo/bounds.js';
 import { GEOHASH_ALPHABET, LONGEST_Z, cellBounds, fromZ, toZ } from '../geo/geohash.js';
 import type { ZRange } from '../geo/ranges.js';
 import type { Collection } from '../model/collection.js';
-import { type KnownCounts, type PlannedRange, planMarkers } from '../plan/markers.js';
+import { type KnownCounts, type PlannedRange, markerPlanner } from '../plan/markers.js';
 import type { MapContext } from './context.js';
 import { FINEST_STORED, knownCounts } from './known-counts.js';
 
@@ -37,10 +37,18 @@ export async function areaSource(
   enough = Infinity,
 ): Promise<RangeSource> {
   const { prefixLength } = collection;
+  let planner:
+    { readonly counts: KnownCounts | undefined; readonly plan: ReturnType<typeof markerPlanner> } | undefined;
+  const plannerFor = (counts: KnownCounts | undefined) => {
+    if (planner?.counts !== counts || !planner) {
+      planner = { counts, plan: markerPlanner({ area, prefixLength, counts }) };
+    }
+    return planner.plan;
+  };
   const most = (counts: KnownCounts) =>
     [...counts.cells].reduce((sum, [geohash, count]) => sum + (overlaps(area, geohash) ? count : 0), 0);
   const open = (counts: KnownCounts) => {
-    const { expected } = planMarkers({ area, prefixLength, counts, ceiling: context.limits.rangesPerPage });
+    const { expected } = plannerFor(counts)({ ceiling: context.limits.rangesPerPage });
     return (expected ?? 0) > WORTH_FINER || most(counts) > enough;
   };
   const { counts, calls } = await knownCounts(context, collection, { area, precision, open });
@@ -53,7 +61,7 @@ export async function areaSource(
   return {
     calls,
     atMost,
-    plan: async (after, ceiling, wanted) => planMarkers({ area, prefixLength, counts, after, ceiling, wanted }),
+    plan: async (after, ceiling, wanted) => plannerFor(counts)({ after, ceiling, wanted }),
   };
 }
 

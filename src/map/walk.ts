@@ -61,10 +61,12 @@ function merge(prefix: string, from: Place, shards: readonly IndexedMarkers[]): 
     .filter(({ complete }) => !complete)
     .map(({ upTo }) => (upTo === undefined ? from : prefix + upTo));
   const upTo = cuts.length === 0 ? undefined : cuts.reduce((a, b) => (compareBytes(b, a) < 0 ? b : a));
-  const placed = shards
-    .flatMap(({ markers }) => markers.map(({ sortKey, marker }) => ({ place: prefix + sortKey, marker })))
-    .filter(({ place }) => upTo === undefined || compareBytes(place, upTo) <= 0);
-  if (shards.length > 1) placed.sort((a, b) => compareBytes(a.place, b.place));
+  let placed = shards.length === 1 ? (shards[0]?.markers ?? []) : shards.flatMap(({ markers }) => markers);
+  if (shards.length > 1) {
+    placed = placed
+      .filter(({ place }) => upTo === undefined || compareBytes(place, upTo) <= 0)
+      .sort((a, b) => compareBytes(a.place, b.place));
+  }
   return {
     placed,
     upTo,
@@ -89,17 +91,17 @@ export async function walk(context: MapContext, question: WalkQuestion): Promise
   /** Everything up to here is told. */
   let told: Place = question.after ?? fromZ(0, LONGEST_Z);
   const versions = new Map<string, number>();
-  const found = new Map<string, Placed>();
-  const cut = (): Walked => ({ found: [...found.values()], cutAt: told, ended: false });
+  let found: Placed[] = [];
+  const cut = (): Walked => ({ found, cutAt: told, ended: false });
 
   /** Reads a range from `told` on, as far as its share of the calls goes. */
   async function read(range: PlannedRange, maxCalls: number): Promise<Stretch> {
-    const limit = Math.min(items, 2 * (wanted - found.size) + SPARE);
+    const limit = Math.min(items, 2 * (wanted - found.length) + SPARE);
     const start = fromZ(range.from, LONGEST_Z);
     const from = compareBytes(told, start) > 0 ? told : start;
     const answers = await Promise.all(
       rangeKeys(range, collection, keys).map((keyRange) =>
-        loaders.markers(collection, {
+        loaders.markers(collection, range.prefix, {
           range: { ...keyRange, from: from.slice(range.prefix.length) },
           limit,
           maxCalls,
@@ -111,12 +113,15 @@ export async function walk(context: MapContext, question: WalkQuestion): Promise
 
   /** Takes in what was read; false where the ceiling ends it. */
   async function take(placed: readonly Placed[]): Promise<boolean> {
-    const candidates: Placed[] = [];
+    let candidates: Placed[] = [];
     let fits = true;
+    let beyond = false;
     for (const one of placed) {
       const { marker } = one;
+      // They are in order: behind the first that has not been told, none has.
+      beyond ||= compareBytes(one.place, told) > 0;
+      if (!beyond) continue;
       const known = versions.get(marker.key);
-      if (compareBytes(one.place, told) <= 0) continue;
       if (known !== undefined && known >= marker.mapVersion) continue;
       const verdict = !accept(one) ? 'fail' : filter ? filter.verdict(marker, collection) : 'pass';
       if (verdict === 'unknown' && lookups === 0 && calls > 0) {
@@ -131,7 +136,11 @@ export async function walk(context: MapContext, question: WalkQuestion): Promise
       told = one.place;
       versions.set(marker.key, marker.mapVersion);
       // An older copy was told of a place where the marker is no more.
-      found.delete(marker.key);
+      if (known !== undefined) {
+        const others = (other: Placed) => other.marker.key !== marker.key;
+        found = found.filter(others);
+        candidates = candidates.filter(others);
+      }
       if (verdict !== 'fail') candidates.push(one);
     }
     const unknown = filter ? candidates.filter(({ marker }) => filter.verdict(marker, collection) === 'unknown') : [];
@@ -142,19 +151,19 @@ export async function walk(context: MapContext, question: WalkQuestion): Promise
         return !base || !filter?.passes(base);
       }),
     );
-    for (const one of candidates) if (!failed.has(one)) found.set(one.marker.key, one);
+    for (const one of candidates) if (!failed.has(one)) found.push(one);
     return fits;
   }
 
   for (let next: number | undefined = toZ(told.slice(0, LONGEST_Z)); next !== undefined;) {
     const ceiling = Math.floor(calls / shards);
     if (ceiling < 1) return cut();
-    const plan = await source.plan(next, ceiling, wanted - found.size);
+    const plan = await source.plan(next, ceiling, wanted - found.length);
     let rest = plan.ranges;
     while (rest.length > 0) {
       const most = Math.floor(calls / shards);
       if (most < 1 || items < 1) return cut();
-      const wave = rest.slice(0, waveOf(rest, wanted - found.size, most));
+      const wave = rest.slice(0, waveOf(rest, wanted - found.length, most));
       const share = Math.max(1, Math.floor(calls / (wave.length * shards)));
       const stretches = await Promise.all(wave.map((range) => read(range, share)));
       for (const stretch of stretches) {
@@ -173,12 +182,12 @@ export async function walk(context: MapContext, question: WalkQuestion): Promise
         told = endOf(range);
         if (index === wave.length - 1) rest = rest.slice(wave.length);
       }
-      if (found.size >= wanted) return { found: [...found.values()], cutAt: undefined, ended: false };
+      if (found.length >= wanted) return { found, cutAt: undefined, ended: false };
     }
     next = plan.next;
     if (next !== undefined) told = fromZ(next, LONGEST_Z);
   }
-  return { found: [...found.values()], cutAt: undefined, ended: true };
+  return { found, cutAt: undefined, ended: true };
 }
 
 /** The place after all markers of a range. */

@@ -2,16 +2,21 @@ import type { Area } from '../geo/bounds.js';
 import { LONGEST_Z, fromZ } from '../geo/geohash.js';
 import { type ZRange, coverArea } from '../geo/ranges.js';
 import { type KnownCounts, evenDensity, knownDensity } from './density.js';
-import { joinPieces } from './join.js';
-import { byPartition } from './partition.js';
+import { type JoinedRange, joinPieces } from './join.js';
+import { type Group, byPartition } from './partition.js';
 
 export type { KnownCounts } from './density.js';
 
-export interface MarkerQuestion {
+/** Where markers are asked for, and what is known of them. */
+export interface MarkerArea {
   readonly area: Area;
   /** Geohash characters in the partition key of the collection's markers, 0 to 6. */
   readonly prefixLength: number;
   readonly counts?: KnownCounts | undefined;
+}
+
+/** Which part of a plan is wanted. */
+export interface PlanPart {
   /** Where to go on: places in Z-order (of geohashes of length 10) before this one are left out. */
   readonly after?: number | undefined;
   /** Most ranges of the plan. A collection with write shards makes one Query call a shard for each of them. */
@@ -19,6 +24,8 @@ export interface MarkerQuestion {
   /** How many markers are wanted: with counts, the plan ends where so many are to be expected inside the area. */
   readonly wanted?: number | undefined;
 }
+
+export type MarkerQuestion = MarkerArea & PlanPart;
 
 /** A range of Z-order at length 10 within one partition. */
 export interface PlannedRange extends ZRange {
@@ -48,27 +55,43 @@ const FINENESS = 512;
  * the ceiling.
  */
 export function planMarkers(question: MarkerQuestion): MarkerPlan {
-  const { area, prefixLength, counts, after = 0, ceiling, wanted = Infinity } = question;
-  const cover = coverArea(area, LONGEST_Z, FINENESS)
-    .filter(({ to }) => to > after)
-    .map(({ from, to }) => ({ from: Math.max(from, after), to }));
-  const { pieces, before } = counts ? knownDensity(cover, counts) : evenDensity(cover);
+  return markerPlanner(question)(question);
+}
 
-  const ranges: PlannedRange[] = [];
-  let inside = 0;
-  let next: number | undefined;
-  const full = (from: number) => {
-    if (ranges.length < ceiling && (!counts || inside < wanted)) return false;
-    next = from;
-    return true;
-  };
-  plan: for (const { partition, pieces: apart } of byPartition(pieces, 32 ** (LONGEST_Z - prefixLength))) {
-    const prefix = fromZ(partition, prefixLength);
-    for (const { from, to, held } of joinPieces(apart, before)) {
-      if (full(from)) break plan;
-      ranges.push({ prefix, from, to, expected: counts ? before(to) - before(from) : undefined });
-      inside += held;
-    }
+/** The same for who asks for several parts of one plan: what they have in common is made once. */
+export function markerPlanner({ area, prefixLength, counts }: MarkerArea): (part: PlanPart) => MarkerPlan {
+  const size = 32 ** (LONGEST_Z - prefixLength);
+  const cover = coverArea(area, LONGEST_Z, FINENESS);
+  const { pieces, before } = counts ? knownDensity(cover, counts) : evenDensity(cover);
+  const joined = new Map<number, readonly JoinedRange[]>();
+
+  /** The ranges of a partition, of which a plan that begins in its middle has made others. */
+  function rangesOf({ partition, pieces: apart }: Group, after: number): readonly JoinedRange[] {
+    const whole = partition * size >= after;
+    const ranges = (whole && joined.get(partition)) || joinPieces(apart, before);
+    if (whole) joined.set(partition, ranges);
+    return ranges;
   }
-  return { ranges, next, expected: counts ? ranges.reduce((sum, range) => sum + (range.expected ?? 0), 0) : undefined };
+
+  return ({ after = 0, ceiling, wanted = Infinity }) => {
+    const left = pieces.filter(({ to }) => to > after).map(({ from, to }) => ({ from: Math.max(from, after), to }));
+    const ranges: PlannedRange[] = [];
+    let inside = 0;
+    let next: number | undefined;
+    const full = (from: number) => {
+      if (ranges.length < ceiling && (!counts || inside < wanted)) return false;
+      next = from;
+      return true;
+    };
+    plan: for (const group of byPartition(left, size)) {
+      const prefix = fromZ(group.partition, prefixLength);
+      for (const { from, to, held } of rangesOf(group, after)) {
+        if (full(from)) break plan;
+        ranges.push({ prefix, from, to, expected: counts ? before(to) - before(from) : undefined });
+        inside += held;
+      }
+    }
+    const expected = counts ? ranges.reduce((sum, range) => sum + (range.expected ?? 0), 0) : undefined;
+    return { ranges, next, expected };
+  };
 }

@@ -76,9 +76,9 @@ describe('ranges', () => {
     const { loaders } = request();
     calls.reset();
     const asked = [range('00000000', '5zzzzzzz:;'), range('30000000', 'gzzzzzzz:;'), range('h0000000', 'zzzzzzzz:;')];
-    const answers = await Promise.all(asked.map((one) => loaders.markers(parks, one)));
+    const answers = await Promise.all(asked.map((one) => loaders.markers(parks, 'u0', one)));
     expect(calls.count('Query')).toBe(1);
-    const all = await request().loaders.markers(parks, range('00000000', 'zzzzzzzz:;'));
+    const all = await request().loaders.markers(parks, 'u0', range('00000000', 'zzzzzzzz:;'));
     expect(answers.map(({ complete }) => complete)).toEqual([true, true, true]);
     expect(all.markers.length).toBeGreaterThan(5);
     asked.forEach(({ range: { from, to } }, index) => {
@@ -88,7 +88,7 @@ describe('ranges', () => {
       expect(answers[index]?.markers.map(({ sortKey }) => sortKey)).toEqual(expected);
     });
     calls.reset();
-    await loaders.markers(parks, range('00000000', '5zzzzzzz:;'));
+    await loaders.markers(parks, 'u0', range('00000000', '5zzzzzzz:;'));
     expect(calls.count()).toBe(0);
   });
 
@@ -122,13 +122,15 @@ describe('ranges', () => {
     const controller = new AbortController();
     const { loaders } = request(controller.signal, 1);
     calls.reset();
-    const reads = Array.from({ length: 10 }, (_, index) => loaders.markers(parks, range('0', 'z', `gone${index}`)));
+    const reads = Array.from({ length: 10 }, (_, index) =>
+      loaders.markers(parks, 'u0', range('0', 'z', `gone${index}`)),
+    );
     const settled = Promise.allSettled(reads);
     await expect.poll(() => calls.count('Query')).toBeGreaterThan(0);
     controller.abort(new Error('gone'));
     expect((await settled).filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0);
     const sent = calls.count('Query');
-    await expect(loaders.markers(parks, range('0', 'z', 'later'))).rejects.toThrow('gone');
+    await expect(loaders.markers(parks, 'u0', range('0', 'z', 'later'))).rejects.toThrow('gone');
     expect(calls.count('Query')).toBe(sent);
   });
 });

@@ -7,7 +7,7 @@ import { afterRange } from '../../src/loaders/range-union.js';
 import { entryChanges } from '../../src/store/entry-changes.js';
 
 const keys = createKeyspace('readable');
-const parks = { key: 'parks' } as Parameters<ReturnType<typeof createMarkerCache>['put']>[0];
+const parks = { collection: { key: 'parks' }, prefix: 'u0' };
 const PK = 'marker::parks::u0';
 const SETTLED_MS = 10_000;
 
@@ -41,6 +41,7 @@ const record = (key: string, before: Entry | undefined, after: Entry | undefined
 
 const marker = (key: string, entry: Entry): IndexedMarker => ({
   sortKey: sortKey(key, entry),
+  place: `u0${sortKey(key, entry)}`,
   marker: {
     collection: 'parks',
     key,

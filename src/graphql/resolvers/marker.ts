@@ -1,15 +1,11 @@
-import { encode } from '../../geo/geohash.js';
-import { markerId } from '../../keys/ids.js';
 import { cellOfMarker } from '../../map/cells.js';
 import { requireCollection } from '../../map/context.js';
+import { geohashOf, idOf } from '../../map/drawn.js';
 import { markerFeature } from '../../map/features.js';
 import { markerDetails, markerProperties } from '../../map/markers.js';
 import type { MapMarker, Marker, Properties } from '../../model/marker.js';
 import type { RequestContext } from '../context.js';
 import type { MarkerResolvers } from '../generated.js';
-
-/** Length of a marker's geohash: about a metre. */
-const GEOHASH_LENGTH = 10;
 
 const isWhole = (marker: MapMarker): marker is Marker => 'createdAt' in marker;
 
@@ -23,9 +19,9 @@ function properties(marker: MapMarker, { map }: RequestContext): Properties | Pr
 }
 
 export const marker: MarkerResolvers = {
-  id: (parent) => markerId(parent.collection, parent.key),
+  id: (parent) => idOf(parent),
   collection: (parent, _args, { map }) => requireCollection(map, parent.collection),
-  geohash: ({ position }) => encode(position, GEOHASH_LENGTH),
+  geohash: (parent) => geohashOf(parent),
   properties: (parent, _args, context) => properties(parent, context),
   version: async (parent, _args, context) => (await details(parent, context)).version,
   createdAt: async (parent, _args, context) => (await details(parent, context)).createdAt,
