@@ -83,7 +83,7 @@ export async function loadMarkers(load: Load): Promise<Loaded> {
         writing.update({ rows, resumed, part });
         await load.keepPace?.(rows - resumed);
       },
-      call: newCall(signal),
+      call: { ...newCall(signal), unpriced: true },
     });
     return { ...progress, collection, made, took: performance.now() - began };
   } finally {

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import { chunks } from '../store/concurrency.js';
 import type { Database, Item } from '../store/database.js';
-import { putMarkersInBulk } from '../store/markers.js';
+import { markerWriter } from '../store/markers.js';
 import type { Call } from '../store/meter.js';
 import { type CheckJob, checkRows, itemOf } from './check-rows.js';
 import type { ImportCounts, ImportState, ImportStateFile } from './import-state.js';
@@ -11,7 +11,7 @@ import type { Place, Places } from './place.js';
 import { upsertMarkers } from './upsert.js';
 
 /** Rows that are written together; after each such window the import could be interrupted and go on. */
-const WINDOW_ROWS = 4000;
+const WINDOW_ROWS = 2000;
 /** What the rows of a window may measure in the file, so that memory stays bounded whatever the rows are like. */
 const WINDOW_BYTES = 8 * 1024 * 1024;
 /** Rows that are read in one go: the writes of the window before need this thread in between, or DynamoDB runs dry. */
@@ -37,10 +37,10 @@ export interface ImportJob extends Omit<CheckJob, 'signal'> {
   /** A whole number of 32 bits, by chance: where no interrupted run has left one, the order of writing follows from it. */
   readonly seed: number;
   readonly now: () => Date;
-  /** Called after each window; the next but one waits for it. */
+  /** Called after each window; no other begins until it is through, but the next one may be under way already. */
   readonly onProgress: (progress: ImportProgress) => void | Promise<void>;
   readonly call: Call;
-  /** How many rows are written together, 4,000 where left out. */
+  /** How many rows are written together, 2,000 where left out. */
   readonly windowRows?: number | undefined;
 }
 
@@ -82,15 +82,24 @@ async function* windowsOf(
 /** How a window is written: `blind` where nothing can be there yet, `alone` where only a former run of ours can have written. */
 type Way = 'blind' | 'alone' | 'beside others';
 
+type Made = Omit<ImportCounts, 'rejected'>;
+
 /** Writes the markers of a window; gives how many came to what. */
-async function writeWindow(job: ImportJob, items: readonly Item[], way: Way): Promise<Omit<ImportCounts, 'rejected'>> {
+type WriteWindow = (items: readonly Item[]) => Promise<Made>;
+
+function windowWriter({ database, call }: ImportJob, way: Way): WriteWindow {
   if (way === 'blind') {
-    await putMarkersInBulk(job.database, items, job.call);
-    return { created: items.length, updated: 0, unchanged: 0 };
+    const put = markerWriter(database, call);
+    return async (items) => {
+      await put(items);
+      return { created: items.length, updated: 0, unchanged: 0 };
+    };
   }
-  const outcomes = await upsertMarkers(job.database, items, job.call, { alone: way === 'alone' });
-  const count = (wanted: string): number => outcomes.filter((outcome) => outcome === wanted).length;
-  return { created: count('created'), updated: count('updated'), unchanged: count('unchanged') };
+  return async (items) => {
+    const outcomes = await upsertMarkers(database, items, call, { alone: way === 'alone' });
+    const count = (wanted: string): number => outcomes.filter((outcome) => outcome === wanted).length;
+    return { created: count('created'), updated: count('updated'), unchanged: count('unchanged') };
+  };
 }
 
 /** Writes all windows that are not done, and keeps the state and its reader up to date; gives the last state. */
@@ -105,36 +114,58 @@ async function writeWindows(job: ImportJob, begun: ImportState, places: Places, 
     });
   await report();
   const windows = windowsOf(job, places, shuffledOrder(places.count, begun.seed), begun.written);
+  const write = windowWriter(job, way);
+  // Puts without a question overlap, so that DynamoDB has no pause at the end of a window; a comparison asks for enough.
+  const atATime = way === 'blind' ? 2 : 1;
+  const underWay: { readonly rows: number; readonly making: Promise<Made> }[] = [];
   let saved = Promise.resolve();
+
+  /** Waits for the first window under way and notes it. One that has failed stays the first: none behind it counts. */
+  const settle = async (): Promise<void> => {
+    const [first] = underWay;
+    if (first === undefined) return;
+    const made = await first.making;
+    underWay.shift();
+    state = {
+      ...state,
+      written: state.written + first.rows,
+      counts: {
+        ...state.counts,
+        created: state.counts.created + made.created,
+        updated: state.counts.updated + made.updated,
+        unchanged: state.counts.unchanged + made.unchanged,
+      },
+    };
+    // Beside the next window's writes: a state that lags behind makes a resumed import compare more, nothing worse.
+    await saved;
+    saved = job.state.write(state);
+    saved.catch(() => undefined);
+    await report();
+  };
+  const settleAll = async (): Promise<void> => {
+    while (underWay.length > 0) await settle();
+    await saved;
+  };
+
   try {
     let next = windows.next();
     for (let result = await next; result.done !== true; result = await next) {
-      const items = result.value;
-      const writing = writeWindow(job, items, way);
-      // Read while the one before is written. A failure there must not go unhandled before it is awaited.
+      const making = write(result.value);
+      // Read while others are written. A failure of either must not go unhandled before it is awaited.
       next = windows.next();
+      making.catch(() => undefined);
       next.catch(() => undefined);
-      const made = await writing;
-      state = {
-        ...state,
-        written: state.written + items.length,
-        counts: {
-          ...state.counts,
-          created: state.counts.created + made.created,
-          updated: state.counts.updated + made.updated,
-          unchanged: state.counts.unchanged + made.unchanged,
-        },
-      };
-      // Beside the next window's writes: a state that lags behind makes a resumed import compare more, nothing worse.
-      await saved;
-      saved = job.state.write(state);
-      saved.catch(() => undefined);
-      await report();
+      underWay.push({ rows: result.value.length, making });
+      if (underWay.length >= atATime) await settle();
     }
-    await saved;
+    await settleAll();
     return state;
+  } catch (error) {
+    // The first failure is told; what was written beside it and lacks nothing before it counts all the same.
+    await settleAll().catch(() => undefined);
+    throw error;
   } finally {
-    await Promise.allSettled([windows.return(undefined), saved]);
+    await Promise.allSettled([windows.return(undefined), saved, ...underWay.map(({ making }) => making)]);
   }
 }
 
@@ -142,7 +173,8 @@ async function writeWindows(job: ImportJob, begun: ImportState, places: Places, 
  * Imports the rows of a source as markers of a collection and gives what came of them. All rows are checked first; then
  * those that are markers are written in an order that leads over the whole source, so that no partition takes a burst. An
  * upsert: the same file again changes nothing, rows that differ raise the version of their marker. Interrupted at any
- * moment, it goes on in the same order behind the last window that was done, and compares what follows with what is there.
+ * moment, it goes on in the same order behind the last window before which nothing is missing, and compares what follows
+ * with what is there.
  * Memory grows with the source by some 60 bytes a row. Rejects with the signal's reason when the call is aborted.
  */
 export async function importMarkers(job: ImportJob): Promise<ImportProgress> {

@@ -2,7 +2,7 @@ import type { BatchWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 
 import { CellportError } from '../errors.js';
 import { backOff } from './backoff.js';
-import { chunks, mapConcurrently } from './concurrency.js';
+import { chunks, lanes, mapConcurrently } from './concurrency.js';
 import type { Database, Item } from './database.js';
 import { isFailure } from './failures.js';
 import { itemBytes } from './item-size.js';
@@ -80,17 +80,24 @@ async function putBatch(database: Database, table: string, items: readonly Item[
 }
 
 /**
- * Puts items into one table, over whatever stands under their keys; of several with one key the last one wins. For loads
- * in the background: what DynamoDB throttles or leaves unprocessed is tried again, with jitter, for about two minutes
- * without any progress before THROTTLED or UNAVAILABLE is thrown. No order among the items is kept.
+ * A function that puts items into one table, over whatever stands under their keys; of several with one key in one call
+ * the last one wins. For loads in the background: what DynamoDB throttles or leaves unprocessed is tried again, with
+ * jitter, for about two minutes without any progress before THROTTLED or UNAVAILABLE is thrown. No order among the items
+ * is kept. It may be called again before it is through: all its calls together have no more requests under way than one.
  */
-export async function putInBulk(database: Database, table: string, items: readonly Item[], call: Call): Promise<void> {
-  const unique = [...new Map(items.map((item) => [`${String(item['pk'])}\n${String(item['sk'])}`, item])).values()];
-  if (database.waitsForDisk) {
-    await mapConcurrently(pieces(unique), TRANSACTIONS_AT_A_TIME, (piece) => putTogether(database, table, piece, call));
-    return;
-  }
-  await mapConcurrently(chunks(unique, ITEMS_IN_A_BATCH), BATCHES_AT_A_TIME, (batch) =>
-    putBatch(database, table, batch, call),
-  );
+export function bulkWriter(database: Database, table: string, call: Call): (items: readonly Item[]) => Promise<void> {
+  const together = database.waitsForDisk;
+  const atATime = together ? TRANSACTIONS_AT_A_TIME : BATCHES_AT_A_TIME;
+  const put = together ? putTogether : putBatch;
+  const inLane = lanes(atATime);
+  return async (items) => {
+    const unique = [...new Map(items.map((item) => [`${String(item['pk'])}\n${String(item['sk'])}`, item])).values()];
+    const parts = together ? pieces(unique) : chunks(unique, ITEMS_IN_A_BATCH);
+    await mapConcurrently(parts, atATime, (part) => inLane(() => put(database, table, part, call)));
+  };
+}
+
+/** Puts items once, as a `bulkWriter` does. */
+export function putInBulk(database: Database, table: string, items: readonly Item[], call: Call): Promise<void> {
+  return bulkWriter(database, table, call)(items);
 }

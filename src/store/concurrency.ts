@@ -27,6 +27,23 @@ export async function mapConcurrently<T, R>(
   return results;
 }
 
+/** Runs work, at most `limit` at a time whoever hands it in; the rest waits in the order in which it came. */
+export function lanes(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let free = limit;
+  return async (work) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
+  };
+}
+
 /** The list in pieces of `size`, the last one shorter. */
 export function chunks<T>(list: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>

@@ -2,7 +2,7 @@ import { CellportError, badInput } from '../errors.js';
 import type { Collection } from '../model/collection.js';
 import type { Marker } from '../model/marker.js';
 import { type BatchGetOptions, batchGet } from './batch-get.js';
-import { putInBulk } from './batch-write.js';
+import { bulkWriter } from './batch-write.js';
 import { mapConcurrently } from './concurrency.js';
 import { putIfAbsent } from './conditional-put.js';
 import type { Database, Item } from './database.js';
@@ -125,9 +125,14 @@ export async function getMarkers(
 }
 
 /**
- * Puts items made by `newMarkerItem` over whatever stands under their keys, for imports: without conditions, so that an
- * import may be repeated. Of several with one key the last wins. See `putInBulk` for what happens under throttling.
+ * A function that puts items made by `newMarkerItem` over whatever stands under their keys, for imports: without
+ * conditions, so that an import may be repeated. See `bulkWriter` for calls side by side and for throttling.
  */
+export function markerWriter(database: Database, call: Call): (items: readonly Item[]) => Promise<void> {
+  return bulkWriter(database, database.tables.entities, call);
+}
+
+/** Puts items once, as a `markerWriter` does. */
 export function putMarkersInBulk(database: Database, items: readonly Item[], call: Call): Promise<void> {
-  return putInBulk(database, database.tables.entities, items, call);
+  return markerWriter(database, call)(items);
 }

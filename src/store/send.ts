@@ -170,22 +170,22 @@ function giveUp(afterMs: number, outer: AbortSignal | undefined) {
 }
 
 /**
- * Sends one command: the only place where DynamoDB is asked for items. Adds ReturnConsumedCapacity and counts the answer
- * in the call's meter. Throws THROTTLED or UNAVAILABLE when the SDK's retries did not help in time, the reason of the
+ * Sends one command: the only place where DynamoDB is asked for items. Adds ReturnConsumedCapacity, unless the call is
+ * unpriced, and counts the answer in the call's meter. Throws THROTTLED or UNAVAILABLE when the SDK's retries did not help in time, the reason of the
  * call's signal when it is aborted, and the SDK's error where it says something of the request itself.
  */
 export async function send<K extends Operation>(
   database: Database,
   operation: K,
   input: Operations[K]['input'],
-  { meter, signal: outer }: Call,
+  { meter, signal: outer, unpriced = false }: Call,
 ): Promise<Operations[K]['output']> {
   outer?.throwIfAborted();
   const { run } = DISPATCH[operation] as Dispatch<K>;
   const { signal, givenUp, settle } = giveUp(database.giveUpAfterMs, outer);
   try {
-    const metered: Operations[K]['input'] = { ...input, ReturnConsumedCapacity: 'TOTAL' };
-    const output = await Promise.race([run(database, metered, { abortSignal: signal }), givenUp]);
+    const asked: Operations[K]['input'] = unpriced ? input : { ...input, ReturnConsumedCapacity: 'TOTAL' };
+    const output = await Promise.race([run(database, asked, { abortSignal: signal }), givenUp]);
     count(meter, operation, input, output);
     return output;
   } catch (error) {

@@ -14,23 +14,28 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { CheckProgress } from '../../src/ingest/check-rows.js';
 import { importMarkers, type ImportProgress } from '../../src/ingest/import-markers.js';
-import { fileIdentity, importStateFile } from '../../src/ingest/import-state.js';
+import { type ImportState, fileIdentity, importStateFile } from '../../src/ingest/import-state.js';
+import { shuffledOrder } from '../../src/ingest/order.js';
 import { formatOf, openRows } from '../../src/ingest/read-file.js';
 import { RejectsFile } from '../../src/ingest/rejects.js';
 import type { RowSource } from '../../src/ingest/row-source.js';
 import { merge, upsertMarkers } from '../../src/ingest/upsert.js';
 import type { Collection } from '../../src/model/collection.js';
 import { createCollection } from '../../src/store/collections.js';
+import type { Database } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker-item.js';
 import { getMarkers } from '../../src/store/markers.js';
 import { newCall } from '../../src/store/meter.js';
+import { interceptCalls } from '../support/faults.js';
+import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
-import { testDatabase } from '../support/test-database.js';
+import { newDatabase, testDatabase } from '../support/test-database.js';
 
 const database = await testDatabase();
 const call = newCall();
@@ -59,18 +64,28 @@ interface Run {
   readonly source?: RowSource;
   readonly onChecked?: (progress: CheckProgress) => void;
   readonly onProgress?: (progress: ImportProgress) => void;
+  readonly database?: Database;
+  /** Called before a state is kept. */
+  readonly onState?: (state: ImportState) => Promise<void>;
 }
 
 /** Imports a file as the command does. */
 async function run(collection: Collection, path: string, options: Run = {}): Promise<ImportProgress> {
   const identity = `${await fileIdentity(path)} ${collection.key}`;
+  const state = importStateFile(join(folder, 'state'), `${path} ${collection.key}`, identity);
   return importMarkers({
-    database,
+    database: options.database ?? database,
     collection,
     source: options.source ?? (await openRows(path, formatOf(path))),
     fresh: options.fresh ?? false,
     identity,
-    state: importStateFile(join(folder, 'state'), `${path} ${collection.key}`, identity),
+    state: {
+      ...state,
+      write: async (next) => {
+        await options.onState?.(next);
+        await state.write(next);
+      },
+    },
     once: false,
     rejects: new RejectsFile(options.rejects ?? `${path}.rejects.ndjson`),
     seed: options.seed ?? 1,
@@ -217,14 +232,16 @@ describe('importing a file', () => {
       fresh: true,
       signal: stop.signal,
       onProgress: ({ part }) => {
-        // While the second window is being written.
+        // While the next windows are being written.
         if (part > 0) setTimeout(() => stop.abort(new Error('pulled the plug')), 2);
       },
     });
     await expect(interrupted).rejects.toThrow('pulled the plug');
     const progress: ImportProgress[] = [];
     const result = await run(collection, path, { now: second, onProgress: (each) => progress.push(each) });
-    expect(progress[0]).toMatchObject({ resumed: 100, counts: { created: 100, rejected: 3 } });
+    // The next window was under way, and may have come through.
+    expect([100, 200]).toContain(progress[0]?.resumed);
+    expect(progress[0]?.counts).toMatchObject({ created: progress[0]?.resumed, rejected: 3 });
     const { created, updated, unchanged, rejected } = result.counts;
     expect({ there: created + unchanged, updated, rejected }).toEqual({ there: 250, updated: 0, rejected: 3 });
     const lines = (await readText(`${path}.rejects.ndjson`, 'utf8')).trim().split('\n');
@@ -239,9 +256,9 @@ describe('importing a file', () => {
   });
 
   it('goes on in the same order wherever it was interrupted, and writes every row exactly once', async () => {
-    const total = 350;
+    const total = 550;
     const keys = many(total).map(({ key }) => key);
-    // Before the first window, then in each of the four, at once and a little later.
+    // Before the first window, then behind each of the first three, at once and a little later.
     for (const [at, afterMs] of [0, 1, 2, 3].flatMap((window) => [[window, 0] as const, [window, 4] as const])) {
       const collection = await newCollection();
       const path = await file(`every-${at}-${afterMs}.ndjson`, many(total));
@@ -277,7 +294,7 @@ describe('importing a file', () => {
 
   it('leaves alone what was edited behind an interrupted import, and compares what others made ahead of it', async () => {
     const collection = await newCollection();
-    const path = await file('edited.ndjson', many(300));
+    const path = await file('edited.ndjson', many(500));
     const stop = new AbortController();
     setMaxListeners(0, stop.signal);
     const interrupted = run(collection, path, {
@@ -288,19 +305,120 @@ describe('importing a file', () => {
       },
     });
     await expect(interrupted).rejects.toThrow('pulled the plug');
-    const keys = many(300).map(({ key }) => key);
+    const keys = many(500).map(({ key }) => key);
     const there = await load(collection, keys);
-    const done = keys.filter((_, at) => there[at] !== null);
-    const missing = keys.find((_, at) => there[at] === null) ?? '';
-    expect(done.length).toBe(100);
+    const inOrder = Array.from(shuffledOrder(keys.length, 1), (at) => ({ key: keys[at] ?? '', marker: there[at] }));
+    const done = inOrder.slice(0, 100).map(({ key }) => key);
+    expect(inOrder.slice(0, 100).every(({ marker }) => marker !== null)).toBe(true);
+    // The window behind was under way; no other had begun.
+    expect(inOrder.slice(200).every(({ marker }) => marker === null)).toBe(true);
+    const missing = inOrder.at(-1)?.key ?? '';
     const edit = (key: string) =>
       newMarkerItem(database, collection, { key, position: { lng: 1, lat: 2 }, name: 'edited' }, first);
     await upsertMarkers(database, [edit(done[0] ?? ''), edit(missing)], call);
-    expect((await run(collection, path, { now: second })).counts).toEqual(counts(299, 1, 0, 0));
+    const { created, updated, unchanged, rejected } = (await run(collection, path, { now: second })).counts;
+    expect({ same: created + unchanged, updated, rejected }).toEqual({ same: 499, updated: 1, rejected: 0 });
     expect(await load(collection, [done[0] ?? '', missing])).toMatchObject([
       { name: 'edited', version: 2, createdAt: first },
       { name: missing, version: 2, createdAt: first, updatedAt: second },
     ]);
+  });
+
+  it('never says that a row is done before all up to it are there, so that it may be killed at any moment', async () => {
+    const collection = await newCollection();
+    const total = 1050;
+    const path = await file('killed.ndjson', many(total));
+    const db = newDatabase('readable', { tables: database.tables });
+    const pause = randomFrom(3);
+    interceptCalls(db, 'BatchWriteItem', async (input, ask) => {
+      await sleep(pause() * 40);
+      return ask(input);
+    });
+    const keys = many(total).map(({ key }) => key);
+    const order = shuffledOrder(total, 21);
+    const said: number[] = [];
+    let ahead = 0;
+    const result = await run(collection, path, {
+      database: db,
+      fresh: true,
+      seed: 21,
+      onState: async ({ written }) => {
+        said.push(written);
+        const there = await load(
+          collection,
+          Array.from(order, (at) => keys[at] ?? ''),
+        );
+        expect(there.slice(0, written).every((marker) => marker !== null)).toBe(true);
+        ahead = Math.max(ahead, there.filter((marker) => marker !== null).length - written);
+      },
+    });
+    expect(result.counts).toEqual(counts(total, 0, 0, 0));
+    expect(said.filter((written, at) => at > 1 || written > 0)).toEqual(
+      Array.from({ length: 11 }, (_, at) => Math.min(total, (at + 1) * 100)),
+    );
+    // What is there beyond the state is what a resumed run compares: two windows, whatever writes how fast.
+    expect(ahead).toBeGreaterThan(0);
+    expect(ahead).toBeLessThanOrEqual(200);
+  });
+
+  it('counts nothing behind a window that failed, though the next one was written beside it, and goes on before it', async () => {
+    const collection = await newCollection();
+    const total = 550;
+    const path = await file('failing.ndjson', many(total));
+    const keys = many(total).map(({ key }) => key);
+    const order = Array.from(shuffledOrder(total, 31), (at) => keys[at] ?? '');
+    const second100 = new Set(order.slice(100, 200));
+    const third100 = new Set(order.slice(200, 300));
+    const db = newDatabase('readable', { tables: database.tables });
+    let thirdWritten = 0;
+    let tellThird = () => {};
+    const third = new Promise<void>((resolve) => (tellThird = resolve));
+    interceptCalls(db, 'BatchWriteItem', async (input, ask) => {
+      const [puts = []] = Object.values(
+        input['RequestItems'] as Record<string, { PutRequest: { Item: { name: string } } }[]>,
+      );
+      const names = puts.map(({ PutRequest: { Item } }) => Item.name);
+      // One batch of the second window fails, and not before the third window is through.
+      if (names.includes(order[100] ?? '')) {
+        await third;
+        throw Object.assign(new Error('refused for good'), { name: 'ValidationException' });
+      }
+      const output = await ask(input);
+      if (names.every((name) => third100.has(name))) thirdWritten += names.length;
+      if (thirdWritten === 100) tellThird();
+      return output;
+    });
+    const failing = run(collection, path, { database: db, fresh: true, seed: 31 });
+    await expect(failing).rejects.toThrow('refused for good');
+    const left = await load(collection, order);
+    expect(left.filter((marker) => marker !== null)).toHaveLength(100 + (second100.size - 25) + third100.size);
+    const progress: ImportProgress[] = [];
+    const result = await run(collection, path, { now: second, onProgress: (each) => progress.push(each) });
+    expect(progress[0]).toMatchObject({ resumed: 100, counts: counts(100, 0, 0, 0) });
+    expect(result.counts).toEqual(counts(100 + 25 + 250, 0, 175, 0));
+    const found = await load(collection, order);
+    expect(found.map((marker) => marker?.version)).toEqual(order.map(() => 1));
+    expect(found.filter((marker) => marker?.createdAt === first)).toHaveLength(275);
+  });
+
+  it('keeps what was written before a row that cannot be read again, and goes on behind it', async () => {
+    const collection = await newCollection();
+    const path = await file('unreadable.ndjson', many(550));
+    const source = await openRows(path, 'ndjson');
+    let reads = 0;
+    const failing: RowSource = {
+      size: source.size,
+      scan: () => source.scan(),
+      read: async (places) => {
+        reads += 1;
+        if (reads === 4) throw new Error('a bad sector');
+        return source.read(places);
+      },
+      close: () => source.close(),
+    };
+    await expect(run(collection, path, { fresh: true, source: failing })).rejects.toThrow('a bad sector');
+    const result = await run(collection, path, { now: second });
+    expect(result).toMatchObject({ resumed: 300, counts: counts(550, 0, 0, 0) });
   });
 
   it('writes in an order that leads over the whole file and follows from the seed', async () => {

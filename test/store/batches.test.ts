@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { batchGet } from '../../src/store/batch-get.js';
-import { putInBulk } from '../../src/store/batch-write.js';
+import { bulkWriter, putInBulk } from '../../src/store/batch-write.js';
 import { newCall } from '../../src/store/meter.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
@@ -104,6 +104,35 @@ describe('a bulk of writes', () => {
     expect(await batchGet(database, table, [{ pk: 'twice', sk: 'a' }], newCall())).toEqual([
       { pk: 'twice', sk: 'a', n: 3 },
     ]);
+  });
+
+  test('keeps to as many requests for several calls at once as for one, and all of them come through', async () => {
+    const db = client();
+    let underWay = 0;
+    let most = 0;
+    interceptCalls(db, 'BatchWriteItem', async (input, ask) => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      const output = await ask(input);
+      underWay -= 1;
+      return output;
+    });
+    const put = bulkWriter(db, table, newCall());
+    const lots = ['one', 'two', 'three'].map((pk) => itemsOf(pk, 500));
+    await Promise.all(lots.map(put));
+    expect(most).toBe(12);
+    const items = lots.flat();
+    expect(await batchGet(database, table, keysOf(items), newCall())).toEqual(items);
+  });
+
+  test('goes on with what others asked for where one call fails', async () => {
+    const put = bulkWriter(database, table, newCall());
+    const wrong = Array.from({ length: 20 * 25 }, () => ({ pk: '', sk: `${Math.random()}` }));
+    const items = itemsOf('beside a failure', 500);
+    const [failed, done] = await Promise.allSettled([put(wrong), put(items)]);
+    expect(failed).toMatchObject({ status: 'rejected', reason: { name: 'ValidationException' } });
+    expect(done.status).toBe('fulfilled');
+    expect(await batchGet(database, table, keysOf(items), newCall())).toEqual(items);
   });
 
   test('stops with the reason of its signal', async () => {

@@ -6,6 +6,7 @@ import type { Database } from '../../src/store/database.js';
 import { newCall } from '../../src/store/meter.js';
 import { send } from '../../src/store/send.js';
 import { injectFaults } from '../support/faults.js';
+import { recordCalls } from '../support/record-calls.js';
 import { engine, newDatabase, testDatabase } from '../support/test-database.js';
 
 const database = await testDatabase();
@@ -92,6 +93,15 @@ describe('a command', () => {
       itemsReturned: 3,
       cacheHits: 0,
     });
+  });
+
+  test('asks for no units where nobody reads them, and counts the rest', async () => {
+    const calls = recordCalls(database);
+    const call = { ...newCall(), unpriced: true };
+    await put(database, 'unpriced', call);
+    expect(calls.commands).toHaveLength(1);
+    expect(calls.commands[0]?.input).not.toHaveProperty('ReturnConsumedCapacity');
+    expect(call.meter).toMatchObject({ writes: 1, writeUnits: 0 });
   });
 
   test('that is throttled for a moment succeeds', async () => {
