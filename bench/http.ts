@@ -157,7 +157,6 @@ async function bareSdk({ url, bare, database }: Bench, place: Place): Promise<()
   const { ranges } = (await ask(url, question(PLAN, place))).data.viewport.plan;
   const requests = ranges.map(({ index, ...range }) => ({
     ...rangeRequest(database, { index: index === 'geoB' ? 'geoB' : 'geoA', ...range }),
-    ReturnConsumedCapacity: 'TOTAL' as const,
   }));
   return () => bare.ask<SdkRun>({ do: 'query', requests } satisfies BareOrder);
 }

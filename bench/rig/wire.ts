@@ -22,8 +22,10 @@ export function watchWire({ client }: Pick<Database, 'client'>): { readonly wire
   const wire: Wire = { queries: 0, batchGets: 0, readUnits: 0 };
   client.middlewareStack.add(
     (next, context) => async (args) => {
-      const answer = await next(args);
       const name = String(context.commandName);
+      // The server itself asks for units only where a client asks for the cost.
+      if (/^(Query|BatchGet)/.test(name)) Object.assign(args.input, { ReturnConsumedCapacity: 'TOTAL' });
+      const answer = await next(args);
       const { input } = args as { input: { RequestItems?: Record<string, { Keys?: readonly unknown[] }> } };
       const { ConsumedCapacity: consumed } = answer.output as { ConsumedCapacity?: Capacity | Capacity[] };
       const units = [consumed ?? []].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);

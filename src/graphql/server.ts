@@ -198,7 +198,7 @@ export async function createGraphqlServer(
   }
 
   async function answer(request: GraphqlRequest, gone: AbortSignal): Promise<GraphqlAnswer> {
-    const work = startWork(limits.deadlineMs);
+    const work = startWork(limits.deadlineMs, !asksForCost(request.headers));
     gone.addEventListener('abort', work.abandon);
     if (gone.aborted) work.abandon();
     const overdue = work.overdue.then((error) => {

@@ -24,8 +24,11 @@ export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }
 
-/** Starts the clock of one request; at its deadline everything that listens to `signal` fails with UNAVAILABLE. */
-export function startWork(deadlineMs: number): Work {
+/**
+ * Starts the clock of one request; at its deadline everything that listens to `signal` fails with UNAVAILABLE. `unpriced`
+ * where nobody will read what it cost in units.
+ */
+export function startWork(deadlineMs: number, unpriced = false): Work {
   const stop = new AbortController();
   // Each command under way listens; Node takes more than ten for a leak and says so.
   setMaxListeners(Infinity, stop.signal);
@@ -41,6 +44,7 @@ export function startWork(deadlineMs: number): Work {
   return {
     meter: newMeter(),
     signal: stop.signal,
+    unpriced,
     abandon: () => {
       if (!writing) stop.abort(new ClientGone('the client is gone'));
     },
