@@ -65,7 +65,7 @@ async function writeMarkers(db: Database, collection: Collection, markers: Itera
   };
   let portion: Item[] = [];
   const flush = async () => {
-    await putInBulk(db, db.tables.entities, portion, newCall());
+    await putInBulk(db, db.tables.entities, portion, { ...newCall(), unpriced: true });
     portion = [];
   };
   for (const marker of markers) {
@@ -110,7 +110,8 @@ export async function startRig(): Promise<Rig> {
     async fill(key, markers, prefixLength = 2) {
       const input = { key, name: key, prefixLength, mapProperties: ['population'] };
       const collection = await createCollection(db, input, CREATED, newCall());
-      await putInBulk(db, tables.derived, await writeMarkers(db, collection, markers), newCall());
+      const blocks = await writeMarkers(db, collection, markers);
+      await putInBulk(db, tables.derived, blocks, { ...newCall(), unpriced: true });
       return collection;
     },
     resetWire: () => watched.reset(),

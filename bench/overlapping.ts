@@ -1,0 +1,109 @@
+import type { Bounds } from '../src/geo/bounds.js';
+import { createCellCache } from '../src/loaders/cell-cache.js';
+import { createCollectionCache } from '../src/loaders/collection-cache.js';
+import { createLoaders } from '../src/loaders/loaders.js';
+import { uniteRanges } from '../src/loaders/range-union.js';
+import type { Collection } from '../src/model/collection.js';
+import type { KeyRange } from '../src/model/key-range.js';
+import { newCall } from '../src/store/meter.js';
+import { rangeKeys } from '../src/plan/explain.js';
+import { planMarkers } from '../src/plan/markers.js';
+import { noMarkerCache } from '../test/support/no-marker-cache.js';
+import { areaOf } from './rig/measure-views.js';
+import type { Rig } from './rig/rig.js';
+import { quantile, shown } from './rig/statistics.js';
+import type { Row } from './section.js';
+
+const MAPS: readonly Bounds[] = Array.from({ length: 20 }, (_, n) => ({
+  west: 8 + n * 0.05,
+  south: 48,
+  east: 9 + n * 0.05,
+  north: 49,
+}));
+const ROUNDS = 30;
+const ALL = { limit: Infinity, maxCalls: Infinity };
+
+/** A range of one partition, which a prefix names. */
+interface Wanted {
+  readonly prefix: string;
+  readonly range: KeyRange;
+}
+
+/** The ranges of all maps, each planned for itself. */
+function rangesOf({ db }: Rig, collection: Collection): Wanted[] {
+  const { prefixLength } = collection;
+  return MAPS.flatMap((bounds) => {
+    const { ranges } = planMarkers({ area: areaOf({ name: '', zoom: 9, bounds }), prefixLength, ceiling: 64 });
+    return ranges.flatMap((planned) =>
+      rangeKeys(planned, collection, db.keys).map((range) => ({ prefix: planned.prefix, range })),
+    );
+  });
+}
+
+/** What they come to, without a place twice. */
+function unionOf(wanted: readonly Wanted[]): Wanted[] {
+  const prefixes = new Map(wanted.map(({ prefix, range }) => [range.pk, prefix]));
+  const requests = wanted.map(({ range }) => ({ range, ...ALL }));
+  return uniteRanges(requests).map(({ range }) => ({ prefix: prefixes.get(range.pk) ?? '', range }));
+}
+
+/** Asks a request's loaders for ranges in one tick; gives the milliseconds until all are there. */
+async function read({ db }: Rig, collection: Collection, wanted: readonly Wanted[]): Promise<number> {
+  const now = () => performance.now();
+  const loaders = createLoaders({
+    db,
+    cellCache: createCellCache({ maxBytes: 0, trusted: () => false, now }),
+    markerCache: noMarkerCache(db),
+    collectionCache: createCollectionCache({ now }),
+    call: { ...newCall(), unpriced: true },
+    concurrency: 16,
+  });
+  const begun = now();
+  await Promise.all(wanted.map(({ prefix, range }) => loaders.markers(collection, prefix, { range, ...ALL })));
+  return now() - begun;
+}
+
+/** Twenty overlapping maps given to the range loader in one tick, against the union of their ranges: Query calls and time. */
+export async function overlapping(rig: Rig, collection: Collection, quick: boolean): Promise<readonly Row[]> {
+  const maps = rangesOf(rig, collection);
+  const one = unionOf(maps);
+  const queries = async (wanted: readonly Wanted[]) => {
+    rig.resetWire();
+    await read(rig, collection, wanted);
+    return rig.wire.queries;
+  };
+  const together = await queries(maps);
+  const union = await queries(one);
+  const rows: Row[] = [
+    {
+      what: 'Query calls of 20 overlapping viewports in one tick',
+      bar: 'those of their union',
+      measured: String(together),
+      against: `union ${union}`,
+      holds: together <= union,
+    },
+  ];
+  if (quick) return rows;
+  const times: { readonly together: number; readonly union: number }[] = [];
+  for (let round = 0; round < 2 * ROUNDS; round++) {
+    const pair = { together: await read(rig, collection, maps), union: await read(rig, collection, one) };
+    // The first half is for the compilers of both sides.
+    if (round >= ROUNDS) times.push(pair);
+  }
+  const ours = quantile(
+    times.map((pair) => pair.together),
+    0.5,
+  );
+  const least = quantile(
+    times.map((pair) => pair.union),
+    0.5,
+  );
+  rows.push({
+    what: 'the time of the same, p50',
+    bar: 'at most 1.2 times',
+    measured: `${shown(ours)} ms, ${shown(ours / least, 2)} times`,
+    against: `union ${shown(least)} ms`,
+    holds: ours <= 1.2 * least,
+  });
+  return rows;
+}
