@@ -31,6 +31,7 @@ export function planOf(options: Omit<PlanOptions, 'json' | 'style'>, style: KeyS
     prefixLength,
     writeShards,
     code: code === undefined ? null : readCode('--code', code),
+    readingsTtlDays: null,
     geoSlot: 'A',
     version: 1,
     createdAt: '',

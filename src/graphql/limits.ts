@@ -18,6 +18,8 @@ export interface Limits {
   readonly rangesPerPage: number;
   /** The ceiling of markers that one field reads. */
   readonly itemsPerField: number;
+  /** Markers that one request may read readings of, each by a Query of its own. */
+  readonly markersWithReadings: number;
 }
 
 /** Limits for a server that nobody has configured. */
@@ -32,4 +34,5 @@ export const DEFAULT_LIMITS: Limits = {
   deadlineMs: 10_000,
   rangesPerPage: 64,
   itemsPerField: 20_000,
+  markersWithReadings: 1_000,
 };

@@ -64,7 +64,8 @@ export const MARKER = {
   },
 } as const satisfies EntityDeclaration;
 
-const READING = {
+/** What was measured of a marker, under the marker's own partition key. */
+export const READING = {
   name: 'reading',
   key: { pk: MARKER_PK, sk: 'reading::{instant}' },
 } as const satisfies EntityDeclaration;

@@ -11,6 +11,8 @@ export interface Collection {
   readonly writeShards: number;
   /** Two symbols that stand for the collection in compact keys; null where it was given none. */
   readonly code: string | null;
+  /** Days for which readings of its markers are shown and kept; null for good. */
+  readonly readingsTtlDays: number | null;
   /** Which slot of the geo index its markers stand in; the other one is free for a repartition. */
   readonly geoSlot: GeoSlot;
   readonly version: number;

@@ -22,6 +22,7 @@ export interface CollectionInput {
   readonly prefixLength?: number | null | undefined;
   readonly writeShards?: number | null | undefined;
   readonly code?: string | null | undefined;
+  readonly readingsTtlDays?: number | null | undefined;
 }
 
 const COLLECTION_KEY = /^[a-z0-9][a-z0-9_-]{0,62}$/;
@@ -30,8 +31,10 @@ const LONGEST_PREFIX = 6;
 /** A page has a ceiling of Query calls, and each shard of a prefix costs one. */
 const MOST_WRITE_SHARDS = 32;
 const MOST_MAP_PROPERTIES = 64;
+/** About a hundred years; what is to be kept longer is kept for good. */
+const LONGEST_TTL_DAYS = 36_500;
 
-function readInteger(field: string, value: unknown, least: number, most: number, otherwise: number): number {
+function readInteger<T>(field: string, value: unknown, least: number, most: number, otherwise: T): number | T {
   if (value === undefined || value === null) return otherwise;
   if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {
     throw badInput(field, value, `an integer from ${least} to ${most}`);
@@ -73,6 +76,7 @@ export function newCollection(input: CollectionInput, now: string): Collection {
     prefixLength: readInteger('prefixLength', input.prefixLength, 0, LONGEST_PREFIX, DEFAULT_PREFIX_LENGTH),
     writeShards: readInteger('writeShards', input.writeShards, 1, MOST_WRITE_SHARDS, 1),
     code: input.code === undefined || input.code === null ? null : readCode('code', input.code),
+    readingsTtlDays: readInteger('readingsTtlDays', input.readingsTtlDays, 1, LONGEST_TTL_DAYS, null),
     geoSlot: 'A',
     version: 1,
     createdAt: now,
@@ -82,8 +86,14 @@ export function newCollection(input: CollectionInput, now: string): Collection {
 
 /** The item of a collection: its fields as they are, those that are null left out. */
 function collectionItem({ keys }: Pick<Database, 'keys'>, collection: Collection): Item {
-  const { key, description, code, ...fields } = collection;
-  const item = { ...keys.collection(key), ...fields, description: description ?? undefined, code: code ?? undefined };
+  const { key, description, code, readingsTtlDays, ...fields } = collection;
+  const item = {
+    ...keys.collection(key),
+    ...fields,
+    description: description ?? undefined,
+    code: code ?? undefined,
+    readingsTtlDays: readingsTtlDays ?? undefined,
+  };
   const bytes = itemBytes(item);
   if (bytes > MAX_ITEM_BYTES) throw badInput('description', `${bytes} bytes`, `under ${MAX_ITEM_BYTES} bytes in all`);
   return item;
@@ -92,7 +102,7 @@ function collectionItem({ keys }: Pick<Database, 'keys'>, collection: Collection
 /** A collection from its item; undefined where the item is none, e.g. written by hand. */
 export function collectionFromItem({ keys }: Pick<Database, 'keys'>, item: Item): Collection | undefined {
   const { pk, sk, name, description, mapProperties, prefixLength, writeShards, code, geoSlot, version } = item;
-  const { createdAt, updatedAt } = item;
+  const { createdAt, updatedAt, readingsTtlDays } = item;
   const key = typeof pk === 'string' && typeof sk === 'string' ? keys.parseCollection({ pk, sk }) : undefined;
   if (key === undefined || typeof prefixLength !== 'number' || typeof writeShards !== 'number') return undefined;
   return {
@@ -103,6 +113,7 @@ export function collectionFromItem({ keys }: Pick<Database, 'keys'>, item: Item)
     prefixLength,
     writeShards,
     code: typeof code === 'string' ? code : null,
+    readingsTtlDays: typeof readingsTtlDays === 'number' ? readingsTtlDays : null,
     geoSlot: geoSlot === 'B' ? 'B' : 'A',
     version: typeof version === 'number' ? version : 0,
     createdAt: typeof createdAt === 'string' ? createdAt : '',

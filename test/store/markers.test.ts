@@ -29,6 +29,7 @@ function collectionOf(key: string, more: Partial<Collection> = {}): Collection {
     prefixLength: 2,
     writeShards: 1,
     code: null,
+    readingsTtlDays: null,
     geoSlot: 'A',
     version: 1,
     createdAt: NOW,
