@@ -71,6 +71,14 @@ export async function recordReadings(
   return items.size;
 }
 
+/**
+ * Puts items made by `newReadingItem` over whatever stands under their keys, for imports. Of several with one key the
+ * last wins. See `putInBulk` for what happens under throttling.
+ */
+export function putReadingsInBulk(database: Database, items: readonly Item[], call: Call): Promise<void> {
+  return putInBulk(database, database.tables.entities, items, call);
+}
+
 /** Which readings of a marker: its latest `last`, within bounds (RFC 3339, both included) where there are any. */
 export interface ReadingsWanted {
   readonly last: number;
