@@ -32,6 +32,7 @@ export function planOf(options: Omit<PlanOptions, 'json' | 'style'>, style: KeyS
     writeShards,
     code: code === undefined ? null : readCode('--code', code),
     readingsTtlDays: null,
+    readingsBucket: 'NONE',
     geoSlot: 'A',
     version: 1,
     createdAt: '',

@@ -170,6 +170,8 @@ export type Collection = Node & {
    * make a viewport take more Query calls.
    */
   readonly prefixLength: Scalars['Int']['output'];
+  /** Whether readings of a marker are spread over partitions by time. */
+  readonly readingsBucket: ReadingsBucket;
   /**
    * Days for which a reading of its markers is shown, counted from the instant it was measured; DynamoDB removes it some time
    * after. Null where readings are kept for good.
@@ -238,6 +240,8 @@ export type CreateCollectionInput = {
   readonly name: Scalars['String']['input'];
   /** Geohash characters in the partition key of its markers, 0 to 6; 2 where left out. */
   readonly prefixLength?: InputMaybe<Scalars['Int']['input']>;
+  /** For sensors that report very much. Other than NONE it needs `readingsTtlDays`: up to 62 with DAY, up to 2 with HOUR. */
+  readonly readingsBucket?: InputMaybe<ReadingsBucket>;
   /** Days for which readings of its markers are kept, 1 to 36,500; for good where left out. */
   readonly readingsTtlDays?: InputMaybe<Scalars['Int']['input']>;
   /** Partitions that each prefix is spread over, 1 to 32; 1 where left out. */
@@ -586,6 +590,15 @@ export type ReadingInput = {
   readonly values: Scalars['JSONObject']['input'];
 };
 
+/** Where readings of a marker stand. */
+export type ReadingsBucket =
+  /** Each day of UTC in a partition of its own, which the latest readings are looked for in one after the other. */
+  | 'DAY'
+  /** The same for each hour. */
+  | 'HOUR'
+  /** All with the marker, so that it and its latest readings are read together. */
+  | 'NONE';
+
 /**
  * What a map shows inside one rectangle at one zoom. Each of these fields may fail on its own and leave the others be.
  * What would take more reads than the server's ceiling fails with LIMIT_EXCEEDED; nothing is left out silently.
@@ -840,6 +853,7 @@ export type ResolversTypes = {
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Reading: ResolverTypeWrapper<Reading>;
   ReadingInput: ReadingInput;
+  ReadingsBucket: ReadingsBucket;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
   Viewport: ResolverTypeWrapper<MapViewport>;
   ViewportContent: ResolverTypeWrapper<MapContent>;
@@ -932,6 +946,7 @@ export type CollectionResolvers<ContextType = RequestContext, ParentType extends
   markers?: Resolver<ResolversTypes['MarkerConnection'], ParentType, ContextType, RequireFields<CollectionMarkersArgs, 'first'>>;
   name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   prefixLength?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  readingsBucket?: Resolver<ResolversTypes['ReadingsBucket'], ParentType, ContextType>;
   readingsTtlDays?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
   updatedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   version?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;

@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache';
 
 import { CellportError } from '../errors.js';
 import type { Collection } from '../model/collection.js';
-import { expiredUpTo } from '../model/reading.js';
 import type { Database, Item } from '../store/database.js';
 import { getMarkers } from '../store/markers.js';
 import type { Call } from '../store/meter.js';
@@ -113,13 +112,10 @@ function itemOf(
   const marker = markers.get(row.key);
   if (marker === undefined) throw new Error(`nobody has looked for the marker ${row.key}`);
   if ('reason' in marker) return marker;
-  const { database, collection } = job;
-  const { readingsTtlDays: ttlDays } = collection;
-  const expired = expiredUpTo(ttlDays, job.now().getTime());
-  if (expired !== undefined && Date.parse(row.at) <= expired) return 'expired';
-  const owner = { scope: database.keys.scope(collection), key: row.key, createdAt: marker.createdAt, ttlDays };
+  const owner = { collection: job.collection, key: row.key, createdAt: marker.createdAt };
   try {
-    return { item: newReadingItem(database, owner, row, 'values') };
+    const item = newReadingItem(job.database, owner, row, job.now().getTime());
+    return item === undefined ? 'expired' : { item };
   } catch (error) {
     if (error instanceof CellportError) return { reason: error.message };
     throw error;

@@ -70,6 +70,15 @@ export const READING = {
   key: { pk: MARKER_PK, sk: 'reading::{instant}' },
 } as const satisfies EntityDeclaration;
 
+/** The same, where readings are spread over partitions by time. */
+export const BUCKETED_READING = {
+  name: 'bucketedReading',
+  key: {
+    pk: { readable: 'marker::{scope}::{key}::{bucket}', compact: '{scope:2}Ma#{key}::{bucket}' },
+    sk: 'reading::{instant}',
+  },
+} as const satisfies EntityDeclaration;
+
 const ZONE = {
   name: 'zone',
   key: { pk: { readable: 'zone::{scope}', compact: '{scope:2}Zo#' }, sk: '{key}' },
@@ -147,6 +156,7 @@ export const ENTITIES: readonly EntityDeclaration[] = [
   CODE,
   MARKER,
   READING,
+  BUCKETED_READING,
   ZONE,
   ZONE_COVER,
   COUNTER,

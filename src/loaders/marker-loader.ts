@@ -2,7 +2,7 @@ import DataLoader from 'dataloader';
 
 import { CellportError, limitExceeded } from '../errors.js';
 import type { Marker } from '../model/marker.js';
-import type { Reading } from '../model/reading.js';
+import { type Reading, partitionsOf } from '../model/reading.js';
 import type { Database } from '../store/database.js';
 import { type MarkerReference, getMarkers } from '../store/markers.js';
 import type { Call } from '../store/meter.js';
@@ -10,7 +10,7 @@ import {
   type MarkerWithReadings,
   type ReadingsWanted,
   readMarkerWithReadings,
-  readReadingsUpTo,
+  readReadingsOf,
 } from '../store/readings.js';
 import type { Slots } from './slots.js';
 
@@ -18,8 +18,8 @@ import type { Slots } from './slots.js';
 export type MarkerName = MarkerReference;
 
 export interface ReadingLimits {
-  /** Markers that a request may read readings of. */
-  readonly markersWithReadings: number;
+  /** Query calls for readings that a request may make. */
+  readonly readingQueries: number;
   /** Items that are passed over in search of readings that are to be shown. */
   readonly itemsPerField: number;
 }
@@ -48,11 +48,14 @@ interface Asked {
 interface Group {
   readonly name: MarkerName;
   readonly asked: Asked[];
-  /** The readings among it that have no end: they come with the marker. */
+  /** The readings among it that come with the marker: they have no end, and stand in its partition. */
   readonly latest: ReadingsWanted[];
 }
 
 const nameOf = ({ collection, key }: MarkerName) => `${collection.key}\n${key}`;
+
+const comesWithMarker = ({ collection }: MarkerName, { to }: ReadingsWanted) =>
+  to === undefined && collection.readingsBucket === 'NONE';
 
 function groupsOf(asked: readonly Asked[]): Group[] {
   const groups = new Map<string, Group>();
@@ -60,7 +63,7 @@ function groupsOf(asked: readonly Asked[]): Group[] {
     const group = groups.get(nameOf(one.name)) ?? { name: one.name, asked: [], latest: [] };
     groups.set(nameOf(one.name), group);
     group.asked.push(one);
-    if (one.wanted !== undefined && one.wanted.to === undefined) group.latest.push(one.wanted);
+    if (one.wanted !== undefined && comesWithMarker(one.name, one.wanted)) group.latest.push(one.wanted);
   }
   return [...groups.values()];
 }
@@ -84,7 +87,8 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
   const { keys } = db;
   /** Markers that were read, null where there is none. */
   const known = new Map<string, Marker | null>();
-  const asksForReadings = new Set<string>();
+  /** Query calls that the readings of a marker may take, of those that are asked for them. */
+  const queries = new Map<string, number>();
 
   async function readAlone(groups: readonly Group[]): Promise<void> {
     const names = groups.map(({ name }) => name).filter((name) => !known.has(nameOf(name)));
@@ -94,9 +98,11 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
 
   function checkCount({ asked }: Group): void {
     if (asked.every(({ wanted }) => wanted === undefined)) return;
-    const most = limits.markersWithReadings;
-    const field = 'the markers whose readings a request asks for';
-    if (asksForReadings.size > most) throw limitExceeded(field, asksForReadings.size, most, 'ask for fewer at a time');
+    const all = [...queries.values()].reduce((sum, count) => sum + count, 0);
+    const field = 'the Query calls that readings of so many markers may take';
+    if (all > limits.readingQueries) {
+      throw limitExceeded(field, all, limits.readingQueries, 'ask for those of fewer markers at a time');
+    }
   }
 
   /** Answers all that is asked of one marker. It is known by then, unless its latest readings bring it. */
@@ -112,15 +118,18 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
     return Promise.all(
       asked.map(async ({ wanted }) => {
         if (marker === null || wanted === undefined) return { marker, readings: [] };
-        if (wanted.to === undefined) return { marker, readings: sliceOf(readings, wanted) };
-        return { marker, readings: await slots(() => readReadingsUpTo(db, name, marker, wanted, options)) };
+        if (comesWithMarker(name, wanted)) return { marker, readings: sliceOf(readings, wanted) };
+        return { marker, readings: await slots(() => readReadingsOf(db, name, marker, wanted, options)) };
       }),
     );
   }
 
   async function readAll(asked: readonly Asked[]): Promise<(MarkerWithReadings | Error)[]> {
     const groups = groupsOf(asked);
-    for (const { name, wanted } of asked) if (wanted !== undefined) asksForReadings.add(nameOf(name));
+    for (const { name, wanted } of asked) {
+      const { readingsBucket, readingsTtlDays } = name.collection;
+      if (wanted !== undefined) queries.set(nameOf(name), partitionsOf(readingsBucket, readingsTtlDays ?? 0));
+    }
     const alone = readAlone(groups.filter(({ latest }) => latest.length === 0));
     // Each of these groups awaits it, but not before it has been counted.
     alone.catch(() => undefined);

@@ -1,19 +1,19 @@
 import { badInput } from '../errors.js';
 import type { Keyspace } from '../keys/keyspace.js';
+import type { Collection } from '../model/collection.js';
 import { isInstant } from '../model/instant.js';
 import type { Reading } from '../model/reading.js';
-import { removableFrom } from '../model/reading.js';
+import { bucketOf, expiredUpTo, latestInstant, removableFrom } from '../model/reading.js';
 import type { Item } from './database.js';
 import { MAX_ITEM_BYTES, itemBytes } from './item-size.js';
 import { checkName, checkNumber, checkText } from './properties.js';
 
-/** What the item of a reading depends on besides the reading itself. */
+/** The marker that a reading is of. */
 export interface ReadingOwner {
-  readonly scope: string;
+  readonly collection: Collection;
   readonly key: string;
-  /** The marker's `createdAt`: a marker that is made again under the same key inherits no readings. */
+  /** A marker that is made again under the same key inherits no readings. */
   readonly createdAt: string;
-  readonly ttlDays: number | null;
 }
 
 /** The values of a reading from a client. Throws BAD_USER_INPUT naming the one that is neither a number nor a text. */
@@ -32,22 +32,32 @@ export function readValues(field: string, values: unknown): Reading['values'] {
   return values as Reading['values'];
 }
 
-/** The item of a reading, ready to be put. Throws BAD_USER_INPUT naming `field` where it is over 400 KB. */
+/**
+ * The item of a reading, ready to be put; undefined where it has expired at `now` (milliseconds since 1970). Throws
+ * BAD_USER_INPUT naming what is wrong, with `field` before it: an instant too far ahead, or over 400 KB.
+ */
 export function newReadingItem(
   { keys }: { readonly keys: Keyspace },
-  { scope, key, createdAt, ttlDays }: ReadingOwner,
+  { collection, key, createdAt }: ReadingOwner,
   { at, values }: Reading,
-  field: string,
-): Item {
+  now: number,
+  field = '',
+): Item | undefined {
+  const { readingsTtlDays: ttlDays, readingsBucket } = collection;
+  const time = Date.parse(at);
+  if (time <= (expiredUpTo(ttlDays, now) ?? -Infinity)) return undefined;
+  // Nobody would look for it there.
+  const latest = latestInstant(readingsBucket, now);
+  if (time > latest) throw badInput(`${field}at`, at, `no later than ${new Date(latest).toISOString()}`);
   const item: Item = {
-    ...keys.reading(scope, key, at),
+    ...keys.reading({ scope: keys.scope(collection), key, bucket: bucketOf(readingsBucket, at) }, at),
     values,
     of: createdAt === '' ? undefined : createdAt,
-    ttl: ttlDays === null ? undefined : removableFrom(ttlDays, Date.parse(at)),
+    ttl: ttlDays === null ? undefined : removableFrom(ttlDays, time),
   };
   const bytes = itemBytes(item);
-  if (bytes > MAX_ITEM_BYTES) throw badInput(field, `${bytes} bytes`, `under ${MAX_ITEM_BYTES} bytes with its key`);
-  return item;
+  if (bytes <= MAX_ITEM_BYTES) return item;
+  throw badInput(`${field}values`, `${bytes} bytes`, `under ${MAX_ITEM_BYTES} bytes with its key`);
 }
 
 /** A number that JSON cannot hold, which only others write, as a text with all its digits. */

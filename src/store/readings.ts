@@ -6,7 +6,7 @@ import type { PartitionRange } from '../keys/keyspace.js';
 import { readInstant } from '../model/instant.js';
 import type { Collection } from '../model/collection.js';
 import type { Marker } from '../model/marker.js';
-import { type Reading, expiredUpTo } from '../model/reading.js';
+import { type Reading, bucketsDown, expiredUpTo, latestInstant } from '../model/reading.js';
 import { putInBulk } from './batch-write.js';
 import type { Database, Item } from './database.js';
 import { markerFromBase } from './marker-item.js';
@@ -55,17 +55,11 @@ export async function recordReadings(
   const readings = readReadings(inputs, now);
   const [marker] = await getMarkers(database, [reference], call, { consistent: true });
   if (!marker) throw notFound('marker', markerId(collection.key, key));
-  const owner = {
-    scope: database.keys.scope(collection),
-    key,
-    createdAt: marker.createdAt,
-    ttlDays: collection.readingsTtlDays,
-  };
-  const expired = expiredUpTo(owner.ttlDays, now.getTime()) ?? -Infinity;
+  const owner = { collection, key, createdAt: marker.createdAt };
   const items = new Map<string, Item>();
   readings.forEach((reading, index) => {
-    if (Date.parse(reading.at) <= expired) return;
-    items.set(reading.at, newReadingItem(database, owner, reading, `readings[${index}].values`));
+    const item = newReadingItem(database, owner, reading, now.getTime(), `readings[${index}].`);
+    if (item !== undefined) items.set(reading.at, item);
   });
   await putInBulk(database, database.tables.entities, [...items.values()], call, { patient: false });
   return items.size;
@@ -182,7 +176,7 @@ export async function readMarkerWithReadings(
   const { collection, key } = reference;
   const scope = keys.scope(collection);
   const start = startOf(collection, from, options.now);
-  const range = { ...keys.readingRange(scope, key, start, undefined), to: keys.marker(scope, key).sk };
+  const range = { ...keys.readingRange({ scope, key }, start, undefined), to: keys.marker(scope, key).sk };
   const items = itemsDown(database, range, last + 1, options);
   const first = await items.next();
   const marker = first.done === true ? undefined : markerFromBase(keys, first.value, collection);
@@ -190,18 +184,33 @@ export async function readMarkerWithReadings(
   return { marker, readings: await firstReadings(database, items, last, marker.createdAt, options.now) };
 }
 
-/** The latest readings of a marker up to an instant, newest first, by one Query as above. */
-export async function readReadingsUpTo(
+/**
+ * Readings of a marker, newest first: by one Query as above, or where they are spread over buckets by one for each, until
+ * there are enough. Buckets that are empty cost a Query too; there are only as many as have not expired.
+ */
+export async function readReadingsOf(
   database: Database,
-  reference: MarkerReference,
+  { collection, key }: MarkerReference,
   { createdAt }: Pick<Marker, 'createdAt'>,
   { last, from, to }: ReadingsWanted,
   options: ReadingsOptions,
 ): Promise<readonly Reading[]> {
-  const { collection, key } = reference;
-  const start = startOf(collection, from, options.now);
+  const { now } = options;
+  const { readingsBucket } = collection;
+  const start = startOf(collection, from, now);
   // DynamoDB refuses bounds that stand the wrong way round.
   if (start !== undefined && to !== undefined && start > to) return [];
-  const range = database.keys.readingRange(database.keys.scope(collection), key, start, to);
-  return firstReadings(database, itemsDown(database, range, last, options), last, createdAt, options.now);
+  const scope = database.keys.scope(collection);
+  const readIn = (bucket: string | undefined, count: number) => {
+    const range = database.keys.readingRange({ scope, key, bucket }, start, to);
+    return firstReadings(database, itemsDown(database, range, count, options), count, createdAt, now);
+  };
+  if (readingsBucket === 'NONE' || start === undefined) return readIn(undefined, last);
+  const end = Math.min(latestInstant(readingsBucket, now), to === undefined ? Infinity : Date.parse(to));
+  const found: Reading[] = [];
+  for (const bucket of bucketsDown(readingsBucket, Date.parse(start), end)) {
+    found.push(...(await readIn(bucket, last - found.length)));
+    if (found.length >= last) break;
+  }
+  return found;
 }

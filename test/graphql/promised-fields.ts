@@ -73,6 +73,8 @@ Collection.countsExact: Boolean!
 Collection.bounds: Bounds
 Collection.code: String
 Collection.readingsTtlDays: Int
+Collection.readingsBucket: ReadingsBucket!
+enum ReadingsBucket = NONE | DAY | HOUR
 Collection.marker(key: String!): Marker
 Collection.markers(first: Int = 100, after: String, filter: MarkerFilter): MarkerConnection!
 Marker implements Node
@@ -140,6 +142,7 @@ input CreateCollectionInput.prefixLength: Int
 input CreateCollectionInput.writeShards: Int
 input CreateCollectionInput.code: String
 input CreateCollectionInput.readingsTtlDays: Int
+input CreateCollectionInput.readingsBucket: ReadingsBucket = NONE
 input MarkerInput.key: String
 input MarkerInput.position: PointInput!
 input MarkerInput.name: String

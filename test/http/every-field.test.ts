@@ -57,7 +57,7 @@ const CREATE = `
   mutation Create($collection: CreateCollectionInput!, $one: CreateMarkerInput!, $key: String!, $others: [MarkerInput!]!) {
     createCollection(input: $collection) {
       id key name description mapProperties prefixLength writeShards version createdAt updatedAt count countsExact code
-      readingsTtlDays
+      readingsTtlDays readingsBucket
       bounds {west}
     }
     createMarker(input: $one) {id key version}
@@ -158,6 +158,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
       writeShards: 1,
       code: 'Pl',
       readingsTtlDays: null,
+      readingsBucket: 'NONE',
     };
     const created = await server.ask(CREATE, { collection, one: { collection: key, ...zoo }, key, others });
     expect(created.errors).toEqual([]);

@@ -24,7 +24,7 @@ const newest = (count: number, from = READINGS - 1) =>
   Array.from({ length: count }, (_, index) => ({ at: at(from - index), values: { n: from - index } }));
 
 beforeAll(async () => {
-  const options = { now: () => NOW, limits: { markersWithReadings: MARKERS, maxNodes: 2_000 } };
+  const options = { now: () => NOW, limits: { readingQueries: MARKERS, maxNodes: 2_000 } };
   server = await startServer(db, options);
   compiled = await startServer(db, { ...options, executor: (schema) => compiling(schema, { runsBefore: 0 }) });
   const collection = await createCollection(db, { key: 'sensors', name: 'Sensors' }, NOW.toISOString(), newCall());
@@ -166,6 +166,35 @@ describe('readings of many markers', () => {
     expect(data.nodes).toEqual([0, 1, 2].map((n) => ({ key: `s${n}`, readings: newest(1) })));
     expect(commands()).toEqual(['Query', 'Query', 'Query']);
   });
+});
+
+test('a collection whose readings stand in buckets answers the same, by other calls', async () => {
+  const create = `mutation {
+    createCollection(input: {key: "busy", name: "Busy", readingsTtlDays: 5, readingsBucket: DAY}) {readingsTtlDays readingsBucket}
+    createMarker(input: {collection: "busy", key: "b", position: {lng: 1, lat: 1}}) {key readings {at}}
+    recordReadings(marker: "marker::busy::b", readings: [{at: "${at(0)}", values: {n: 1}}, {at: "${at(-86_400_000)}", values: {n: 2}}])
+  }`;
+  const created = await server.ask(create);
+  expect(created.data).toMatchObject({
+    createCollection: { readingsTtlDays: 5, readingsBucket: 'DAY' },
+    createMarker: { key: 'b', readings: [] },
+    recordReadings: 2,
+  });
+  sent.reset();
+  const query = '{marker(id: "marker::busy::b") {key readings(last: 2) {at values} one: readings(last: 1) {values}}}';
+  expect((await server.ask(query)).data.marker).toEqual({
+    key: 'b',
+    readings: [
+      { at: at(0), values: { n: 1 } },
+      { at: at(-86_400_000), values: { n: 2 } },
+    ],
+    one: [{ values: { n: 1 } }],
+  });
+  expect(commands()[0]).toBe('BatchGetItem');
+  expect(commands().filter((name) => name === 'Query')).toHaveLength(5);
+  // Each may take a look into seven days, and a request may make twelve.
+  const two = `{a: marker(id: "marker::busy::b") {readings {at}} b: marker(id: "marker::busy::c") {readings {at}}}`;
+  expect((await server.ask(two)).errors.map(({ extensions }) => extensions['code'])).toContain('LIMIT_EXCEEDED');
 });
 
 describe('arguments of readings', () => {

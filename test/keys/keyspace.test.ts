@@ -41,18 +41,18 @@ describe.each(STYLES)('%s keys', (style) => {
       .map((date) => date.toISOString());
     fc.assert(
       fc.property(scope, nasty, instant, instant, instant, (of, key, one, from, to) => {
-        const made = keys.reading(of, key, one);
+        const made = keys.reading({ scope: of, key }, one);
         const self = keys.marker(of, key);
         expect(keys.parseReading(made)).toEqual({ scope: of, key, instant: one });
         expect(keys.parseReading(self)).toBeUndefined();
         expect(made.pk).toBe(self.pk);
         expect(byBytes(made.sk, self.sk)).toBeLessThan(0);
         const between = (a: string | undefined, b: string | undefined) =>
-          isBetween(made.sk, keys.readingRange(of, key, a, b));
+          isBetween(made.sk, keys.readingRange({ scope: of, key }, a, b));
         expect(between(undefined, undefined)).toBe(true);
         expect(between(from, to)).toBe(Date.parse(from) <= Date.parse(one) && Date.parse(one) <= Date.parse(to));
         expect(between(undefined, to)).toBe(Date.parse(one) <= Date.parse(to));
-        expect(isBetween(self.sk, keys.readingRange(of, key, undefined, undefined))).toBe(false);
+        expect(isBetween(self.sk, keys.readingRange({ scope: of, key }, undefined, undefined))).toBe(false);
       }),
     );
   });

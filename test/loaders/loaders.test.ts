@@ -38,7 +38,7 @@ function request(signal?: AbortSignal, concurrency = 4) {
   const cellCache = createCellCache({ maxBytes: 1e6, trusted: () => true, now });
   const collectionCache = createCollectionCache({ now });
   const markerCache = noMarkerCache(database);
-  const limits = { markersWithReadings: 3, itemsPerField: 100 };
+  const limits = { readingQueries: 3, itemsPerField: 100 };
   const clock = () => new Date(NOW);
   const caches = { cellCache, markerCache, collectionCache };
   const options = { db: database, ...caches, call, concurrency, limits, now: clock };

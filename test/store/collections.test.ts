@@ -28,6 +28,7 @@ describe('a collection', () => {
       writeShards: 1,
       code: null,
       readingsTtlDays: null,
+      readingsBucket: 'NONE',
       geoSlot: 'A',
       version: 1,
       createdAt: NOW,
@@ -46,6 +47,7 @@ describe('a collection', () => {
       writeShards: 8,
       code: 'Fu',
       readingsTtlDays: 30,
+      readingsBucket: 'DAY' as const,
     };
     for (const database of [readable, compact]) {
       const collection = await createCollection(database, input, NOW, newCall());
@@ -108,6 +110,10 @@ describe('a collection', () => {
     ['no write shard', { writeShards: 0 }, 'writeShards'],
     ['a million write shards', { writeShards: 1e6 }, 'writeShards'],
     ['readings that expire at once', { readingsTtlDays: 0 }, 'readingsTtlDays'],
+    ['unknown buckets', { readingsBucket: 'YEAR' as 'DAY' }, 'readingsBucket'],
+    ['buckets of readings kept for good', { readingsBucket: 'DAY' }, 'readingsTtlDays'],
+    ['63 days of buckets', { readingsBucket: 'DAY', readingsTtlDays: 63 }, 'readingsTtlDays'],
+    ['3 days of hours', { readingsBucket: 'HOUR', readingsTtlDays: 3 }, 'readingsTtlDays'],
     ['readings for half a day', { readingsTtlDays: 0.5 }, 'readingsTtlDays'],
     ['an empty map property', { mapProperties: [''] }, 'mapProperties'],
     ['a code of three', { code: 'abc' }, 'code'],

@@ -30,6 +30,7 @@ function collectionOf(key: string, more: Partial<Collection> = {}): Collection {
     writeShards: 1,
     code: null,
     readingsTtlDays: null,
+    readingsBucket: 'NONE',
     geoSlot: 'A',
     version: 1,
     createdAt: NOW,

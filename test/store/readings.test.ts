@@ -10,7 +10,7 @@ import {
   type ReadingInput,
   type ReadingsWanted,
   readMarkerWithReadings,
-  readReadingsUpTo,
+  readReadingsOf,
   recordReadings,
 } from '../../src/store/readings.js';
 import { send } from '../../src/store/send.js';
@@ -26,10 +26,17 @@ const client = (options = {}) => newDatabase('readable', { tables: database.tabl
 let kept: Collection;
 /** Its readings expire after ten days. */
 let passing: Collection;
+/** The same, by buckets. */
+let daily: Collection;
+let hourly: Collection;
 beforeAll(async () => {
   kept = await createCollection(database, { key: 'kept', name: 'Kept' }, NOW.toISOString(), newCall());
   const input = { key: 'passing', name: 'Passing', readingsTtlDays: 10 };
   passing = await createCollection(database, input, NOW.toISOString(), newCall());
+  const byDay = { key: 'daily', name: 'Daily', readingsTtlDays: 10, readingsBucket: 'DAY' } as const;
+  daily = await createCollection(database, byDay, NOW.toISOString(), newCall());
+  const byHour = { key: 'hourly', name: 'Hourly', readingsTtlDays: 2, readingsBucket: 'HOUR' } as const;
+  hourly = await createCollection(database, byHour, NOW.toISOString(), newCall());
 });
 
 let made = 0;
@@ -49,9 +56,11 @@ const optionsAt = (now: Date, mostPassed = 20_000) => ({ now: now.getTime(), mos
 
 /** The same answer by both ways: with the marker, and without it but with an end. */
 async function read(name: Name, wanted: ReadingsWanted, now = NOW, db: Database = database) {
-  if (wanted.to === undefined) return (await readMarkerWithReadings(db, name, wanted, optionsAt(now))).readings;
+  const apart = name.collection.readingsBucket !== 'NONE';
+  if (wanted.to === undefined && !apart)
+    return (await readMarkerWithReadings(db, name, wanted, optionsAt(now))).readings;
   const [marker] = await getMarkers(db, [name], newCall());
-  return marker ? readReadingsUpTo(db, name, marker, wanted, optionsAt(now)) : [];
+  return marker ? readReadingsOf(db, name, marker, wanted, optionsAt(now)) : [];
 }
 
 describe('recorded readings', () => {
@@ -267,7 +276,7 @@ describe('expired readings', () => {
     expect(await shownAt(1, { last: 10, from: at(0), to: at(500) })).toEqual([at(500)]);
     expect(await shownAt(500)).toEqual([]);
     // DynamoDB is told a second no earlier than that.
-    const { pk, sk } = database.keys.reading('passing', name.key, at(1));
+    const { pk, sk } = database.keys.reading({ scope: 'passing', key: name.key }, at(1));
     const { Item } = await send(database, 'get', { TableName: database.tables.entities, Key: { pk, sk } }, newCall());
     expect(Item).toMatchObject({ ttl: NOW.getTime() / 1000 + 10 * 86_400 + 1, of: NOW.toISOString() });
   });
@@ -374,7 +383,7 @@ test('a marker with thousands of readings takes the calls and items of one with 
     const options = optionsAt(NOW);
     const [marker] = await getMarkers(database, [name], newCall());
     if (wanted.to === undefined) await readMarkerWithReadings(database, name, wanted, options);
-    else await readReadingsUpTo(database, name, marker!, wanted, options);
+    else await readReadingsOf(database, name, marker!, wanted, options);
     const { queries, itemsScanned, getItems } = options.call.meter;
     return { queries, itemsScanned, getItems };
   };
@@ -382,6 +391,56 @@ test('a marker with thousands of readings takes the calls and items of one with 
   expect(await cost(many, { last: 10 })).toEqual({ queries: 1, itemsScanned: 11, getItems: 0 });
   const middle = { last: 10, from: at(1000), to: at(2000) };
   expect(await cost(many, middle)).toEqual({ queries: 1, itemsScanned: 10, getItems: 0 });
+});
+
+describe('readings in buckets', () => {
+  const HOUR = DAY / 24;
+
+  test('stand in a partition for each, and are gathered newest first until there are enough', async () => {
+    const name = await newMarker(daily);
+    const days = [0, -1, -2, -3, -9];
+    await record(
+      name,
+      days.flatMap((day) => [reading(day * DAY), reading(day * DAY + 1)]),
+    );
+    const pk = `marker::daily::${name.key}::2026-11-19`;
+    const Key = { pk, sk: `reading::${at(-2 * DAY)}` };
+    const { Item } = await send(database, 'get', { TableName: database.tables.entities, Key }, newCall());
+    expect(Item).toMatchObject({ values: { n: -2 * DAY }, of: NOW.toISOString() });
+    const db = client();
+    const calls = recordCalls(db);
+    const askedAt = async (wanted: ReadingsWanted) => {
+      calls.reset();
+      const [marker] = await getMarkers(database, [name], newCall());
+      const readings = await readReadingsOf(db, name, marker!, wanted, optionsAt(NOW));
+      return { at: readings.map((one) => one.at), calls: calls.commands.length };
+    };
+    // The day ahead is looked into first.
+    expect(await askedAt({ last: 2 })).toEqual({ at: [at(1), at(0)], calls: 2 });
+    expect(await askedAt({ last: 3 })).toEqual({ at: [at(1), at(0), at(1 - DAY)], calls: 3 });
+    expect((await askedAt({ last: 100 })).at).toEqual(days.flatMap((day) => [at(day * DAY + 1), at(day * DAY)]));
+    expect((await askedAt({ last: 100 })).calls).toBe(12);
+    const between = await askedAt({ last: 100, from: at(-3 * DAY + 1), to: at(-2 * DAY) });
+    expect(between).toEqual({ at: [at(-2 * DAY), at(-3 * DAY + 1)], calls: 2 });
+  });
+
+  test('of a sensor that was silent take no more calls than there are buckets', async () => {
+    const name = await newMarker(hourly);
+    const options = optionsAt(NOW);
+    expect(await readReadingsOf(database, name, { createdAt: NOW.toISOString() }, { last: 10 }, options)).toEqual([]);
+    expect(options.call.meter.queries).toBe(50);
+  });
+
+  test('too far ahead are refused by name, as nobody would look for them', async () => {
+    const name = await newMarker(hourly);
+    expect(await record(name, [reading(HOUR)])).toBe(1);
+    expect(await read(name, { last: 1 })).toEqual([{ at: at(HOUR), values: { n: HOUR } }]);
+    await expect(record(name, [reading(0), reading(HOUR + 1)])).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      details: { field: 'readings[1].at' },
+    });
+    expect(await read(name, { last: 10 })).toHaveLength(1);
+  });
 });
 
 test('any sequence of calls agrees with a model in memory', async () => {
@@ -392,21 +451,24 @@ test('any sequence of calls agrees with a model in memory', async () => {
     last: fc.integer({ min: 1, max: 45 }),
     from: bound,
     to: bound,
-    day: fc.nat({ max: 12 }),
+    day: fc.integer({ min: 9, max: 21 }),
   });
   await fc.assert(
     fc.asyncProperty(
-      fc.boolean(),
+      fc.constantFrom('kept' as const, 'passing' as const, 'daily' as const),
       fc.array(batch, { maxLength: 3 }),
       fc.array(question, { minLength: 1, maxLength: 5 }),
-      async (expire, batches, questions) => {
-        const name = await newMarker(expire ? passing : kept);
+      async (kind, batches, questions) => {
+        const name = await newMarker({ kept, passing, daily }[kind]);
+        const expire = kind !== 'kept';
         const model = new Map<number, number>();
         for (const inputs of batches) {
           // A unit is six hours, so that some have expired when they are asked for.
           await record(
             name,
             inputs.map(({ ms, v }) => reading((ms * DAY) / 4, { v })),
+            // None of them has expired, nor is more than a day ahead.
+            new Date(NOW.getTime() + 9 * DAY),
           );
           for (const { ms, v } of inputs) model.set(ms, v);
         }
