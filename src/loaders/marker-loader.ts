@@ -57,6 +57,9 @@ const nameOf = ({ collection, key }: MarkerName) => `${collection.key}\n${key}`;
 const comesWithMarker = ({ collection }: MarkerName, { to }: ReadingsWanted) =>
   to === undefined && collection.readingsBucket === 'NONE';
 
+const keyOf = ({ name, wanted }: Asked) =>
+  wanted === undefined ? nameOf(name) : JSON.stringify([nameOf(name), wanted.last, wanted.from, wanted.to]);
+
 function groupsOf(asked: readonly Asked[]): Group[] {
   const groups = new Map<string, Group>();
   for (const one of asked) {
@@ -87,7 +90,7 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
   const { keys } = db;
   /** Markers that were read, null where there is none. */
   const known = new Map<string, Marker | null>();
-  /** Query calls that the readings of a marker may take, of those that are asked for them. */
+  /** Query calls that readings may take: those that come with a marker one together, others each its own. */
   const queries = new Map<string, number>();
 
   async function readAlone(groups: readonly Group[]): Promise<void> {
@@ -96,13 +99,24 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
     names.forEach((name, index) => known.set(nameOf(name), markers[index] ?? null));
   }
 
-  function checkCount({ asked }: Group): void {
-    if (asked.every(({ wanted }) => wanted === undefined)) return;
-    const all = [...queries.values()].reduce((sum, count) => sum + count, 0);
-    const field = 'the Query calls that readings of so many markers may take';
-    if (all > limits.readingQueries) {
-      throw limitExceeded(field, all, limits.readingQueries, 'ask for those of fewer markers at a time');
+  /** LIMIT_EXCEEDED where these together with all before them may take too many Query calls. */
+  function excessOf(asked: readonly Asked[]): CellportError | undefined {
+    for (const one of asked) {
+      const { name, wanted } = one;
+      if (wanted === undefined) continue;
+      const { readingsBucket, readingsTtlDays } = name.collection;
+      const key = comesWithMarker(name, wanted) ? nameOf(name) : keyOf(one);
+      queries.set(key, partitionsOf(readingsBucket, readingsTtlDays ?? 0));
     }
+    const most = limits.readingQueries;
+    const all = [...queries.values()].reduce((sum, count) => sum + count, 0);
+    if (all <= most) return undefined;
+    return limitExceeded(
+      'the Query calls that readings may take',
+      all,
+      most,
+      'ask for those of fewer markers at a time',
+    );
   }
 
   /** Answers all that is asked of one marker. It is known by then, unless its latest readings bring it. */
@@ -126,18 +140,15 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
 
   async function readAll(asked: readonly Asked[]): Promise<(MarkerWithReadings | Error)[]> {
     const groups = groupsOf(asked);
-    for (const { name, wanted } of asked) {
-      const { readingsBucket, readingsTtlDays } = name.collection;
-      if (wanted !== undefined) queries.set(nameOf(name), partitionsOf(readingsBucket, readingsTtlDays ?? 0));
-    }
+    const excess = excessOf(asked);
     const alone = readAlone(groups.filter(({ latest }) => latest.length === 0));
-    // Each of these groups awaits it, but not before it has been counted.
+    // A group that is refused does not await it.
     alone.catch(() => undefined);
     const answers = new Map<Asked, MarkerWithReadings | Error>();
     await Promise.all(
       groups.map(async (group) => {
         try {
-          checkCount(group);
+          if (excess && group.asked.some(({ wanted }) => wanted !== undefined)) throw excess;
           if (group.latest.length === 0) await alone;
           const given = await answer(group);
           given.forEach((one, index) => group.asked[index] && answers.set(group.asked[index], one));
@@ -151,7 +162,7 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
   }
 
   const loader = new DataLoader<Asked, MarkerWithReadings, string>(readAll, {
-    cacheKeyFn: ({ name, wanted }) => JSON.stringify([nameOf(name), wanted?.last, wanted?.from, wanted?.to]),
+    cacheKeyFn: keyOf,
   });
 
   /** Whether a marker can have this key at all: one that is too long would fail the whole batch. */

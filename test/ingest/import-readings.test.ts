@@ -115,7 +115,9 @@ describe('importing readings', () => {
     const calls = recordCalls(db);
     expect(await run(collection, path, { db })).toEqual(counts(5_002));
     expect(calls.count('BatchGetItem')).toBe(1);
-    expect(calls.count('BatchWriteItem')).toBeLessThanOrEqual(5_000 / 25 + 3);
+    // Those that a busy machine did not answer in time are sent again.
+    expect(calls.count('BatchWriteItem')).toBeLessThan(2 * (5_000 / 25));
+    expect(calls.count()).toBe(1 + calls.count('BatchWriteItem'));
     const found = await readingsOf(collection, 'x');
     expect(found).toHaveLength(1_667);
     expect(found.slice(-3)).toEqual([

@@ -99,6 +99,14 @@ test('too many markers are refused before any of them is read, and those already
   expect(sent()).toEqual(['Query']);
 });
 
+test('readings up to different instants count for each Query, latest ones once for their marker', async () => {
+  const { loader } = request(undefined, { readingQueries: 2 });
+  const [a, b] = await Promise.all([1, 2].map((last) => instants(loader.readings(name('a'), { last }))));
+  expect([a, b]).toEqual([[at(19)], [at(19), at(18)]]);
+  expect(await instants(loader.readings(name('a'), { last: 1, to: at(5) }))).toEqual([at(5)]);
+  await expect(loader.readings(name('a'), { last: 1, to: at(6) })).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
+});
+
 test('a key that no marker can have is none, and spoils no batch', async () => {
   const { loader } = request();
   const long = name('x'.repeat(3_000));
