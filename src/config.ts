@@ -43,6 +43,7 @@ export interface LimitsConfig {
   readonly deadlineMs: number;
   readonly rangesPerPage: number;
   readonly itemsPerField: number;
+  readonly readingQueries: number;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -80,6 +81,7 @@ const variables = z.object({
   CELLPORT_MAX_BODY_BYTES: wholeNumber(1024, 100_000_000, 4 * 1024 * 1024),
   CELLPORT_MAX_RANGES: wholeNumber(4, 10_000, 64),
   CELLPORT_MAX_ITEMS: wholeNumber(100, 10_000_000, 20_000),
+  CELLPORT_MAX_READING_QUERIES: wholeNumber(1, 1_000_000, 1000),
   CELLPORT_DEADLINE_MS: wholeNumber(100, 600_000, 10_000),
   CELLPORT_GRAPHQL_JIT: z.enum(['on', 'off'], 'must be on or off').default('on'),
   CELLPORT_LOG: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('warn'),
@@ -159,6 +161,7 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
       deadlineMs: values.CELLPORT_DEADLINE_MS,
       rangesPerPage: values.CELLPORT_MAX_RANGES,
       itemsPerField: values.CELLPORT_MAX_ITEMS,
+      readingQueries: values.CELLPORT_MAX_READING_QUERIES,
     },
     graphqlJit: values.CELLPORT_GRAPHQL_JIT === 'on',
     logLevel: values.CELLPORT_LOG,

@@ -31,6 +31,8 @@ export function planOf(options: Omit<PlanOptions, 'json' | 'style'>, style: KeyS
     prefixLength,
     writeShards,
     code: code === undefined ? null : readCode('--code', code),
+    readingsTtlDays: null,
+    readingsBucket: 'NONE',
     geoSlot: 'A',
     version: 1,
     createdAt: '',

@@ -94,12 +94,21 @@ function buildProgram(): Command {
 
   program
     .command('import')
-    .description('Import markers from a GeoJSON, NDJSON or CSV file; the same file again changes nothing')
+    .description('Import markers or their readings from a file; the same file again changes nothing')
     .argument('<file>', 'the file; its name says the format')
-    .requiredOption('-c, --collection <key>', 'the collection; made where it is missing')
+    .requiredOption('-c, --collection <key>', 'the collection; made where it is missing, for markers')
+    .addOption(
+      new Option('--readings', 'the file holds readings of markers that are there').conflicts([
+        'name',
+        'code',
+        'mapProperty',
+        'prefixLength',
+        'writeShards',
+      ]),
+    )
     .addOption(new Option('--format <format>', 'the format, whatever the name of the file').choices(FILE_FORMATS))
     .option('--key-field <name>', 'field or property that holds the key (GeoJSON: the id; else key or id)')
-    .option('--rejects <file>', 'where rows go that are no markers (FILE.rejects.ndjson)')
+    .option('--rejects <file>', 'where rows go that are none (FILE.rejects.ndjson)')
     .option('--name <name>', 'name of a collection that is made; its key where left out')
     .option('--code <code>', 'two symbols for a collection that is made, where keys are compact')
     .option('--map-property <name...>', 'properties that a map draws, for a collection that is made')
@@ -110,11 +119,18 @@ function buildProgram(): Command {
       `
 Rows: GeoJSON features with Point geometry (id, properties.name, properties.category); NDJSON lines with a
 feature, or with key, lng, lat, name, category; CSV with such a header. What else there is becomes properties.
-Rows that are no markers go to the rejects file with their line and the reason, and the import goes on.
-Interrupted, the same command goes on where it was.
+Readings: NDJSON lines or CSV with marker (its key), at (RFC 3339), and numbers and texts, which are the values. Those
+that have expired are left out.
+Rows that are no markers or readings go to the rejects file with their line and the reason, and the import goes on.
+Interrupted, the same command goes on where it was; with readings it begins anew, which changes nothing.
 ${EXIT_CODES}`,
     )
     .action(async (file: string, options: ImportOptions) => {
+      if (options.readings === true) {
+        const { importReadingsFile } = await import('./import-readings.js');
+        await importReadingsFile(await config(), file, options);
+        return;
+      }
       const { importFile } = await import('./import.js');
       await importFile(await config(), file, options);
     });
@@ -214,6 +230,7 @@ async function keyStyle(options: Pick<KeyOptions, 'style'>): Promise<(typeof STY
 
 export interface ImportOptions {
   readonly collection: string;
+  readonly readings?: boolean;
   readonly format?: FileFormat;
   readonly keyField?: string;
   readonly rejects?: string;

@@ -51,6 +51,7 @@ const SIZES: Readonly<Record<string, Estimate>> = {
   'Collection.count': about(1),
   'Collection.bounds': about(1),
   'Marker.cell': about(1),
+  'Marker.readings': counted('last'),
   'Cell.parent': about(1),
   'Cell.children': about(32),
   'Cell.markers': counted('first'),

@@ -48,15 +48,8 @@ export function areCountsTrusted(status: StreamStatus | undefined): boolean {
 
 /** The context of one request. */
 export function createContext(services: Services, work: Work): RequestContext {
-  const { db, cellCache, markerCache, collectionCache, consumerStatus, limits } = services;
-  const loaders = createLoaders({
-    db,
-    cellCache,
-    markerCache,
-    collectionCache,
-    call: work,
-    concurrency: CONCURRENT_QUERIES,
-  });
+  const { db, consumerStatus, limits } = services;
+  const loaders = createLoaders({ ...services, call: work, concurrency: CONCURRENT_QUERIES });
   return {
     services,
     work,

@@ -170,6 +170,13 @@ export type Collection = Node & {
    * make a viewport take more Query calls.
    */
   readonly prefixLength: Scalars['Int']['output'];
+  /** Whether readings of a marker are spread over partitions by time. */
+  readonly readingsBucket: ReadingsBucket;
+  /**
+   * Days for which a reading of its markers is shown, counted from the instant it was measured; DynamoDB removes it some time
+   * after. Null where readings are kept for good.
+   */
+  readonly readingsTtlDays?: Maybe<Scalars['Int']['output']>;
   /** When the collection itself was last changed. */
   readonly updatedAt: Scalars['DateTime']['output'];
   /** 1 at first, raised by 1 with each change of the collection itself; markers do not touch it. */
@@ -233,6 +240,10 @@ export type CreateCollectionInput = {
   readonly name: Scalars['String']['input'];
   /** Geohash characters in the partition key of its markers, 0 to 6; 2 where left out. */
   readonly prefixLength?: InputMaybe<Scalars['Int']['input']>;
+  /** For sensors that report very much. Other than NONE it needs `readingsTtlDays`: up to 62 with DAY, up to 2 with HOUR. */
+  readonly readingsBucket?: InputMaybe<ReadingsBucket>;
+  /** Days for which readings of its markers are kept, 1 to 36,500; for good where left out. */
+  readonly readingsTtlDays?: InputMaybe<Scalars['Int']['input']>;
   /** Partitions that each prefix is spread over, 1 to 32; 1 where left out. */
   readonly writeShards?: InputMaybe<Scalars['Int']['input']>;
 };
@@ -302,6 +313,11 @@ export type Marker = Node & {
   readonly position: Point;
   /** Whatever else is known of it. Where a map drew only some of it, the rest is read now, in one batch for all markers. */
   readonly properties: Scalars['JSONObject']['output'];
+  /**
+   * What was measured of it, newest first; readings that have expired are not among them. Asked of a single marker, the
+   * latest readings are read together with it in one Query.
+   */
+  readonly readings: ReadonlyArray<Reading>;
   /** When it was last changed. In a viewport it is read from the markers themselves, in one batch. */
   readonly updatedAt: Scalars['DateTime']['output'];
   /** 1 at first, raised by 1 with each change. In a viewport it is read from the markers themselves, in one batch. */
@@ -312,6 +328,14 @@ export type Marker = Node & {
 /** A place on the map. */
 export type MarkerCellArgs = {
   precision: Scalars['Int']['input'];
+};
+
+
+/** A place on the map. */
+export type MarkerReadingsArgs = {
+  from?: InputMaybe<Scalars['DateTime']['input']>;
+  last?: InputMaybe<Scalars['Int']['input']>;
+  to?: InputMaybe<Scalars['DateTime']['input']>;
 };
 
 /** A page of markers. */
@@ -382,6 +406,12 @@ export type Mutation = {
   readonly createMarker: Marker;
   /** Puts up to 500 markers into one collection. What is wrong with one of them keeps none of the others out. */
   readonly createMarkers: CreateMarkersResult;
+  /**
+   * Records readings of a marker and answers how many instants were stored. A reading of an instant that has one already
+   * takes its place, so a call may be repeated, and should be after THROTTLED or UNAVAILABLE. One that has expired already
+   * is left out. NOT_FOUND where there is no such marker.
+   */
+  readonly recordReadings: Scalars['Int']['output'];
 };
 
 
@@ -401,6 +431,13 @@ export type MutationCreateMarkerArgs = {
 export type MutationCreateMarkersArgs = {
   collection: Scalars['String']['input'];
   markers: ReadonlyArray<MarkerInput>;
+};
+
+
+/** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
+export type MutationRecordReadingsArgs = {
+  marker: Scalars['ID']['input'];
+  readings: ReadonlyArray<ReadingInput>;
 };
 
 /** Anything that can be read again by its id alone. */
@@ -529,6 +566,38 @@ export type QueryViewportArgs = {
   bounds: BoundsInput;
   zoom: Scalars['Float']['input'];
 };
+
+/** What was measured of a marker at one instant. Readings are kept apart from the marker and do not touch its version. */
+export type Reading = {
+  readonly __typename?: 'Reading';
+  /** When it was measured: UTC with milliseconds. There is one reading of a marker at an instant. */
+  readonly at: Scalars['DateTime']['output'];
+  /** What was measured: numbers and texts by name, in the units of whoever recorded them. */
+  readonly values: Scalars['JSONObject']['output'];
+};
+
+/** A reading to be recorded. */
+export type ReadingInput = {
+  /**
+   * When it was measured; finer fractions than milliseconds are cut off. The moment of the call by the server's clock where
+   * it is left out, which one reading of a call may do.
+   */
+  readonly at?: InputMaybe<Scalars['DateTime']['input']>;
+  /**
+   * What was measured: numbers and texts by name, nothing nested, under 400 KB in all. Whole numbers of more than 53 bits
+   * are refused, as JSON would lose their last digits; write them as texts.
+   */
+  readonly values: Scalars['JSONObject']['input'];
+};
+
+/** Where readings of a marker stand. */
+export type ReadingsBucket =
+  /** Each day of UTC in a partition of its own, which the latest readings are looked for in one after the other. */
+  | 'DAY'
+  /** The same for each hour. */
+  | 'HOUR'
+  /** All with the marker, so that it and its latest readings are read together. */
+  | 'NONE';
 
 /**
  * What a map shows inside one rectangle at one zoom. Each of these fields may fail on its own and leave the others be.
@@ -782,6 +851,9 @@ export type ResolversTypes = {
   PointInput: PointInput;
   PropertyFilter: PropertyFilter;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
+  Reading: ResolverTypeWrapper<Reading>;
+  ReadingInput: ReadingInput;
+  ReadingsBucket: ReadingsBucket;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
   Viewport: ResolverTypeWrapper<MapViewport>;
   ViewportContent: ResolverTypeWrapper<MapContent>;
@@ -825,6 +897,8 @@ export type ResolversParentTypes = {
   PointInput: PointInput;
   PropertyFilter: PropertyFilter;
   Query: Record<PropertyKey, never>;
+  Reading: Reading;
+  ReadingInput: ReadingInput;
   String: Scalars['String']['output'];
   Viewport: MapViewport;
   ViewportContent: MapContent;
@@ -872,6 +946,8 @@ export type CollectionResolvers<ContextType = RequestContext, ParentType extends
   markers?: Resolver<ResolversTypes['MarkerConnection'], ParentType, ContextType, RequireFields<CollectionMarkersArgs, 'first'>>;
   name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   prefixLength?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  readingsBucket?: Resolver<ResolversTypes['ReadingsBucket'], ParentType, ContextType>;
+  readingsTtlDays?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
   updatedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   version?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   writeShards?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
@@ -942,6 +1018,7 @@ export type MarkerResolvers<ContextType = RequestContext, ParentType extends Res
   name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   position?: Resolver<ResolversTypes['Point'], ParentType, ContextType>;
   properties?: Resolver<ResolversTypes['JSONObject'], ParentType, ContextType>;
+  readings?: Resolver<ReadonlyArray<ResolversTypes['Reading']>, ParentType, ContextType, RequireFields<MarkerReadingsArgs, 'last'>>;
   updatedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   version?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
@@ -968,6 +1045,7 @@ export type MutationResolvers<ContextType = RequestContext, ParentType extends R
   createCollection?: Resolver<ResolversTypes['Collection'], ParentType, ContextType, RequireFields<MutationCreateCollectionArgs, 'input'>>;
   createMarker?: Resolver<ResolversTypes['Marker'], ParentType, ContextType, RequireFields<MutationCreateMarkerArgs, 'input'>>;
   createMarkers?: Resolver<ResolversTypes['CreateMarkersResult'], ParentType, ContextType, RequireFields<MutationCreateMarkersArgs, 'collection' | 'markers'>>;
+  recordReadings?: Resolver<ResolversTypes['Int'], ParentType, ContextType, RequireFields<MutationRecordReadingsArgs, 'marker' | 'readings'>>;
 };
 
 export type NodeResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Node'] = ResolversParentTypes['Node']> = {
@@ -994,6 +1072,11 @@ export type QueryResolvers<ContextType = RequestContext, ParentType extends Reso
   node?: Resolver<Maybe<ResolversTypes['Node']>, ParentType, ContextType, RequireFields<QueryNodeArgs, 'id'>>;
   nodes?: Resolver<ReadonlyArray<Maybe<ResolversTypes['Node']>>, ParentType, ContextType, RequireFields<QueryNodesArgs, 'ids'>>;
   viewport?: Resolver<Maybe<ResolversTypes['Viewport']>, ParentType, ContextType, RequireFields<QueryViewportArgs, 'bounds' | 'zoom'>>;
+};
+
+export type ReadingResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Reading'] = ResolversParentTypes['Reading']> = {
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  values?: Resolver<ResolversTypes['JSONObject'], ParentType, ContextType>;
 };
 
 export type ViewportResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Viewport'] = ResolversParentTypes['Viewport']> = {
@@ -1047,6 +1130,7 @@ export type Resolvers<ContextType = RequestContext> = {
   PageInfo?: PageInfoResolvers<ContextType>;
   Point?: PointResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;
+  Reading?: ReadingResolvers<ContextType>;
   Viewport?: ViewportResolvers<ContextType>;
   ViewportContent?: ViewportContentResolvers<ContextType>;
   ViewportPlan?: ViewportPlanResolvers<ContextType>;

@@ -18,6 +18,8 @@ export interface Limits {
   readonly rangesPerPage: number;
   /** The ceiling of markers that one field reads. */
   readonly itemsPerField: number;
+  /** Query calls for readings that one request may make: one a marker, or one a bucket. */
+  readonly readingQueries: number;
 }
 
 /** Limits for a server that nobody has configured. */
@@ -32,4 +34,5 @@ export const DEFAULT_LIMITS: Limits = {
   deadlineMs: 10_000,
   rangesPerPage: 64,
   itemsPerField: 20_000,
+  readingQueries: 1_000,
 };

@@ -2,6 +2,7 @@ import { GraphQLError, GraphQLScalarType, Kind, type ValueNode, valueFromASTUnty
 
 import { badInput } from '../errors.js';
 import { readGeohash } from '../geo/geohash.js';
+import { readInstant } from '../model/instant.js';
 
 /** A text or number literal as the value it stands for; undefined for every other kind of literal. */
 function plainLiteral(node: ValueNode): unknown {
@@ -21,24 +22,6 @@ function plainScalar<T>(name: string, read: (value: unknown) => T): GraphQLScala
       return read(value);
     },
   });
-}
-
-/** RFC 3339: date, T, time, fraction, and Z or an offset. */
-const INSTANT = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i;
-
-/** An instant as UTC with milliseconds. Date alone would take 30 February for 2 March. */
-function readInstant(value: unknown): string {
-  const parts = typeof value === 'string' ? INSTANT.exec(value) : null;
-  const [, year, month, day] = (parts ?? []).map(Number);
-  const dayExists =
-    year !== undefined &&
-    month !== undefined &&
-    day !== undefined &&
-    new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
-  if (parts === null || !dayExists || month < 1 || month > 12) {
-    throw badInput('DateTime', value, 'an RFC 3339 instant such as 2026-11-21T09:30:00Z');
-  }
-  return new Date(parts[0].toUpperCase()).toISOString();
 }
 
 const readLongitude = (value: unknown): number => {
@@ -98,7 +81,7 @@ const readGeoJson = (value: unknown): unknown => {
 
 /** The resolvers of the schema's scalars; their descriptions stand in schema/scalars.graphql. */
 export const scalars = {
-  DateTime: plainScalar('DateTime', readInstant),
+  DateTime: plainScalar('DateTime', (value) => readInstant('DateTime', value)),
   Geohash: plainScalar('Geohash', (value) => readGeohash('Geohash', value)),
   Latitude: plainScalar('Latitude', readLatitude),
   Longitude: plainScalar('Longitude', readLongitude),

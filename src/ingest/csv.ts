@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync';
-import { badInput } from '../errors.js';
+import { type CellportError, badInput } from '../errors.js';
 import { chunks } from '../store/concurrency.js';
 import { NOT_UTF8, decodeUtf8 } from './bytes.js';
 import { readLines, type Line } from './lines.js';
@@ -13,6 +13,7 @@ import {
   type FieldMap,
   type Fields,
   type ReadOptions,
+  type Reason,
   type Row,
   type RowReader,
 } from './row.js';
@@ -125,16 +126,18 @@ function delimiterOf(header: string): Delimiter {
   return counted.reduce((best, next) => (next.count > best.count ? next : best)).delimiter;
 }
 
-/** Says which columns hold which part of a marker. Throws BAD_USER_INPUT where one is missing or named twice. */
+/** BAD_USER_INPUT for a table that lacks a column, which may have any of some names. */
+export function columnMissing(path: string, wanted: readonly string[], names: readonly string[]): CellportError {
+  return badInput('file', path, `CSV with a column named ${wanted.join(' or ')}; its columns are ${names.join(', ')}`);
+}
+
+/** Says which columns hold which part of a marker. Throws BAD_USER_INPUT where one is missing. */
 function mapColumns(path: string, names: readonly string[], options: ReadOptions): FieldMap {
-  const doubled = names.find((name, at) => names.indexOf(name) !== at);
-  if (doubled !== undefined)
-    throw badInput('file', path, `CSV whose columns have different names; ${doubled} stands there twice`);
   const map = mapFields(names, options);
   for (const part of ['key', 'lng', 'lat'] as const) {
     if (map[part] !== undefined) continue;
-    const wanted = part === 'key' && options.keyField !== undefined ? [options.keyField] : FIELD_NAMES[part];
-    throw badInput('file', path, `CSV with a column named ${wanted.join(' or ')}; its columns are ${names.join(', ')}`);
+    const keyField = part === 'key' ? options.keyField : undefined;
+    throw columnMissing(path, keyField === undefined ? FIELD_NAMES[part] : [keyField], names);
   }
   return map;
 }
@@ -164,21 +167,38 @@ function fieldsOf(cells: readonly string[], names: readonly string[], map: Field
   return fields;
 }
 
+/**
+ * What the records of a table are: from the names of its columns and its delimiter follows what a record's cells say, of
+ * which there are as many. Throws BAD_USER_INPUT where a column is missing, and RowFault for a record that is wrong.
+ */
+export type TableKind<C> = (columns: readonly string[], delimiter: Delimiter) => (cells: readonly string[]) => C;
+
+/** Records that are markers. */
+const markerTable =
+  (path: string, options: ReadOptions): TableKind<Content> =>
+  (columns, delimiter) => {
+    const map = mapColumns(path, columns, options);
+    return (cells) => ({ marker: markerOfFields(fieldsOf(cells, columns, map, delimiter), map, options) });
+  };
+
 /** What the header of a file says of all its records. */
-interface Header {
+interface Header<C> {
   readonly delimiter: Delimiter;
-  readonly names: readonly string[];
-  readonly map: FieldMap;
+  readonly columns: number;
+  readonly read: (cells: readonly string[]) => C;
 }
 
-/** Reads the header. Throws BAD_USER_INPUT where there is none, or it lacks a column. */
-function readHeader(path: string, header: CsvRecord | undefined, options: ReadOptions): Header {
+/** Reads the header. Throws BAD_USER_INPUT where there is none, or it lacks a column or has one twice. */
+function readHeader<C>(path: string, header: CsvRecord | undefined, kind: TableKind<C>): Header<C> {
   if (header === undefined) throw badInput('file', path, 'CSV with a header; it is empty');
   if (header.text === undefined) throw badInput('file', path, `CSV in UTF-8: ${NOT_UTF8}`);
   const delimiter = delimiterOf(header.text);
   const names = parseRecords(header.text, delimiter)?.[0]?.map((name) => name.trim());
   if (names === undefined) throw badInput('file', path, 'CSV with a header; a quote in it is wrong');
-  return { delimiter, names, map: mapColumns(path, names, options) };
+  const doubled = names.find((name, at) => names.indexOf(name) !== at);
+  if (doubled !== undefined)
+    throw badInput('file', path, `CSV whose columns have different names; ${doubled} stands there twice`);
+  return { delimiter, columns: names.length, read: kind(names, delimiter) };
 }
 
 /** The cells of each record, undefined for one whose quotes are wrong. */
@@ -193,14 +213,13 @@ function cellsOf(texts: readonly string[], delimiter: Delimiter): (readonly stri
 }
 
 /** What records say by their texts. */
-function contentsOf(texts: readonly string[], header: Header, options: ReadOptions): Content[] {
-  const { delimiter, names, map } = header;
-  return cellsOf(texts, delimiter).map((cells) => {
+function contentsOf<C>(texts: readonly string[], header: Header<C>): (C | Reason)[] {
+  return cellsOf(texts, header.delimiter).map((cells) => {
     if (cells === undefined) return { reason: 'a quote is missing, or stands inside a field without quotes' };
-    if (cells.length !== names.length) {
-      return { reason: `it has ${cells.length} fields, the header has ${names.length}` };
+    if (cells.length !== header.columns) {
+      return { reason: `it has ${cells.length} fields, the header has ${header.columns}` };
     }
-    return contentOf(() => markerOfFields(fieldsOf(cells, names, map, delimiter), map, options));
+    return contentOf(() => header.read(cells));
   });
 }
 
@@ -212,10 +231,10 @@ function faultOf({ lines, text }: CsvRecord): string | undefined {
 }
 
 /** The rows of some records. */
-function rowsOf(records: readonly CsvRecord[], header: Header, options: ReadOptions): Row[] {
+function rowsOf<C>(records: readonly CsvRecord[], header: Header<C>): Row<C>[] {
   const faults = records.map(faultOf);
   const texts = records.flatMap(({ text }, at) => (text === undefined || faults[at] !== undefined ? [] : [text]));
-  const contents = contentsOf(texts, header, options).values();
+  const contents = contentsOf(texts, header).values();
   return records.map(({ lines, bytes, text }, at) => {
     const reason = faults[at];
     const content = reason === undefined ? contents.next().value : { reason };
@@ -225,7 +244,7 @@ function rowsOf(records: readonly CsvRecord[], header: Header, options: ReadOpti
   });
 }
 
-async function* readRows(records: Records, header: Header, options: ReadOptions): AsyncGenerator<readonly Row[]> {
+async function* readRows<C>(records: Records, header: Header<C>): AsyncGenerator<readonly Row<C>[]> {
   const wellFormed = (text: string): boolean => parseRecords(text, header.delimiter)?.length === 1;
   let batch: CsvRecord[] = [];
   let held = 0;
@@ -234,34 +253,39 @@ async function* readRows(records: Records, header: Header, options: ReadOptions)
     batch.push(record);
     held += record.bytes.length;
     if (batch.length >= BATCH || held >= BATCH_BYTES) {
-      yield rowsOf(batch, header, options);
+      yield rowsOf(batch, header);
       batch = [];
       held = 0;
     }
   }
-  if (batch.length > 0) yield rowsOf(batch, header, options);
+  if (batch.length > 0) yield rowsOf(batch, header);
+}
+
+/** Reads the markers of a CSV file. */
+export function csvReader(path: string, options: ReadOptions): RowReader {
+  return tableReader(path, markerTable(path, options));
 }
 
 /**
  * Reads a CSV file with a header, whose columns are matched by name. Delimiter comma, semicolon, tab or bar, as the header
  * has it; quotes as in RFC 4180. Reading throws BAD_USER_INPUT where the header lacks a column.
  */
-export function csvReader(path: string, options: ReadOptions): RowReader {
-  let header: Header | undefined;
+export function tableReader<C>(path: string, kind: TableKind<C>): RowReader<C> {
+  let header: Header<C> | undefined;
   return {
     async *rows() {
       const records = new Records(readLines(path));
       let first: CsvRecord | undefined;
       do first = await records.next(() => true);
       while (first !== undefined && first.text?.trim() === '');
-      header = readHeader(path, first, options);
-      yield* readRows(records, header, options);
+      header = readHeader(path, first, kind);
+      yield* readRows(records, header);
     },
     contents(rows) {
       const known = header;
       if (known === undefined) throw new Error('the header is read with the rows, before any of them is read again');
       const texts = rows.map((bytes) => textOf(bytes) ?? '');
-      return chunks(texts, BATCH).flatMap((batch) => contentsOf(batch, known, options));
+      return chunks(texts, BATCH).flatMap((batch) => contentsOf(batch, known));
     },
   };
 }

@@ -178,7 +178,7 @@ function readFeature(bytes: Buffer, options: ReadOptions): { readonly source: un
   } catch (error) {
     return { source: text, content: { reason: `it is no JSON: ${(error as SyntaxError).message}` } };
   }
-  return { source: feature, content: contentOf(() => markerOfFeature(feature, options)) };
+  return { source: feature, content: contentOf(() => ({ marker: markerOfFeature(feature, options) })) };
 }
 
 async function* readRows(path: string, options: ReadOptions): AsyncGenerator<readonly Row[]> {

@@ -13,6 +13,7 @@ import {
   type Fields,
   type MarkerRow,
   type ReadOptions,
+  type Reason,
   type Row,
   type RowReader,
 } from './row.js';
@@ -46,19 +47,22 @@ function markerOfValue(value: unknown, options: ReadOptions): MarkerRow {
   return markerOfFields(fields, mapFields(Object.keys(fields), options), options);
 }
 
+/** What the JSON value of a line says. Throws RowFault where it is not what it should be. */
+export type ReadValue<C> = (value: unknown) => C;
+
 /** What the text of a line says; `source` is the value it holds, or the text where it holds none. */
-function readText(text: string, options: ReadOptions): { readonly source: unknown; readonly content: Content } {
+function readText<C>(text: string, read: ReadValue<C>): { readonly source: unknown; readonly content: C | Reason } {
   let value: unknown;
   try {
     value = parseExactly(text);
   } catch (error) {
     return { source: text, content: { reason: `it is no JSON: ${(error as SyntaxError).message}` } };
   }
-  return { source: value, content: contentOf(() => markerOfValue(value, options)) };
+  return { source: value, content: contentOf(() => read(value)) };
 }
 
 /** The row of a line; none where it is empty. */
-function rowsOf({ number: line, start, length, bytes }: Line, options: ReadOptions): Row[] {
+function rowsOf<C>({ number: line, start, length, bytes }: Line, read: ReadValue<C>): Row<C>[] {
   if (length > LONGEST_ROW) {
     const source = bytes.subarray(0, SHOWN_OF_LONG_LINE).toString();
     return [
@@ -69,15 +73,20 @@ function rowsOf({ number: line, start, length, bytes }: Line, options: ReadOptio
   if (text === '') return [];
   const place = placeOf(start, bytes);
   if (text === undefined) return [{ line, ...place, source: bytes.toString('latin1'), content: { reason: NOT_UTF8 } }];
-  return [{ line, ...place, ...readText(text, options) }];
+  return [{ line, ...place, ...readText(text, read) }];
+}
+
+/** Reads the markers of a file with one JSON value a line. */
+export function ndjsonReader(path: string, options: ReadOptions): RowReader {
+  return valueReader<Content>(path, (value) => ({ marker: markerOfValue(value, options) }));
 }
 
 /** Reads a file with one JSON value a line; empty lines are no rows. */
-export function ndjsonReader(path: string, options: ReadOptions): RowReader {
+export function valueReader<C>(path: string, read: ReadValue<C>): RowReader<C> {
   return {
     async *rows() {
-      for await (const lines of readLines(path)) yield lines.flatMap((line) => rowsOf(line, options));
+      for await (const lines of readLines(path)) yield lines.flatMap((line) => rowsOf(line, read));
     },
-    contents: (rows) => rows.map((bytes) => readText(bytes.toString().trim(), options).content),
+    contents: (rows) => rows.map((bytes) => readText(bytes.toString().trim(), read).content),
   };
 }

@@ -10,24 +10,29 @@ export interface MarkerRow {
   readonly properties: Properties;
 }
 
-/** What a row says: a marker, or the reason why it is none. */
-export type Content = { readonly marker: MarkerRow } | { readonly reason: string };
+/** Why a row is not what it should be. */
+export interface Reason {
+  readonly reason: string;
+}
 
-/** One row of a file. */
-export interface Row extends Place {
+/** What a row says: a marker, or the reason why it is none. */
+export type Content = { readonly marker: MarkerRow } | Reason;
+
+/** One row of a file, of markers unless something else is said. */
+export interface Row<C = Content> extends Place {
   /** The line of the file on which it begins, from 1. */
   readonly line: number;
   /** The row as it stood in the file, for the rejects file. */
   readonly source: unknown;
-  readonly content: Content;
+  readonly content: C | Reason;
 }
 
 /** How the rows of a file in one format are read. */
-export interface RowReader {
+export interface RowReader<C = Content> {
   /** All rows in their order, some at a time. Throws BAD_USER_INPUT where the file as a whole is none of the format. */
-  rows(): AsyncGenerator<readonly Row[]>;
-  /** What rows say by their bytes alone, once `rows` has been through; the bytes are those of rows that were markers. */
-  contents(rows: readonly Buffer[]): readonly Content[];
+  rows(): AsyncGenerator<readonly Row<C>[]>;
+  /** What rows say by their bytes alone, once `rows` has been through; the bytes are those of rows that were understood. */
+  contents(rows: readonly Buffer[]): readonly (C | Reason)[];
 }
 
 /** How rows are read: `keyField` names the field or property that holds the key, instead of the usual ones. */
@@ -46,18 +51,18 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Runs `make` and gives the row's content: its marker, or the reason of the RowFault that it threw. */
-export function contentOf(make: () => MarkerRow): Content {
+/** Runs `make` and gives the row's content: what it made, or the reason of the RowFault that it threw. */
+export function contentOf<C>(make: () => C): C | Reason {
   try {
-    return { marker: make() };
+    return make();
   } catch (error) {
     if (error instanceof RowFault) return { reason: error.message };
     throw error;
   }
 }
 
-/** A key of a file as text: strings as they are, whole numbers by their digits (those beyond 2^53 come as bigint). */
-function keyText(field: string, value: unknown): string {
+/** A key of a file as text: strings as they are, whole numbers by their digits (those beyond 2^53 come as bigint). Throws RowFault. */
+export function keyText(field: string, value: unknown): string {
   if (typeof value === 'string' && value !== '') return value;
   if (typeof value === 'bigint' || (typeof value === 'number' && Number.isSafeInteger(value))) return String(value);
   if (value === undefined || value === null || value === '') {
@@ -75,7 +80,7 @@ function label(field: string, value: unknown): string | null {
 }
 
 /** The fields without those that were used for something else. */
-function without(fields: Fields, used: readonly string[]): Record<string, unknown> {
+export function without(fields: Fields, used: readonly (string | undefined)[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !used.includes(name)));
 }
 
@@ -115,22 +120,28 @@ export const FIELD_NAMES = {
 /** Which field of a file holds which part of a marker. */
 export type FieldMap = Readonly<Partial<Record<keyof typeof FIELD_NAMES, string>>>;
 
-/**
- * Finds the parts of a marker among the names of fields, whatever their case and the blanks around them. `keyField`, where
- * given, must be among them as it is written.
- */
-export function mapFields(names: readonly string[], { keyField }: ReadOptions): FieldMap {
+/** For each part, the first of its names that is among the names of fields, whatever their case and the blanks around them. */
+export function findFields<Part extends string>(
+  names: readonly string[],
+  partNames: Readonly<Record<Part, readonly string[]>>,
+): Partial<Record<Part, string>> {
   const byPlainName = new Map<string, string>();
   for (const name of names) {
     const plain = name.trim().toLowerCase();
     if (!byPlainName.has(plain)) byPlainName.set(plain, name);
   }
-  const found: Partial<Record<keyof typeof FIELD_NAMES, string>> = {};
-  for (const part of Object.keys(FIELD_NAMES) as (keyof typeof FIELD_NAMES)[]) {
-    const hit = FIELD_NAMES[part].find((name) => byPlainName.has(name));
+  const found: Partial<Record<Part, string>> = {};
+  for (const part of Object.keys(partNames) as Part[]) {
+    const hit = partNames[part].find((name) => byPlainName.has(name));
     const name = hit === undefined ? undefined : byPlainName.get(hit);
     if (name !== undefined) found[part] = name;
   }
+  return found;
+}
+
+/** Finds the parts of a marker among the names of fields. `keyField`, where given, must be among them as it is written. */
+export function mapFields(names: readonly string[], { keyField }: ReadOptions): FieldMap {
+  const found = findFields(names, FIELD_NAMES);
   if (keyField !== undefined) {
     delete found.key;
     if (names.includes(keyField)) found.key = keyField;

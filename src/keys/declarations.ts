@@ -64,9 +64,19 @@ export const MARKER = {
   },
 } as const satisfies EntityDeclaration;
 
-const READING = {
+/** What was measured of a marker, under the marker's own partition key. */
+export const READING = {
   name: 'reading',
   key: { pk: MARKER_PK, sk: 'reading::{instant}' },
+} as const satisfies EntityDeclaration;
+
+/** The same, where readings are spread over partitions by time. */
+export const BUCKETED_READING = {
+  name: 'bucketedReading',
+  key: {
+    pk: { readable: 'marker::{scope}::{key}::{bucket}', compact: '{scope:2}Ma#{key}::{bucket}' },
+    sk: 'reading::{instant}',
+  },
 } as const satisfies EntityDeclaration;
 
 const ZONE = {
@@ -146,6 +156,7 @@ export const ENTITIES: readonly EntityDeclaration[] = [
   CODE,
   MARKER,
   READING,
+  BUCKETED_READING,
   ZONE,
   ZONE_COVER,
   COUNTER,

@@ -1,6 +1,16 @@
 import { badInput } from '../errors.js';
 import type { GeoSlot } from '../model/collection.js';
-import { CELL, CODE, COLLECTION, MARKER, SET_ASIDE, STREAM_STATE, TOTAL } from './declarations.js';
+import {
+  BUCKETED_READING,
+  CELL,
+  CODE,
+  COLLECTION,
+  MARKER,
+  READING,
+  SET_ASIDE,
+  STREAM_STATE,
+  TOTAL,
+} from './declarations.js';
 import { documentId, parseDocumentId, type Key } from './document-id.js';
 import type { KeyStyle } from './entity-types.js';
 import { defineEntity } from './entity.js';
@@ -27,6 +37,13 @@ export interface PartitionRange extends SortRange {
   readonly pk: string;
 }
 
+/** What names the readings of a marker, or of a stretch of time where they are spread over partitions. */
+export interface ReadingsOf {
+  readonly scope: string;
+  readonly key: string;
+  readonly bucket?: string | undefined;
+}
+
 /** Every key of both tables in one style, as functions of the parts they need. */
 export interface Keyspace {
   readonly style: KeyStyle;
@@ -43,6 +60,12 @@ export interface Keyspace {
   parseMarker(key: Key): { readonly scope: string; readonly key: string } | undefined;
   /** Whether the item is a marker's own or one that stands under it, e.g. a reading. */
   isUnderMarker(key: Key): boolean;
+  /** A reading of a marker. The instant is UTC with milliseconds, of one width, so that readings sort by time. */
+  reading(of: ReadingsOf, instant: string): Key;
+  /** Bounds of the readings of a marker from one instant to another, both included; of all on a side that is left open. */
+  readingRange(of: ReadingsOf, from: string | undefined, to: string | undefined): PartitionRange;
+  /** The marker and the instant of a reading, in a bucket or not. */
+  parseReading(key: Key): { readonly scope: string; readonly key: string; readonly instant: string } | undefined;
   /** The two attributes that put a marker into its geo index. */
   geoEntry(entry: GeoEntry): Readonly<Record<string, string>>;
   /** The partition keys of a prefix, one a shard. */
@@ -70,6 +93,8 @@ export function createKeyspace(style: KeyStyle): Keyspace {
   const collections = defineEntity(COLLECTION, style);
   const codes = defineEntity(CODE, style);
   const markers = defineEntity(MARKER, style);
+  const readings = defineEntity(READING, style);
+  const bucketedReadings = defineEntity(BUCKETED_READING, style);
   const cells = defineEntity(CELL, style);
   const states = defineEntity(STREAM_STATE, style);
   const setAsides = defineEntity(SET_ASIDE, style);
@@ -90,6 +115,22 @@ export function createKeyspace(style: KeyStyle): Keyspace {
     marker: (scope, key) => markers.format({ scope, key }),
     parseMarker: (key) => markers.parse(key),
     isUnderMarker: (key) => markers.pk.parse(key.pk) !== undefined,
+    reading: ({ scope, key, bucket }, instant) =>
+      bucket === undefined
+        ? readings.format({ scope, key, instant })
+        : bucketedReadings.format({ scope, key, bucket, instant }),
+    readingRange({ scope, key, bucket }, from, to) {
+      const all = readings.sk.rangeUnder({});
+      return {
+        pk:
+          bucket === undefined
+            ? readings.pk.format({ scope, key })
+            : bucketedReadings.pk.format({ scope, key, bucket }),
+        from: from === undefined ? all.from : readings.sk.format({ instant: from }),
+        to: to === undefined ? all.to : readings.sk.format({ instant: to }),
+      };
+    },
+    parseReading: (key) => readings.parse(key) ?? bucketedReadings.parse(key),
     geoEntry: ({ geoSlot, ...entry }) => markers.indexes[geoIndexOf(geoSlot)].format(entry),
     geoPartitions(scope, prefix, writeShards) {
       const shards = writeShards > 1 ? Array.from({ length: writeShards }, (_, shard) => [String(shard)]) : [[]];

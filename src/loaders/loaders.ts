@@ -1,15 +1,15 @@
 import DataLoader from 'dataloader';
 
-import { CellportError } from '../errors.js';
 import type { CellBlock } from '../model/cell.js';
 import type { Collection } from '../model/collection.js';
 import type { KeyRange } from '../model/key-range.js';
 import type { Marker } from '../model/marker.js';
+import type { Reading } from '../model/reading.js';
 import { getCollections } from '../store/collections.js';
 import type { Database, Item } from '../store/database.js';
 import { mapMarkerFromIndex } from '../store/marker-item.js';
-import { getMarkers } from '../store/markers.js';
 import type { Call } from '../store/meter.js';
+import type { ReadingsWanted } from '../store/readings.js';
 import { rangeRequest } from '../store/ranges.js';
 import { send } from '../store/send.js';
 import { compareBytes } from './byte-order.js';
@@ -17,15 +17,10 @@ import { type BlocksLoader, createBlockLoader, createBlocksLoader } from './bloc
 import type { CellCache } from './cell-cache.js';
 import type { CollectionCache } from './collection-cache.js';
 import type { IndexedMarker, MarkerCache, MarkersOf } from './marker-cache.js';
+import { type MarkerName, type ReadingLimits, createMarkerLoader } from './marker-loader.js';
 import { createRangeLoader, sortKeyOf } from './range-loader.js';
 import type { RangeRequest } from './range-union.js';
 import { createSlots } from './slots.js';
-
-/** What names a marker. */
-export interface MarkerName {
-  readonly collection: Collection;
-  readonly key: string;
-}
 
 /** Markers of one range of the geo index. */
 export interface IndexedMarkers {
@@ -44,6 +39,11 @@ export interface Loaders {
   collection(key: string): Promise<Collection | null>;
   /** A marker's base item, null where there is none. */
   marker(name: MarkerName): Promise<Marker | null>;
+  /**
+   * Readings of a marker, newest first; none where there is no marker. Asked for in the same tick as the marker itself,
+   * the latest ones come with it in one Query. Throws LIMIT_EXCEEDED where the request asks too many markers for theirs.
+   */
+  readings(name: MarkerName, wanted: ReadingsWanted): Promise<readonly Reading[]>;
   /** Markers of one range of the geo index, whose partition is named by `prefix`; items that are no markers are left out. */
   markers(collection: Collection, prefix: string, request: RangeRequest): Promise<IndexedMarkers>;
   readonly blocks: BlocksLoader;
@@ -59,16 +59,19 @@ export interface LoadersOptions {
   readonly call: Call;
   /** Most Query calls of this request under way at once. */
   readonly concurrency: number;
+  readonly limits: ReadingLimits;
+  readonly now: () => Date;
 }
 
 /** The loaders of one request. */
 export function createLoaders(options: LoadersOptions): Loaders {
   const { db, cellCache, markerCache, collectionCache, call, concurrency } = options;
   const { keys } = db;
+  const slots = createSlots(concurrency);
   const range = createRangeLoader(async (wanted, limit, start) => {
     const page = await send(db, 'query', rangeRequest(db, { ...wanted, limit }, start), call);
     return { items: page.Items ?? [], next: page.LastEvaluatedKey };
-  }, createSlots(concurrency));
+  }, slots);
 
   const collections = new DataLoader<string, Collection | null>(async (names) => {
     const found = new Map(names.map((name) => [name, collectionCache.get(name)]));
@@ -84,21 +87,6 @@ export function createLoaders(options: LoadersOptions): Loaders {
     return names.map((name) => found.get(name) ?? null);
   });
 
-  const markers = new DataLoader<MarkerName, Marker | null, string>((names) => getMarkers(db, names, call), {
-    cacheKeyFn: ({ collection, key }) => `${collection.key}\n${key}`,
-  });
-
-  /** Whether a marker can have this key at all: one that is too long would fail the whole batch. */
-  function canBe({ collection, key }: MarkerName): boolean {
-    try {
-      keys.marker(keys.scope(collection), key);
-      return true;
-    } catch (error) {
-      if (error instanceof CellportError) return false;
-      throw error;
-    }
-  }
-
   const decoded = new WeakMap<Item, IndexedMarker | null>();
   function decode(item: Item, index: KeyRange['index'], { collection, prefix }: MarkersOf): IndexedMarker | null {
     const known = decoded.get(item);
@@ -112,7 +100,7 @@ export function createLoaders(options: LoadersOptions): Loaders {
 
   return {
     collection: (key) => collections.load(key),
-    marker: async (name) => (canBe(name) ? markers.load(name) : null),
+    ...createMarkerLoader({ ...options, slots }),
     async markers(collection, prefix, request) {
       const { index } = request.range;
       const { head, missing, tail } = markerCache.get(request.range);

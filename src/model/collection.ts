@@ -11,6 +11,10 @@ export interface Collection {
   readonly writeShards: number;
   /** Two symbols that stand for the collection in compact keys; null where it was given none. */
   readonly code: string | null;
+  /** Days for which readings of its markers are shown and kept; null for good. */
+  readonly readingsTtlDays: number | null;
+  /** Stretches of time whose readings stand in a partition of their own; NONE: all of a marker's stand with it. */
+  readonly readingsBucket: ReadingsBucket;
   /** Which slot of the geo index its markers stand in; the other one is free for a repartition. */
   readonly geoSlot: GeoSlot;
   readonly version: number;
@@ -20,3 +24,5 @@ export interface Collection {
 }
 
 export type GeoSlot = 'A' | 'B';
+
+export type ReadingsBucket = 'NONE' | 'DAY' | 'HOUR';

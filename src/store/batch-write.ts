@@ -4,7 +4,7 @@ import { CellportError } from '../errors.js';
 import { backOff } from './backoff.js';
 import { chunks, lanes, mapConcurrently } from './concurrency.js';
 import type { Database, Item } from './database.js';
-import { isFailure } from './failures.js';
+import { isFailure, throttled } from './failures.js';
 import { itemBytes } from './item-size.js';
 import type { Call } from './meter.js';
 import { send } from './send.js';
@@ -18,6 +18,16 @@ const BYTES_IN_A_TRANSACTION = 3_500_000;
 const TRANSACTIONS_AT_A_TIME = 1;
 /** With the pauses of `backOff`, about two minutes in which nothing at all is taken. */
 const FRUITLESS_TRIES = 120;
+/** The same for somebody who waits for an answer: about three seconds. */
+const FRUITLESS_TRIES_IN_HASTE = 8;
+
+export interface BulkOptions {
+  /**
+   * Whether to wait for a table that is busy or away, as a load in the background does. Else only what was left
+   * unprocessed is tried again: the SDK has retried what failed.
+   */
+  readonly patient?: boolean | undefined;
+}
 
 /** The BatchWriteItem that puts some items into one table. */
 export function batchPutRequest(table: string, items: readonly Item[]): BatchWriteCommandInput {
@@ -25,15 +35,23 @@ export function batchPutRequest(table: string, items: readonly Item[]): BatchWri
 }
 
 /** Puts items in one transaction. Such puts may be repeated at will, so what passes is waited out as in `putBatch`. */
-async function putTogether(database: Database, table: string, items: readonly Item[], call: Call): Promise<void> {
+async function putTogether(
+  database: Database,
+  table: string,
+  items: readonly Item[],
+  call: Call,
+  { patient = true }: BulkOptions,
+): Promise<void> {
   const request = { TransactItems: items.map((item) => ({ Put: { TableName: table, Item: { ...item } } })) };
   for (let fruitless = 0; ; fruitless += 1) {
     try {
       await send(database, 'transactWrite', request, call);
       return;
     } catch (error) {
-      const passing = error instanceof CellportError || isFailure(error, 'TransactionCanceledException');
-      if (!passing || call.signal?.aborted === true || fruitless >= FRUITLESS_TRIES) throw error;
+      const conflicting = isFailure(error, 'TransactionCanceledException');
+      const passing = conflicting || (patient && error instanceof CellportError);
+      const tries = patient ? FRUITLESS_TRIES : FRUITLESS_TRIES_IN_HASTE;
+      if (!passing || call.signal?.aborted === true || fruitless >= tries) throw error;
       await backOff(fruitless, call.signal);
     }
   }
@@ -57,7 +75,13 @@ function pieces(items: readonly Item[]): Item[][] {
   return made;
 }
 
-async function putBatch(database: Database, table: string, items: readonly Item[], call: Call): Promise<void> {
+async function putBatch(
+  database: Database,
+  table: string,
+  items: readonly Item[],
+  call: Call,
+  { patient = true }: BulkOptions,
+): Promise<void> {
   let request = batchPutRequest(table, items);
   let left = items.length;
   for (let fruitless = 0; ;) {
@@ -70,22 +94,28 @@ async function putBatch(database: Database, table: string, items: readonly Item[
       request = { RequestItems: UnprocessedItems };
     } catch (error) {
       // Puts of whole items may be repeated at will, so a load waits for a table that is busy or away for a moment.
-      if (!(error instanceof CellportError) || call.signal?.aborted === true) throw error;
+      if (!patient || !(error instanceof CellportError) || call.signal?.aborted === true) throw error;
       failure = error;
     }
     fruitless = left < before ? 0 : fruitless + 1;
-    if (fruitless >= FRUITLESS_TRIES) throw failure ?? new CellportError('THROTTLED', 'DynamoDB takes no more writes');
+    if (fruitless >= (patient ? FRUITLESS_TRIES : FRUITLESS_TRIES_IN_HASTE)) throw failure ?? throttled();
     await backOff(fruitless, call.signal);
   }
 }
 
 /**
  * A function that puts items into one table, over whatever stands under their keys; of several with one key in one call
- * the last one wins. For loads in the background: what DynamoDB throttles or leaves unprocessed is tried again, with
- * jitter, for about two minutes without any progress before THROTTLED or UNAVAILABLE is thrown. No order among the items
- * is kept. It may be called again before it is through: all its calls together have no more requests under way than one.
+ * the last one wins. For loads in the background, unless told to be less patient: what DynamoDB throttles or leaves
+ * unprocessed is tried again, with jitter, for about two minutes without any progress before THROTTLED or UNAVAILABLE is
+ * thrown. No order among the items is kept. It may be called again before it is through: all its calls together have no
+ * more requests under way than one.
  */
-export function bulkWriter(database: Database, table: string, call: Call): (items: readonly Item[]) => Promise<void> {
+export function bulkWriter(
+  database: Database,
+  table: string,
+  call: Call,
+  options: BulkOptions = {},
+): (items: readonly Item[]) => Promise<void> {
   const together = database.waitsForDisk;
   const atATime = together ? TRANSACTIONS_AT_A_TIME : BATCHES_AT_A_TIME;
   const put = together ? putTogether : putBatch;
@@ -93,11 +123,17 @@ export function bulkWriter(database: Database, table: string, call: Call): (item
   return async (items) => {
     const unique = [...new Map(items.map((item) => [`${String(item['pk'])}\n${String(item['sk'])}`, item])).values()];
     const parts = together ? pieces(unique) : chunks(unique, ITEMS_IN_A_BATCH);
-    await mapConcurrently(parts, atATime, (part) => inLane(() => put(database, table, part, call)));
+    await mapConcurrently(parts, atATime, (part) => inLane(() => put(database, table, part, call, options)));
   };
 }
 
 /** Puts items once, as a `bulkWriter` does. */
-export function putInBulk(database: Database, table: string, items: readonly Item[], call: Call): Promise<void> {
-  return bulkWriter(database, table, call)(items);
+export function putInBulk(
+  database: Database,
+  table: string,
+  items: readonly Item[],
+  call: Call,
+  options: BulkOptions = {},
+): Promise<void> {
+  return bulkWriter(database, table, call, options)(items);
 }

@@ -3,7 +3,8 @@ import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { CellportError, badInput } from '../errors.js';
 import { isWellFormed } from '../keys/escape.js';
 import { readCode, readCollectionKey } from '../keys/validate.js';
-import type { Collection } from '../model/collection.js';
+import type { Collection, ReadingsBucket } from '../model/collection.js';
+import { partitionsOf } from '../model/reading.js';
 import { backOff } from './backoff.js';
 import { type BatchGetOptions, batchGet } from './batch-get.js';
 import { putIfAbsent, putIfAbsentRequest } from './conditional-put.js';
@@ -22,6 +23,8 @@ export interface CollectionInput {
   readonly prefixLength?: number | null | undefined;
   readonly writeShards?: number | null | undefined;
   readonly code?: string | null | undefined;
+  readonly readingsTtlDays?: number | null | undefined;
+  readonly readingsBucket?: ReadingsBucket | null | undefined;
 }
 
 const COLLECTION_KEY = /^[a-z0-9][a-z0-9_-]{0,62}$/;
@@ -30,8 +33,13 @@ const LONGEST_PREFIX = 6;
 /** A page has a ceiling of Query calls, and each shard of a prefix costs one. */
 const MOST_WRITE_SHARDS = 32;
 const MOST_MAP_PROPERTIES = 64;
+/** About a hundred years; what is to be kept longer is kept for good. */
+const LONGEST_TTL_DAYS = 36_500;
+/** Looking for a reading may take a Query call for each. */
+const MOST_BUCKETS = 64;
+const READINGS_BUCKETS: readonly unknown[] = ['NONE', 'DAY', 'HOUR'] satisfies ReadingsBucket[];
 
-function readInteger(field: string, value: unknown, least: number, most: number, otherwise: number): number {
+function readInteger<T>(field: string, value: unknown, least: number, most: number, otherwise: T): number | T {
   if (value === undefined || value === null) return otherwise;
   if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {
     throw badInput(field, value, `an integer from ${least} to ${most}`);
@@ -56,6 +64,25 @@ function readText(field: string, value: unknown): string {
   return value;
 }
 
+/**
+ * How readings are spread and how long they are kept, which goes together: buckets of readings that are kept for good
+ * would be too many to look into.
+ */
+export function readReadingsSettings(
+  input: Pick<CollectionInput, 'readingsTtlDays' | 'readingsBucket'>,
+): Pick<Collection, 'readingsTtlDays' | 'readingsBucket'> {
+  const readingsTtlDays = readInteger('readingsTtlDays', input.readingsTtlDays, 1, LONGEST_TTL_DAYS, null);
+  const readingsBucket = input.readingsBucket ?? 'NONE';
+  if (!READINGS_BUCKETS.includes(readingsBucket)) throw badInput('readingsBucket', readingsBucket, 'NONE, DAY or HOUR');
+  if (readingsBucket !== 'NONE' && partitionsOf(readingsBucket, readingsTtlDays ?? Infinity) > MOST_BUCKETS) {
+    const days = Array.from({ length: MOST_BUCKETS }, (_, index) => index).findLast(
+      (count) => partitionsOf(readingsBucket, count) <= MOST_BUCKETS,
+    );
+    throw badInput('readingsTtlDays', readingsTtlDays, `1 to ${days} where readings are spread by ${readingsBucket}`);
+  }
+  return { readingsTtlDays, readingsBucket };
+}
+
 /** The collection that an input describes. Throws BAD_USER_INPUT naming the field that is wrong. */
 export function newCollection(input: CollectionInput, now: string): Collection {
   const key = readCollectionKey('key', input.key);
@@ -73,6 +100,7 @@ export function newCollection(input: CollectionInput, now: string): Collection {
     prefixLength: readInteger('prefixLength', input.prefixLength, 0, LONGEST_PREFIX, DEFAULT_PREFIX_LENGTH),
     writeShards: readInteger('writeShards', input.writeShards, 1, MOST_WRITE_SHARDS, 1),
     code: input.code === undefined || input.code === null ? null : readCode('code', input.code),
+    ...readReadingsSettings(input),
     geoSlot: 'A',
     version: 1,
     createdAt: now,
@@ -82,8 +110,14 @@ export function newCollection(input: CollectionInput, now: string): Collection {
 
 /** The item of a collection: its fields as they are, those that are null left out. */
 function collectionItem({ keys }: Pick<Database, 'keys'>, collection: Collection): Item {
-  const { key, description, code, ...fields } = collection;
-  const item = { ...keys.collection(key), ...fields, description: description ?? undefined, code: code ?? undefined };
+  const { key, description, code, readingsTtlDays, ...fields } = collection;
+  const item = {
+    ...keys.collection(key),
+    ...fields,
+    description: description ?? undefined,
+    code: code ?? undefined,
+    readingsTtlDays: readingsTtlDays ?? undefined,
+  };
   const bytes = itemBytes(item);
   if (bytes > MAX_ITEM_BYTES) throw badInput('description', `${bytes} bytes`, `under ${MAX_ITEM_BYTES} bytes in all`);
   return item;
@@ -92,7 +126,7 @@ function collectionItem({ keys }: Pick<Database, 'keys'>, collection: Collection
 /** A collection from its item; undefined where the item is none, e.g. written by hand. */
 export function collectionFromItem({ keys }: Pick<Database, 'keys'>, item: Item): Collection | undefined {
   const { pk, sk, name, description, mapProperties, prefixLength, writeShards, code, geoSlot, version } = item;
-  const { createdAt, updatedAt } = item;
+  const { createdAt, updatedAt, readingsTtlDays, readingsBucket } = item;
   const key = typeof pk === 'string' && typeof sk === 'string' ? keys.parseCollection({ pk, sk }) : undefined;
   if (key === undefined || typeof prefixLength !== 'number' || typeof writeShards !== 'number') return undefined;
   return {
@@ -103,6 +137,8 @@ export function collectionFromItem({ keys }: Pick<Database, 'keys'>, item: Item)
     prefixLength,
     writeShards,
     code: typeof code === 'string' ? code : null,
+    readingsTtlDays: typeof readingsTtlDays === 'number' ? readingsTtlDays : null,
+    readingsBucket: readingsBucket === 'DAY' || readingsBucket === 'HOUR' ? readingsBucket : 'NONE',
     geoSlot: geoSlot === 'B' ? 'B' : 'A',
     version: typeof version === 'number' ? version : 0,
     createdAt: typeof createdAt === 'string' ? createdAt : '',

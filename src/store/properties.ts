@@ -8,12 +8,14 @@ const DEEPEST = 31;
 const LARGEST = 9.9e125;
 const SMALLEST = 1e-130;
 
-function checkText(field: string, value: string): void {
+/** Throws BAD_USER_INPUT for a text that UTF-8 cannot write. */
+export function checkText(field: string, value: string): void {
   // DynamoDB would put U+FFFD in place of half a surrogate pair: other text than was given, and no error.
   if (!isWellFormed(value)) throw badInput(field, value, 'text of Unicode characters, without lone surrogates');
 }
 
-function checkNumber(field: string, value: number): void {
+/** Throws BAD_USER_INPUT for a number that would not come back from DynamoDB and JSON as it is. */
+export function checkNumber(field: string, value: number): void {
   if (!Number.isFinite(value)) throw badInput(field, value, 'a finite number');
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
     throw badInput(field, value, 'an integer of at most 53 bits, or a text, so that no digit is lost');
@@ -22,6 +24,13 @@ function checkNumber(field: string, value: number): void {
   if (magnitude > LARGEST || (magnitude > 0 && magnitude < SMALLEST)) {
     throw badInput(field, value, 'a number between 1e-130 and 9.9e125 in magnitude');
   }
+}
+
+/** Throws BAD_USER_INPUT for a name that an attribute, or a field of an answer, cannot have. */
+export function checkName(field: string, name: string): void {
+  checkText(field, name);
+  // Assigning this name would set a prototype somewhere between here and the client, and lose the value.
+  if (name === '' || name === '__proto__') throw badInput(field, name, 'names that are not empty and not __proto__');
 }
 
 function check(field: string, value: unknown, depth: number): void {
@@ -35,9 +44,7 @@ function check(field: string, value: unknown, depth: number): void {
     return;
   }
   for (const [name, entry] of Object.entries(value)) {
-    checkText(field, name);
-    // Assigning this name would set a prototype somewhere between here and the client, and lose the value.
-    if (name === '' || name === '__proto__') throw badInput(field, name, 'names that are not empty and not __proto__');
+    checkName(field, name);
     check(`${field}.${name}`, entry, depth + 1);
   }
 }

@@ -72,6 +72,9 @@ Collection.count: Int!
 Collection.countsExact: Boolean!
 Collection.bounds: Bounds
 Collection.code: String
+Collection.readingsTtlDays: Int
+Collection.readingsBucket: ReadingsBucket!
+enum ReadingsBucket = NONE | DAY | HOUR
 Collection.marker(key: String!): Marker
 Collection.markers(first: Int = 100, after: String, filter: MarkerFilter): MarkerConnection!
 Marker implements Node
@@ -88,6 +91,9 @@ Marker.createdAt: DateTime!
 Marker.updatedAt: DateTime!
 Marker.geojson: GeoJSON!
 Marker.cell(precision: Int!): Cell!
+Marker.readings(last: Int = 10, from: DateTime, to: DateTime): [Reading!]!
+Reading.at: DateTime!
+Reading.values: JSONObject!
 Cell.geohash: Geohash!
 Cell.precision: Int!
 Cell.bounds: Bounds!
@@ -135,6 +141,8 @@ input CreateCollectionInput.mapProperties: [String!]
 input CreateCollectionInput.prefixLength: Int
 input CreateCollectionInput.writeShards: Int
 input CreateCollectionInput.code: String
+input CreateCollectionInput.readingsTtlDays: Int
+input CreateCollectionInput.readingsBucket: ReadingsBucket = NONE
 input MarkerInput.key: String
 input MarkerInput.position: PointInput!
 input MarkerInput.name: String
@@ -146,6 +154,9 @@ input CreateMarkerInput.position: PointInput!
 input CreateMarkerInput.name: String
 input CreateMarkerInput.category: String
 input CreateMarkerInput.properties: JSONObject
+Mutation.recordReadings(marker: ID!, readings: [ReadingInput!]!): Int!
+input ReadingInput.at: DateTime
+input ReadingInput.values: JSONObject!
 CreateMarkersResult.markers: [Marker!]!
 CreateMarkersResult.failures: [MarkerFailure!]!
 MarkerFailure.index: Int!

@@ -57,16 +57,18 @@ const CREATE = `
   mutation Create($collection: CreateCollectionInput!, $one: CreateMarkerInput!, $key: String!, $others: [MarkerInput!]!) {
     createCollection(input: $collection) {
       id key name description mapProperties prefixLength writeShards version createdAt updatedAt count countsExact code
+      readingsTtlDays readingsBucket
       bounds {west}
     }
     createMarker(input: $one) {id key version}
     createMarkers(collection: $key, markers: $others) {markers {key} failures {index code message}}
+    recordReadings(marker: "marker::places::zoo", readings: [{at: "2026-11-21T09:30:00Z", values: {visitors: 12}}])
   }`;
 
 const MARKER = `
   fragment M on Marker {
     id key collection {key} position {lng lat} geohash name category properties version createdAt updatedAt geojson
-    cell(precision: 4) {geohash count}
+    cell(precision: 4) {geohash count} readings {at values}
   }`;
 
 const READ = `
@@ -155,6 +157,8 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
       prefixLength: 2,
       writeShards: 1,
       code: 'Pl',
+      readingsTtlDays: null,
+      readingsBucket: 'NONE',
     };
     const created = await server.ask(CREATE, { collection, one: { collection: key, ...zoo }, key, others });
     expect(created.errors).toEqual([]);
@@ -169,6 +173,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
       bounds: null,
     });
     expect(created.data.createMarker).toEqual({ id, key: 'zoo', version: 1 });
+    expect(created.data.recordReadings).toBe(1);
     expect(created.data.createMarkers).toEqual({
       markers: others.map((marker) => ({ key: marker.key })),
       failures: [],
@@ -204,6 +209,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
         properties: { ...zoo!.properties, key: 'zoo', name: 'Zoo', category: 'park' },
       },
       cell: { geohash, count: 3 },
+      readings: [{ at: '2026-11-21T09:30:00.000Z', values: { visitors: 12 } }],
     };
     expect(data.node).toEqual({ __typename: 'Marker', ...marker });
     expect(data.marker).toEqual(marker);

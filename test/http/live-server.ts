@@ -55,7 +55,18 @@ export const CAUGHT_UP: StreamStatus = { owner: true, behindMs: 0, countsExact: 
 /** The whole of http/ and graphql/ on a free port of this machine, over the tables of `db`. */
 export async function startServer(
   db: Database,
-  { limits = {}, status = () => CAUGHT_UP }: { limits?: Partial<Limits>; status?: () => StreamStatus | undefined } = {},
+  {
+    limits = {},
+    status = () => CAUGHT_UP,
+    now = () => new Date(),
+    executor,
+  }: {
+    limits?: Partial<Limits>;
+    status?: () => StreamStatus | undefined;
+    now?: () => Date;
+    /** Instead of both executors one after the other. */
+    executor?: Parameters<typeof createGraphqlServer>[2];
+  } = {},
 ): Promise<LiveServer> {
   const logged: { level: string; fields: Json; message: string }[] = [];
   const write = (level: string) => (fields: Json, message: string) => void logged.push({ level, fields, message });
@@ -69,12 +80,12 @@ export async function startServer(
     collectionCache: createCollectionCache({ now: () => 0 }),
     consumerStatus: status,
     limits: all,
-    now: () => new Date(),
+    now,
   };
   const staticDir = mkdtempSync(join(tmpdir(), 'graphiql-'));
   writeFileSync(join(staticDir, 'index.html'), '<!doctype html><title>GraphiQL</title>');
   const compared = newComparison();
-  const graphql = await createGraphqlServer(services, log, comparing(compared));
+  const graphql = await createGraphqlServer(services, log, executor ?? comparing(compared));
   const http = buildHttp({
     graphql,
     limits: all,

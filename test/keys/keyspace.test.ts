@@ -35,6 +35,28 @@ describe.each(STYLES)('%s keys', (style) => {
     }
   });
 
+  test('readings sort by time under their marker, before it, and are parsed from their keys', () => {
+    const instant = fc
+      .date({ min: new Date('0000-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true })
+      .map((date) => date.toISOString());
+    fc.assert(
+      fc.property(scope, nasty, instant, instant, instant, (of, key, one, from, to) => {
+        const made = keys.reading({ scope: of, key }, one);
+        const self = keys.marker(of, key);
+        expect(keys.parseReading(made)).toEqual({ scope: of, key, instant: one });
+        expect(keys.parseReading(self)).toBeUndefined();
+        expect(made.pk).toBe(self.pk);
+        expect(byBytes(made.sk, self.sk)).toBeLessThan(0);
+        const between = (a: string | undefined, b: string | undefined) =>
+          isBetween(made.sk, keys.readingRange({ scope: of, key }, a, b));
+        expect(between(undefined, undefined)).toBe(true);
+        expect(between(from, to)).toBe(Date.parse(from) <= Date.parse(one) && Date.parse(one) <= Date.parse(to));
+        expect(between(undefined, to)).toBe(Date.parse(one) <= Date.parse(to));
+        expect(isBetween(self.sk, keys.readingRange({ scope: of, key }, undefined, undefined))).toBe(false);
+      }),
+    );
+  });
+
   test('a collection is parsed from its key, and from no other', () => {
     fc.assert(
       fc.property(nasty, (key) => {

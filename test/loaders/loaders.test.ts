@@ -38,7 +38,10 @@ function request(signal?: AbortSignal, concurrency = 4) {
   const cellCache = createCellCache({ maxBytes: 1e6, trusted: () => true, now });
   const collectionCache = createCollectionCache({ now });
   const markerCache = noMarkerCache(database);
-  const options = { db: database, cellCache, markerCache, collectionCache, call, concurrency };
+  const limits = { readingQueries: 3, itemsPerField: 100 };
+  const clock = () => new Date(NOW);
+  const caches = { cellCache, markerCache, collectionCache };
+  const options = { db: database, ...caches, call, concurrency, limits, now: clock };
   return { loaders: createLoaders(options), call, again: () => createLoaders(options) };
 }
 

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import type { Bounds } from '../../src/geo/bounds.js';
 import { encode } from '../../src/geo/geohash.js';
 import { type Point, canonicalLng } from '../../src/geo/point.js';
+import { DEFAULT_LIMITS } from '../../src/graphql/limits.js';
 import type { KeyStyle } from '../../src/keys/keyspace.js';
 import { type CellCache, createCellCache } from '../../src/loaders/cell-cache.js';
 import type { MarkerCache } from '../../src/loaders/marker-cache.js';
@@ -166,6 +167,8 @@ export function requestContext(database: Database, options: ContextOptions = {})
     collectionCache: createCollectionCache({ now }),
     call,
     concurrency: 16,
+    limits: { ...DEFAULT_LIMITS, ...limits },
+    now: () => new Date(),
   });
   const context: MapContext = {
     loaders,

@@ -27,6 +27,8 @@ describe('a collection', () => {
       prefixLength: 2,
       writeShards: 1,
       code: null,
+      readingsTtlDays: null,
+      readingsBucket: 'NONE',
       geoSlot: 'A',
       version: 1,
       createdAt: NOW,
@@ -44,6 +46,8 @@ describe('a collection', () => {
       prefixLength: 0,
       writeShards: 8,
       code: 'Fu',
+      readingsTtlDays: 30,
+      readingsBucket: 'DAY' as const,
     };
     for (const database of [readable, compact]) {
       const collection = await createCollection(database, input, NOW, newCall());
@@ -105,6 +109,12 @@ describe('a collection', () => {
     ['prefix length 1.5', { prefixLength: 1.5 }, 'prefixLength'],
     ['no write shard', { writeShards: 0 }, 'writeShards'],
     ['a million write shards', { writeShards: 1e6 }, 'writeShards'],
+    ['readings that expire at once', { readingsTtlDays: 0 }, 'readingsTtlDays'],
+    ['unknown buckets', { readingsBucket: 'YEAR' as 'DAY' }, 'readingsBucket'],
+    ['buckets of readings kept for good', { readingsBucket: 'DAY' }, 'readingsTtlDays'],
+    ['63 days of buckets', { readingsBucket: 'DAY', readingsTtlDays: 63 }, 'readingsTtlDays'],
+    ['3 days of hours', { readingsBucket: 'HOUR', readingsTtlDays: 3 }, 'readingsTtlDays'],
+    ['readings for half a day', { readingsTtlDays: 0.5 }, 'readingsTtlDays'],
     ['an empty map property', { mapProperties: [''] }, 'mapProperties'],
     ['a code of three', { code: 'abc' }, 'code'],
     ['500 KB of description', { description: 'x'.repeat(500_000) }, 'description'],

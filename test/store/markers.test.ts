@@ -29,6 +29,8 @@ function collectionOf(key: string, more: Partial<Collection> = {}): Collection {
     prefixLength: 2,
     writeShards: 1,
     code: null,
+    readingsTtlDays: null,
+    readingsBucket: 'NONE',
     geoSlot: 'A',
     version: 1,
     createdAt: NOW,

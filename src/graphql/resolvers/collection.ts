@@ -1,13 +1,14 @@
 import { collectionId } from '../../keys/ids.js';
 import { collectionBounds, collectionCount, collectionMarkers } from '../../map/collection.js';
 import type { CollectionResolvers } from '../generated.js';
+import { loadMarker } from './load-marker.js';
 
 export const collection: CollectionResolvers = {
   id: ({ key }) => collectionId(key),
   count: (parent, _args, { map }) => collectionCount(map, parent),
   countsExact: (_parent, _args, { services }) => services.consumerStatus()?.countsExact ?? false,
   bounds: (parent, _args, { map }) => collectionBounds(map, parent),
-  marker: (parent, { key }, { map }) => map.loaders.marker({ collection: parent, key }),
+  marker: (parent, { key }, context, info) => loadMarker({ collection: parent, key }, context, info),
   markers: (parent, { first, after, filter }, { map }) =>
     collectionMarkers(map, parent, { first: first ?? 100, after }, filter),
 };

@@ -6,6 +6,7 @@ import { markerDetails, markerProperties } from '../../map/markers.js';
 import type { MapMarker, Marker, Properties } from '../../model/marker.js';
 import type { RequestContext } from '../context.js';
 import type { MarkerResolvers } from '../generated.js';
+import { readReadingsArguments } from '../readings-asked.js';
 
 const isWhole = (marker: MapMarker): marker is Marker => 'createdAt' in marker;
 
@@ -27,5 +28,10 @@ export const marker: MarkerResolvers = {
   createdAt: async (parent, _args, context) => (await details(parent, context)).createdAt,
   updatedAt: async (parent, _args, context) => (await details(parent, context)).updatedAt,
   geojson: async (parent, _args, context) => markerFeature(parent, await properties(parent, context)),
+  readings: async (parent, args, { map }) => {
+    const wanted = readReadingsArguments(args, map.limits.maxFirst);
+    const collection = await requireCollection(map, parent.collection);
+    return map.loaders.readings({ collection, key: parent.key }, wanted);
+  },
   cell: (parent, { precision }, { map }) => cellOfMarker(map, parent, precision),
 };

@@ -1,3 +1,5 @@
+import type { GraphQLResolveInfo } from 'graphql';
+
 import { badInput } from '../../errors.js';
 import { parseId } from '../../keys/ids.js';
 import { cellAt } from '../../map/cells.js';
@@ -9,23 +11,29 @@ import { listCollections } from '../../store/collections.js';
 import { collectionCursor, readCollectionCursor, readFirst } from '../arguments.js';
 import type { RequestContext } from '../context.js';
 import type { QueryResolvers } from '../generated.js';
+import { loadMarker } from './load-marker.js';
 
 /** What an id names; null where it names nothing. All ids of one tick are read together. */
-async function nodeById(id: string, { map: { loaders } }: RequestContext): Promise<Collection | MapMarker | null> {
+async function nodeById(
+  id: string,
+  context: RequestContext,
+  info: GraphQLResolveInfo,
+): Promise<Collection | MapMarker | null> {
+  const { loaders } = context.map;
   const name = parseId(id);
   if (name === undefined) return null;
   if (name.type === 'collection') return loaders.collection(name.key);
   const collection = await loaders.collection(name.collection);
-  return collection && loaders.marker({ collection, key: name.key });
+  return collection && loadMarker({ collection, key: name.key }, context, info);
 }
 
 export const query: QueryResolvers = {
-  node: (_root, { id }, context) => nodeById(id, context),
+  node: (_root, { id }, context, info) => nodeById(id, context, info),
 
-  nodes: async (_root, { ids }, context) => {
+  nodes: async (_root, { ids }, context, info) => {
     const most = context.services.limits.maxFirst;
     if (ids.length > most) throw badInput('ids', `${ids.length} ids`, `at most ${most} ids`);
-    return Promise.all(ids.map((id) => nodeById(id, context)));
+    return Promise.all(ids.map((id) => nodeById(id, context, info)));
   },
 
   collection: (_root, { key }, { map }) => map.loaders.collection(key),
@@ -48,11 +56,11 @@ export const query: QueryResolvers = {
     };
   },
 
-  marker: async (_root, { id }, { map: { loaders } }) => {
+  marker: async (_root, { id }, context, info) => {
     const name = parseId(id);
     if (name?.type !== 'marker') return null;
-    const collection = await loaders.collection(name.collection);
-    return collection && loaders.marker({ collection, key: name.key });
+    const collection = await context.map.loaders.collection(name.collection);
+    return collection && loadMarker({ collection, key: name.key }, context, info);
   },
 
   cell: async (_root, args, { map }) => cellAt(map, await requireCollection(map, args.collection), args.geohash),

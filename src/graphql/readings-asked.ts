@@ -1,0 +1,67 @@
+import {
+  type DirectiveNode,
+  type FieldNode,
+  GraphQLIncludeDirective,
+  GraphQLObjectType,
+  type GraphQLResolveInfo,
+  GraphQLSkipDirective,
+  Kind,
+  type SelectionNode,
+  getArgumentValues,
+  getDirectiveValues,
+} from 'graphql';
+
+import { badInput } from '../errors.js';
+import type { ReadingsWanted } from '../store/readings.js';
+import { readFirst } from './arguments.js';
+
+/** The arguments of `Marker.readings`. */
+export interface ReadingsArguments {
+  readonly last?: number | null | undefined;
+  readonly from?: string | null | undefined;
+  readonly to?: string | null | undefined;
+}
+
+const LAST = 10;
+
+/** Which readings these arguments want. Throws BAD_USER_INPUT naming the argument that is wrong. */
+export function readReadingsArguments({ last, from, to }: ReadingsArguments, maxFirst: number): ReadingsWanted {
+  if (from && to && from > to) throw badInput('from', from, `no later than to, which is ${to}`);
+  return { last: readFirst('last', last ?? LAST, maxFirst), from: from ?? undefined, to: to ?? undefined };
+}
+
+type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'schema' | 'variableValues'>;
+
+function isLeftOut(node: { readonly directives?: readonly DirectiveNode[] }, { variableValues }: Info): boolean {
+  return (
+    getDirectiveValues(GraphQLSkipDirective, node, variableValues)?.['if'] === true ||
+    getDirectiveValues(GraphQLIncludeDirective, node, variableValues)?.['if'] === false
+  );
+}
+
+/** The selections of `readings` right under these; no other type than Marker has a field of this name. */
+function readingsNodes(selections: readonly SelectionNode[], info: Info): FieldNode[] {
+  return selections.flatMap((node) => {
+    if (isLeftOut(node, info)) return [];
+    if (node.kind === Kind.FIELD) return node.name.value === 'readings' ? [node] : [];
+    const under = node.kind === Kind.INLINE_FRAGMENT ? node : info.fragments[node.name.value];
+    return readingsNodes(under?.selectionSet.selections ?? [], info);
+  });
+}
+
+/**
+ * The readings that a query selects of the marker that is being resolved, so that they can be read with it in one Query.
+ * What is wrong with an argument is for the field itself to say.
+ */
+export function readingsAsked(info: Info, maxFirst: number): ReadingsWanted[] {
+  const marker = info.schema.getType('Marker');
+  const field = marker instanceof GraphQLObjectType ? marker.getFields()['readings'] : undefined;
+  const nodes = info.fieldNodes.flatMap(({ selectionSet }) => readingsNodes(selectionSet?.selections ?? [], info));
+  return nodes.flatMap((node) => {
+    try {
+      return field ? [readReadingsArguments(getArgumentValues(field, node, info.variableValues), maxFirst)] : [];
+    } catch {
+      return [];
+    }
+  });
+}

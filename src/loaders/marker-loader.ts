@@ -1,0 +1,183 @@
+import DataLoader from 'dataloader';
+
+import { CellportError, limitExceeded } from '../errors.js';
+import type { Marker } from '../model/marker.js';
+import { type Reading, partitionsOf } from '../model/reading.js';
+import type { Database } from '../store/database.js';
+import { type MarkerReference, getMarkers } from '../store/markers.js';
+import type { Call } from '../store/meter.js';
+import {
+  type MarkerWithReadings,
+  type ReadingsWanted,
+  readMarkerWithReadings,
+  readReadingsOf,
+} from '../store/readings.js';
+import type { Slots } from './slots.js';
+
+/** What names a marker. */
+export type MarkerName = MarkerReference;
+
+export interface ReadingLimits {
+  /** Query calls for readings that a request may make. */
+  readonly readingQueries: number;
+  /** Items that are passed over in search of readings that are to be shown. */
+  readonly itemsPerField: number;
+}
+
+/** Reads markers by key, and their readings. */
+export interface MarkerLoader {
+  marker(name: MarkerName): Promise<Marker | null>;
+  readings(name: MarkerName, wanted: ReadingsWanted): Promise<readonly Reading[]>;
+}
+
+export interface MarkerLoaderOptions {
+  readonly db: Database;
+  readonly call: Call;
+  readonly slots: Slots;
+  readonly limits: ReadingLimits;
+  readonly now: () => Date;
+}
+
+/** A marker that somebody asks for, or readings of it. */
+interface Asked {
+  readonly name: MarkerName;
+  readonly wanted: ReadingsWanted | undefined;
+}
+
+/** All that is asked of one marker in one tick. */
+interface Group {
+  readonly name: MarkerName;
+  readonly asked: Asked[];
+  /** The readings among it that come with the marker: they have no end, and stand in its partition. */
+  readonly latest: ReadingsWanted[];
+}
+
+const nameOf = ({ collection, key }: MarkerName) => `${collection.key}\n${key}`;
+
+const comesWithMarker = ({ collection }: MarkerName, { to }: ReadingsWanted) =>
+  to === undefined && collection.readingsBucket === 'NONE';
+
+const keyOf = ({ name, wanted }: Asked) =>
+  wanted === undefined ? nameOf(name) : JSON.stringify([nameOf(name), wanted.last, wanted.from, wanted.to]);
+
+function groupsOf(asked: readonly Asked[]): Group[] {
+  const groups = new Map<string, Group>();
+  for (const one of asked) {
+    const group = groups.get(nameOf(one.name)) ?? { name: one.name, asked: [], latest: [] };
+    groups.set(nameOf(one.name), group);
+    group.asked.push(one);
+    if (one.wanted !== undefined && comesWithMarker(one.name, one.wanted)) group.latest.push(one.wanted);
+  }
+  return [...groups.values()];
+}
+
+/** The one question whose answer holds those of all: the most readings, from the earliest instant. */
+function unionOf(wanted: readonly ReadingsWanted[]): Omit<ReadingsWanted, 'to'> {
+  const starts = wanted.flatMap(({ from }) => from ?? []);
+  const last = Math.max(...wanted.map((one) => one.last));
+  return starts.length < wanted.length ? { last } : { last, from: starts.reduce((a, b) => (a < b ? a : b)) };
+}
+
+const sliceOf = (readings: readonly Reading[], { last, from = '' }: ReadingsWanted) =>
+  readings.filter(({ at }) => at >= from).slice(0, last);
+
+/**
+ * The loader of markers of one request. What is asked for in one tick of the same marker is read together: its latest
+ * readings and itself by one Query; markers without readings are read in one batch. What fails for one marker fails for
+ * it alone.
+ */
+export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoaderOptions): MarkerLoader {
+  const { keys } = db;
+  /** Markers that were read, null where there is none. */
+  const known = new Map<string, Marker | null>();
+  /** Query calls that readings may take: those that come with a marker one together, others each its own. */
+  const queries = new Map<string, number>();
+
+  async function readAlone(groups: readonly Group[]): Promise<void> {
+    const names = groups.map(({ name }) => name).filter((name) => !known.has(nameOf(name)));
+    const markers = await getMarkers(db, names, call);
+    names.forEach((name, index) => known.set(nameOf(name), markers[index] ?? null));
+  }
+
+  /** LIMIT_EXCEEDED where these together with all before them may take too many Query calls. */
+  function excessOf(asked: readonly Asked[]): CellportError | undefined {
+    for (const one of asked) {
+      const { name, wanted } = one;
+      if (wanted === undefined) continue;
+      const { readingsBucket, readingsTtlDays } = name.collection;
+      const key = comesWithMarker(name, wanted) ? nameOf(name) : keyOf(one);
+      queries.set(key, partitionsOf(readingsBucket, readingsTtlDays ?? 0));
+    }
+    const most = limits.readingQueries;
+    const all = [...queries.values()].reduce((sum, count) => sum + count, 0);
+    if (all <= most) return undefined;
+    return limitExceeded(
+      'the Query calls that readings may take',
+      all,
+      most,
+      'ask for those of fewer markers at a time',
+    );
+  }
+
+  /** Answers all that is asked of one marker. It is known by then, unless its latest readings bring it. */
+  async function answer({ name, asked, latest }: Group): Promise<MarkerWithReadings[]> {
+    const options = { now: now().getTime(), mostPassed: limits.itemsPerField, call };
+    let readings: readonly Reading[] = [];
+    if (latest.length > 0) {
+      const read = await slots(() => readMarkerWithReadings(db, name, unionOf(latest), options));
+      known.set(nameOf(name), read.marker);
+      readings = read.readings;
+    }
+    const marker = known.get(nameOf(name)) ?? null;
+    return Promise.all(
+      asked.map(async ({ wanted }) => {
+        if (marker === null || wanted === undefined) return { marker, readings: [] };
+        if (comesWithMarker(name, wanted)) return { marker, readings: sliceOf(readings, wanted) };
+        return { marker, readings: await slots(() => readReadingsOf(db, name, marker, wanted, options)) };
+      }),
+    );
+  }
+
+  async function readAll(asked: readonly Asked[]): Promise<(MarkerWithReadings | Error)[]> {
+    const groups = groupsOf(asked);
+    const excess = excessOf(asked);
+    const alone = readAlone(groups.filter(({ latest }) => latest.length === 0));
+    // A group that is refused does not await it.
+    alone.catch(() => undefined);
+    const answers = new Map<Asked, MarkerWithReadings | Error>();
+    await Promise.all(
+      groups.map(async (group) => {
+        try {
+          if (excess && group.asked.some(({ wanted }) => wanted !== undefined)) throw excess;
+          if (group.latest.length === 0) await alone;
+          const given = await answer(group);
+          given.forEach((one, index) => group.asked[index] && answers.set(group.asked[index], one));
+        } catch (error) {
+          const failure = error instanceof Error ? error : new Error('a marker could not be read', { cause: error });
+          for (const one of group.asked) answers.set(one, failure);
+        }
+      }),
+    );
+    return asked.map((one) => answers.get(one) ?? new Error('a marker was asked for and left without an answer'));
+  }
+
+  const loader = new DataLoader<Asked, MarkerWithReadings, string>(readAll, {
+    cacheKeyFn: keyOf,
+  });
+
+  /** Whether a marker can have this key at all: one that is too long would fail the whole batch. */
+  function canBe({ collection, key }: MarkerName): boolean {
+    try {
+      keys.marker(keys.scope(collection), key);
+      return true;
+    } catch (error) {
+      if (error instanceof CellportError) return false;
+      throw error;
+    }
+  }
+
+  return {
+    marker: async (name) => (canBe(name) ? (await loader.load({ name, wanted: undefined })).marker : null),
+    readings: async (name, wanted) => (canBe(name) ? (await loader.load({ name, wanted })).readings : []),
+  };
+}

@@ -1,0 +1,306 @@
+import { setMaxListeners } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { importReadings } from '../../src/ingest/import-readings.js';
+import { formatOf } from '../../src/ingest/read-file.js';
+import { type ReadingRow, readingReader } from '../../src/ingest/reading-row.js';
+import { RejectsFile } from '../../src/ingest/rejects.js';
+import type { Row } from '../../src/ingest/row.js';
+import type { Collection } from '../../src/model/collection.js';
+import { createCollection } from '../../src/store/collections.js';
+import { createMarkers } from '../../src/store/markers.js';
+import { newCall } from '../../src/store/meter.js';
+import { readMarkerWithReadings, recordReadings } from '../../src/store/readings.js';
+import { recordCalls } from '../support/record-calls.js';
+import { runCli } from '../support/run-cli.js';
+import { engine, newDatabase, testDatabase } from '../support/test-database.js';
+
+const NOW = new Date('2026-11-21T10:00:00.000Z');
+const DAY = 86_400_000;
+const database = await testDatabase();
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cellport-readings-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+let made = 0;
+async function newCollection(markers: readonly string[], readingsTtlDays?: number): Promise<Collection> {
+  made += 1;
+  const input = { key: `c${made}`, name: 'Sensors', readingsTtlDays };
+  const collection = await createCollection(database, input, NOW.toISOString(), newCall());
+  const inputs = markers.map((key) => ({ key, position: { lng: 1, lat: 2 } }));
+  await createMarkers(database, collection, inputs, NOW.toISOString(), newCall());
+  return collection;
+}
+
+const at = (ms: number) => new Date(NOW.getTime() + ms).toISOString();
+
+async function file(name: string, lines: readonly unknown[]): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'));
+  return path;
+}
+
+interface Options {
+  readonly keyField?: string;
+  readonly signal?: AbortSignal;
+  readonly db?: typeof database;
+  readonly onProgress?: () => void;
+}
+
+async function run(collection: Collection, path: string, options: Options = {}) {
+  return importReadings({
+    database: options.db ?? database,
+    collection,
+    rows: readingReader(path, formatOf(path), options).rows(),
+    size: (await stat(path)).size,
+    rejects: new RejectsFile(`${path}.rejects.ndjson`),
+    now: () => NOW,
+    onProgress: options.onProgress ?? (() => undefined),
+    call: newCall(options.signal),
+  });
+}
+
+const counts = (recorded: number, expired = 0, rejected = 0) => ({ recorded, expired, rejected });
+const rejectsOf = async (path: string) =>
+  (await readFile(`${path}.rejects.ndjson`, 'utf8'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { line: number; reason: string; row: unknown });
+
+async function readingsOf(collection: Collection, key: string) {
+  const options = { now: NOW.getTime(), mostPassed: 20_000, call: newCall() };
+  return (await readMarkerWithReadings(database, { collection, key }, { last: 5_000 }, options)).readings;
+}
+
+describe('importing readings', () => {
+  test('of CSV and of NDJSON gives the same, and so does importing them again', async () => {
+    const values = [{ celsius: 21.5, state: 'on' }, { celsius: -3 }, { celsius: 0.1, state: '007' }];
+    const csv = await file('same.csv', [
+      'at,Marker,celsius,state',
+      `${at(0)},a,21.50,on`,
+      `2026-11-21T11:00:00.001+01:00,a,-3,`,
+      `${at(2)},"a::b",0.1,007`,
+    ]);
+    const ndjson = await file('same.ndjson', [
+      { marker: 'a', at: at(0), values: values[0] },
+      { marker: 'a', at: at(1), ...values[1], state: null },
+      { marker: 'a::b', time: at(2), state: '007', values: { celsius: 0.1 } },
+    ]);
+    for (const path of [csv, ndjson]) {
+      const collection = await newCollection(['a', 'a::b']);
+      for (const _ of ['first', 'again']) {
+        expect(await run(collection, path)).toEqual(counts(3));
+        expect(await readingsOf(collection, 'a')).toEqual([
+          { at: at(1), values: values[1] },
+          { at: at(0), values: values[0] },
+        ]);
+        expect(await readingsOf(collection, 'a::b')).toEqual([{ at: at(2), values: values[2] }]);
+      }
+      expect(existsSync(`${path}.rejects.ndjson`)).toBe(false);
+    }
+  });
+
+  test('of thousands takes batches of 25 and one look for each marker, and the last of an instant counts', async () => {
+    const keys = ['x', 'y', 'z'];
+    const collection = await newCollection(keys);
+    const rows = Array.from({ length: 5_000 }, (_, n) => `${keys[n % 3]};${at(n)};${n}`);
+    const path = await file('many.csv', ['marker;at;n', ...rows, `x;${at(0)};later`, `x;${at(3)};later`]);
+    const db = newDatabase('readable', { tables: database.tables });
+    const calls = recordCalls(db);
+    expect(await run(collection, path, { db })).toEqual(counts(5_002));
+    expect(calls.count('BatchGetItem')).toBe(1);
+    // Those that a busy machine did not answer in time are sent again.
+    expect(calls.count('BatchWriteItem')).toBeLessThan(2 * (5_000 / 25));
+    expect(calls.count()).toBe(1 + calls.count('BatchWriteItem'));
+    const found = await readingsOf(collection, 'x');
+    expect(found).toHaveLength(1_667);
+    expect(found.slice(-3)).toEqual([
+      { at: at(6), values: { n: 6 } },
+      { at: at(3), values: { n: 'later' } },
+      { at: at(0), values: { n: 'later' } },
+    ]);
+  });
+
+  test('leaves out what has expired, and counts it', async () => {
+    const collection = await newCollection(['a'], 10);
+    const path = await file('old.ndjson', [
+      { marker: 'a', at: at(-10 * DAY), n: 1 },
+      { marker: 'a', at: at(-10 * DAY + 1), n: 2 },
+      { marker: 'a', at: at(-100 * DAY), n: 3 },
+    ]);
+    expect(await run(collection, path)).toEqual(counts(1, 2));
+    expect(await readingsOf(collection, 'a')).toEqual([{ at: at(-10 * DAY + 1), values: { n: 2 } }]);
+  });
+
+  test('puts rows that are none into the rejects file, with line and reason, and takes the others', async () => {
+    const collection = await newCollection(['a']);
+    const good = { marker: 'a', at: at(0), n: 1 };
+    const path = await file('bad.ndjson', [
+      good,
+      { ...good, marker: 'nobody' },
+      { ...good, at: 'yesterday' },
+      { marker: 'a', n: 1 },
+      { at: at(0), n: 1 },
+      { ...good, on: true },
+      { marker: 'a', at: at(0) },
+      'no JSON',
+      '[1]',
+      { ...good, n: { deep: 1 } },
+      { marker: 'a', at: at(0), n: 1, values: { n: 2 } },
+      { marker: 'x'.repeat(3_000), at: at(0), n: 1 },
+      '{"marker": "a", "at": "2026-11-21T10:00:00Z", "n": 9007199254740993}',
+      { marker: 'a', at: at(1), n: 2 },
+    ]);
+    expect(await run(collection, path)).toEqual(counts(2, 0, 12));
+    const rejects = await rejectsOf(path);
+    expect(rejects.map(({ line, reason }) => [line, reason])).toEqual([
+      [2, expect.stringMatching(/no marker "nobody"/)],
+      [3, expect.stringMatching(/^at must be an RFC 3339 instant.*"yesterday"/)],
+      [4, expect.stringMatching(/no at/)],
+      [5, expect.stringMatching(/no marker/)],
+      [6, expect.stringMatching(/^values\.on must be a number or a text/)],
+      [7, expect.stringMatching(/no values/)],
+      [8, expect.stringMatching(/no JSON/)],
+      [9, expect.stringMatching(/no JSON object/)],
+      [10, expect.stringMatching(/^values\.n must be/)],
+      [11, expect.stringMatching(/n twice/)],
+      [12, expect.stringMatching(/at most|short enough/)],
+      [13, expect.stringMatching(/53 bits/)],
+    ]);
+    expect(rejects[1]?.row).toEqual({ ...good, at: 'yesterday' });
+    expect(await readingsOf(collection, 'a')).toHaveLength(2);
+  });
+
+  test('of CSV keeps numbers as numbers and what would lose digits as text', async () => {
+    const collection = await newCollection(['a']);
+    const cells = [
+      '9007199254740991',
+      '9007199254740993',
+      '0.1234567890123',
+      '1.10',
+      '007',
+      '1e3',
+      '-0.5',
+      '12,5',
+      'NaN',
+    ];
+    const path = await file('numbers.csv', [
+      ['sensor', 'at', ...cells.keys()].join('|'),
+      ['a', at(0), ...cells].join('|'),
+      ['a', at(1), ...cells].slice(1).join('|'),
+    ]);
+    expect(await run(collection, path, { keyField: 'sensor' })).toEqual(counts(1, 0, 1));
+    const [found] = await readingsOf(collection, 'a');
+    expect(Object.values(found?.values ?? {})).toEqual([
+      9007199254740991,
+      '9007199254740993',
+      0.1234567890123,
+      1.1,
+      '007',
+      1000,
+      -0.5,
+      '12,5',
+      'NaN',
+    ]);
+  });
+
+  test('of a table without a marker, an instant, or of GeoJSON is refused as a whole', async () => {
+    const collection = await newCollection(['a']);
+    const refused = { code: 'BAD_USER_INPUT' };
+    await expect(run(collection, await file('no-at.csv', ['marker,n', 'a,1']))).rejects.toMatchObject(refused);
+    await expect(run(collection, await file('no-key.csv', ['at,n', 'a,1']))).rejects.toMatchObject(refused);
+    await expect(run(collection, await file('map.geojson', ['{}']))).rejects.toMatchObject(refused);
+  });
+
+  test('ends with the reason of its signal, and begun anew gives what it would have given', async () => {
+    const collection = await newCollection(['a']);
+    const path = await file(
+      'stopped.ndjson',
+      Array.from({ length: 4_500 }, (_, n) => ({ marker: 'a', at: at(n), n })),
+    );
+    const controller = new AbortController();
+    setMaxListeners(0, controller.signal);
+    const reason = new Error('stopped');
+    const stopped = run(collection, path, { signal: controller.signal, onProgress: () => controller.abort(reason) });
+    await expect(stopped).rejects.toBe(reason);
+    expect((await readingsOf(collection, 'a')).length).toBe(2_000);
+    expect(await run(collection, path)).toEqual(counts(4_500));
+    expect(await readingsOf(collection, 'a')).toHaveLength(4_500);
+  });
+
+  test('reads no further ahead of what is written than one window, however long the file is', async () => {
+    const collection = await newCollection(['a']);
+    let read = 0;
+    async function* rows(): AsyncGenerator<readonly Row<ReadingRow>[]> {
+      for (; read < 10_000; read += 100) {
+        yield Array.from({ length: 100 }, (_, index) => ({
+          line: read + index,
+          start: 0,
+          length: 100,
+          checksum: 0,
+          source: '',
+          content: { key: 'a', at: at(read + index), values: { n: index } },
+        }));
+      }
+    }
+    const ahead: number[] = [];
+    const done = await importReadings({
+      database,
+      collection,
+      rows: rows(),
+      size: 1,
+      rejects: new RejectsFile(join(folder, 'none')),
+      now: () => NOW,
+      onProgress: ({ counts: { recorded } }) => ahead.push(read - recorded),
+      call: newCall(),
+    });
+    expect(done).toEqual(counts(10_000));
+    expect(ahead).toHaveLength(5);
+    expect(Math.max(...ahead)).toBeLessThanOrEqual(100);
+  });
+
+  test('overwrites what was recorded at the same instant, and nothing else', async () => {
+    const collection = await newCollection(['a']);
+    const inputs = [
+      { at: at(0), values: { n: 0 } },
+      { at: at(1), values: { n: 1 } },
+    ];
+    await recordReadings(database, { collection, key: 'a' }, inputs, NOW, newCall());
+    await run(collection, await file('over.ndjson', [{ marker: 'a', at: at(1), m: 5 }]));
+    expect(await readingsOf(collection, 'a')).toEqual([
+      { at: at(1), values: { m: 5 } },
+      { at: at(0), values: { n: 0 } },
+    ]);
+  });
+});
+
+test('the command says what came of the rows, and refuses what is for markers', async () => {
+  const collection = await newCollection(['a']);
+  const { endpoint, region, credentials } = engine();
+  const env = {
+    AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+    AWS_REGION: region,
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    CELLPORT_TABLE: database.tables.entities,
+  };
+  const path = await file('command.csv', ['marker,at,n', `a,${at(0)},1`, `b,${at(0)},1`]);
+  const importing = runCli(['import', '--readings', path, '--collection', collection.key], env);
+  expect([await importing.ended, importing.output()]).toEqual([
+    0,
+    expect.stringMatching(
+      /2 rows in .*: 1 recorded, 0 expired, 1 rejected\nrejected rows.*command\.csv\.rejects\.ndjson/,
+    ),
+  ]);
+  expect(await readingsOf(collection, 'a')).toEqual([{ at: at(0), values: { n: 1 } }]);
+  const nowhere = runCli(['import', '--readings', path, '--collection', 'nowhere'], env);
+  expect([await nowhere.ended, nowhere.output()]).toEqual([1, expect.stringMatching(/no collection "nowhere"/)]);
+  const named = runCli(['import', '--readings', path, '--collection', collection.key, '--name', 'x'], env);
+  expect([await named.ended, named.output()]).toEqual([2, expect.stringMatching(/--name|--readings/)]);
+});

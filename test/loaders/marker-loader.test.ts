@@ -1,0 +1,119 @@
+import { beforeAll, expect, test } from 'vitest';
+
+import { createMarkerLoader } from '../../src/loaders/marker-loader.js';
+import { createSlots } from '../../src/loaders/slots.js';
+import type { Collection } from '../../src/model/collection.js';
+import { createCollection } from '../../src/store/collections.js';
+import type { Database } from '../../src/store/database.js';
+import { createMarkers } from '../../src/store/markers.js';
+import { newCall } from '../../src/store/meter.js';
+import { recordReadings } from '../../src/store/readings.js';
+import { interceptCalls } from '../support/faults.js';
+import { recordCalls } from '../support/record-calls.js';
+import { newDatabase, testDatabase } from '../support/test-database.js';
+
+const NOW = new Date('2026-11-21T10:00:00.000Z');
+const database = await testDatabase();
+const at = (ms: number) => new Date(NOW.getTime() + ms).toISOString();
+let sensors: Collection;
+
+beforeAll(async () => {
+  sensors = await createCollection(database, { key: 'sensors', name: 'Sensors' }, NOW.toISOString(), newCall());
+  const markers = ['a', 'b', 'c'].map((key) => ({ key, position: { lng: 1, lat: 2 } }));
+  await createMarkers(database, sensors, markers, NOW.toISOString(), newCall());
+  const readings = Array.from({ length: 20 }, (_, ms) => ({ at: at(ms), values: { n: ms } }));
+  for (const { key } of markers) await recordReadings(database, { collection: sensors, key }, readings, NOW, newCall());
+});
+
+function request(db: Database = newDatabase('readable', { tables: database.tables }), limits = {}) {
+  const calls = recordCalls(db);
+  const loader = createMarkerLoader({
+    db,
+    call: newCall(),
+    slots: createSlots(4),
+    limits: { readingQueries: 100, itemsPerField: 100, ...limits },
+    now: () => NOW,
+  });
+  return { loader, calls, sent: () => calls.commands.map(({ name }) => name) };
+}
+
+const name = (key: string) => ({ collection: sensors, key });
+const instants = async (readings: Promise<readonly { at: string }[]>) => (await readings).map((one) => one.at);
+
+test('all latest readings of a marker that are asked for in one tick, and itself, are one Query', async () => {
+  const { loader, calls, sent } = request();
+  const [marker, five, since, two] = await Promise.all([
+    loader.marker(name('a')),
+    instants(loader.readings(name('a'), { last: 5 })),
+    instants(loader.readings(name('a'), { last: 9, from: at(17) })),
+    instants(loader.readings(name('a'), { last: 2 })),
+  ]);
+  expect(marker).toMatchObject({ key: 'a' });
+  expect(five).toEqual([19, 18, 17, 16, 15].map(at));
+  expect(since).toEqual([19, 18, 17].map(at));
+  expect(two).toEqual([19, 18].map(at));
+  expect(calls.commands).toMatchObject([{ name: 'Query', input: { Limit: 10 } }]);
+  // The same again is not read again.
+  await Promise.all([loader.marker(name('a')), loader.readings(name('a'), { last: 5 })]);
+  expect(sent()).toEqual(['Query']);
+});
+
+test('markers whose readings nobody wants are one batch beside that', async () => {
+  const { loader, sent } = request();
+  const [b, none, c, readings] = await Promise.all([
+    loader.marker(name('b')),
+    loader.marker(name('none')),
+    loader.marker(name('c')),
+    instants(loader.readings(name('a'), { last: 1 })),
+  ]);
+  expect([b?.key, none, c?.key, readings]).toEqual(['b', null, 'c', [at(19)]]);
+  expect(sent().sort()).toEqual(['BatchGetItem', 'Query']);
+});
+
+test('a marker that is known is not read again for readings up to an instant', async () => {
+  const { loader, sent } = request();
+  await loader.marker(name('a'));
+  expect(await instants(loader.readings(name('a'), { last: 2, to: at(3) }))).toEqual([at(3), at(2)]);
+  expect(sent()).toEqual(['BatchGetItem', 'Query']);
+});
+
+test('what fails for one marker fails for no other', async () => {
+  const db = newDatabase('readable', { tables: database.tables });
+  interceptCalls(db, 'Query', (input, ask) => {
+    const { ':pk': pk } = input['ExpressionAttributeValues'] as Record<string, unknown>;
+    return pk === 'marker::sensors::b' ? Promise.reject(new Error('only b')) : ask(input);
+  });
+  const { loader } = request(db);
+  const asked = ['a', 'b', 'c'].map((key) => instants(loader.readings(name(key), { last: 1 })));
+  const [a, b, c] = await Promise.allSettled(asked);
+  expect([a?.status, b?.status, c?.status]).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(b).toMatchObject({ reason: { message: 'only b' } });
+});
+
+test('too many markers are refused before any of them is read, and those already read stay', async () => {
+  const { loader, sent } = request(undefined, { readingQueries: 2 });
+  expect(await instants(loader.readings(name('a'), { last: 1 }))).toEqual([at(19)]);
+  const more = ['b', 'c'].map((key) => loader.readings(name(key), { last: 1 }));
+  for (const one of more) await expect(one).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
+  expect(await instants(loader.readings(name('a'), { last: 1 }))).toEqual([at(19)]);
+  expect(sent()).toEqual(['Query']);
+});
+
+test('readings up to different instants count for each Query, latest ones once for their marker', async () => {
+  const { loader } = request(undefined, { readingQueries: 2 });
+  const [a, b] = await Promise.all([1, 2].map((last) => instants(loader.readings(name('a'), { last }))));
+  expect([a, b]).toEqual([[at(19)], [at(19), at(18)]]);
+  expect(await instants(loader.readings(name('a'), { last: 1, to: at(5) }))).toEqual([at(5)]);
+  await expect(loader.readings(name('a'), { last: 1, to: at(6) })).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
+});
+
+test('a key that no marker can have is none, and spoils no batch', async () => {
+  const { loader } = request();
+  const long = name('x'.repeat(3_000));
+  const [none, readings, a] = await Promise.all([
+    loader.marker(long),
+    loader.readings(long, { last: 1 }),
+    loader.marker(name('a')),
+  ]);
+  expect([none, readings, a?.key]).toEqual([null, [], 'a']);
+});
