@@ -1,4 +1,5 @@
 import type { Bounds } from '../src/geo/bounds.js';
+import { DEFAULT_LIMITS } from '../src/graphql/limits.js';
 import { createCellCache } from '../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../src/loaders/collection-cache.js';
 import { createLoaders } from '../src/loaders/loaders.js';
@@ -57,6 +58,8 @@ async function read({ db }: Rig, collection: Collection, wanted: readonly Wanted
     collectionCache: createCollectionCache({ now }),
     call: { ...newCall(), unpriced: true },
     concurrency: 16,
+    limits: DEFAULT_LIMITS,
+    now: () => new Date(),
   });
   const begun = now();
   await Promise.all(wanted.map(({ prefix, range }) => loaders.markers(collection, prefix, { range, ...ALL })));
