@@ -8,6 +8,7 @@ import { ownName, ownerIsGone } from '../stream/owners.js';
 import { openRecount } from '../stream/recount-reads.js';
 import { type RecountResult, recount } from '../stream/recount.js';
 import type { Backend } from './backend.js';
+import type { LiveFeed } from './live.js';
 
 /** The cells of all collections, kept by this process, or by another one while that lives. */
 export interface Cells {
@@ -53,8 +54,8 @@ export function recountCells(
   return recount({ ...partsOf(backend, log), tables, checkOnly }, signal);
 }
 
-/** Begins to keep the cells, and to keep a cache of them right. The tables must be there. */
-export function keepCells(backend: Backend, log: Log, cache?: CellCache): Cells {
+/** Begins to keep the cells, to keep a cache of them right, and to tell of changes. The tables must be there. */
+export function keepCells(backend: Backend, log: Log, cache?: CellCache, live?: LiveFeed): Cells {
   const parts = partsOf(backend, log);
   const consumer = createConsumer({
     ...parts,
@@ -62,7 +63,11 @@ export function keepCells(backend: Backend, log: Log, cache?: CellCache): Cells 
     ownerIsGone,
     onApplied: (batch, changes) => cache?.applied(batch, changes),
     // What was cached before was kept right by somebody else, or by nobody.
-    onOwnership: () => cache?.clear(),
+    onOwnership: (owner) => {
+      cache?.clear();
+      live?.onOwnership(owner);
+    },
+    ...(live === undefined ? {} : { onRecord: live.onRecord, onLoss: live.onLoss }),
   });
   const stopping = new AbortController();
   let failure: { readonly error: unknown } | undefined;

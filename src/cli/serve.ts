@@ -19,6 +19,7 @@ import { ensureTables } from '../store/tables.js';
 import { type Backend, withBackend } from './backend.js';
 import { type Cells, keepCells, recountCells } from './cells.js';
 import { Interrupted } from './failure.js';
+import { type Live, openLive } from './live.js';
 import { loadMarkers } from './load.js';
 import { duration, grouped } from './progress.js';
 import { type Stop, onStop } from './stop.js';
@@ -98,6 +99,7 @@ async function buildServer(
   { database }: Backend,
   cells: Cells,
   cellCache: ReturnType<typeof createCellCache>,
+  live: Live,
   log: Log,
 ) {
   const graphql = await createGraphqlServer(
@@ -106,6 +108,7 @@ async function buildServer(
       cellCache,
       collectionCache: createCollectionCache({ now: () => performance.now() }),
       consumerStatus: () => cells.status(),
+      live: live.hub,
       limits: config.limits,
       now: () => new Date(),
     },
@@ -117,7 +120,8 @@ async function buildServer(
     const ping = (signal: AbortSignal) => listCollections(database, { first: 1 }, newCall(signal));
     return checkReadiness(ping, { owner, behindMs, countsExact, gap, setAside });
   };
-  const http = buildHttp({ graphql, limits: config.limits, ready, staticDir: GRAPHIQL_DIR, log });
+  const endSubscriptions = () => live.hub.close();
+  const http = buildHttp({ graphql, limits: config.limits, ready, staticDir: GRAPHIQL_DIR, log, endSubscriptions });
   return { graphql, http };
 }
 
@@ -127,10 +131,11 @@ async function serveUntilStopped(
   backend: Backend,
   cells: Cells,
   cellCache: ReturnType<typeof createCellCache>,
+  live: Live,
   log: Log,
   stop: Stop,
 ): Promise<void> {
-  const { graphql, http } = await buildServer(config, backend, cells, cellCache, log);
+  const { graphql, http } = await buildServer(config, backend, cells, cellCache, live, log);
   const stopped = new Promise<void>((resolve) =>
     stop.signal.addEventListener('abort', () => resolve(), { once: true }),
   );
@@ -144,7 +149,7 @@ async function serveUntilStopped(
     const host = config.http.host.includes(':') ? `[${config.http.host}]` : config.http.host;
     const url = `http://${host}:${port}`;
     say('Serving', `${url}          GraphiQL, with example queries`);
-    say('', `${url}/graphql  the API`);
+    say('', `${url}/graphql  the API; subscriptions by WebSocket, or as events from /graphql/stream`);
     say('', `${url}/healthz and /readyz`);
     console.log('Ctrl-C stops it and all that belongs to it.');
     await stopped;
@@ -191,7 +196,8 @@ export async function serve(config: Config, { demo, version }: ServeOptions): Pr
           return owner && behindMs !== undefined && behindMs <= COUNTS_TRUSTED_MS;
         },
       });
-      const cells = keepCells(backend, log, cellCache);
+      const live = openLive(backend, config.redisUrl, log);
+      const cells = keepCells(backend, log, cellCache, live.feed);
       try {
         if (demo) await loadDemo(config, backend, cells, stop.signal);
         const began = performance.now();
@@ -207,8 +213,9 @@ export async function serve(config: Config, { demo, version }: ServeOptions): Pr
             `${grouped(markers)} markers counted anew in ${duration(performance.now() - recounted)}, after a gap`,
           );
         }
-        await serveUntilStopped(config, backend, cells, cellCache, log, stop);
+        await serveUntilStopped(config, backend, cells, cellCache, live, log, stop);
       } finally {
+        await live.close();
         await cells.stop();
       }
     });

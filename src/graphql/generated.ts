@@ -3,6 +3,7 @@ import type { MapCell } from '../map/cells.js';
 import type { MapCluster } from '../map/clusters.js';
 import type { Collection as CollectionModel } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
+import type { MarkerChange as LiveMarkerChange } from '../live/change.js';
 import type { MarkerPage } from '../map/page.js';
 import type { Viewport as MapViewport } from '../map/viewport.js';
 import type { ViewportContent as MapContent } from '../map/content.js';
@@ -109,6 +110,21 @@ export type CellMarkersArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
   first?: InputMaybe<Scalars['Int']['input']>;
 };
+
+/** What can happen to a marker. */
+export type ChangeKind =
+  /** It was made. */
+  | 'CREATED'
+  /** It was deleted. */
+  | 'DELETED'
+  /** It moved into the rectangle. */
+  | 'ENTERED'
+  /** It moved out of the rectangle, and is told with its new position. */
+  | 'LEFT'
+  /** It has another position; both are in the rectangle, where one is given. */
+  | 'MOVED'
+  /** Something about it changed, and it stayed where it was. */
+  | 'UPDATED';
 
 /** Markers that stand so close at one zoom that a map draws them as one. */
 export type Cluster = {
@@ -312,6 +328,21 @@ export type Marker = Node & {
 /** A place on the map. */
 export type MarkerCellArgs = {
   precision: Scalars['Int']['input'];
+};
+
+/** One change of one marker. */
+export type MarkerChange = {
+  readonly __typename?: 'MarkerChange';
+  /** When it was written by the clock of DynamoDB, cut to the second; DynamoDB Local cuts it to the minute. */
+  readonly at: Scalars['DateTime']['output'];
+  /** The marker's id. */
+  readonly id: Scalars['ID']['output'];
+  /** What happened, as seen from the rectangle where one is given. */
+  readonly kind: ChangeKind;
+  /** The marker as this change left it; null once it is deleted. It may have changed again since. */
+  readonly marker?: Maybe<Marker>;
+  /** Where it stood before; null where it was not there. */
+  readonly previous?: Maybe<Point>;
 };
 
 /** A page of markers. */
@@ -528,6 +559,60 @@ export type QueryNodesArgs = {
 export type QueryViewportArgs = {
   bounds: BoundsInput;
   zoom: Scalars['Float']['input'];
+};
+
+/** What a marker told of itself at one instant. */
+export type Reading = {
+  readonly __typename?: 'Reading';
+  /** The instant it is of, to the millisecond; a marker has at most one reading an instant. */
+  readonly at: Scalars['DateTime']['output'];
+  /** What was measured, by name. */
+  readonly values: Scalars['JSONObject']['output'];
+};
+
+/**
+ * Changes as they are read from the stream of the markers' table, whoever made them: this API, an import, another program,
+ * the console of AWS. They usually arrive within half a second. Those of one marker come in their order; a change may come
+ * more than once, and never silently not at all: a subscription from which one is missing ends with an error, and so does
+ * one whose client takes them too slowly (LIMIT_EXCEEDED). Sent over a WebSocket at `/graphql` (graphql-ws) or as
+ * server-sent events from `/graphql/stream`.
+ */
+export type Subscription = {
+  readonly __typename?: 'Subscription';
+  /**
+   * Markers of a collection that are made, changed, moved and deleted; with `bounds`, those that are in the rectangle before
+   * or after.
+   */
+  readonly markerChanged: MarkerChange;
+  /** Readings of one marker as they are recorded, in the order of recording; one of the same instant again comes again. */
+  readonly readingRecorded: Reading;
+};
+
+
+/**
+ * Changes as they are read from the stream of the markers' table, whoever made them: this API, an import, another program,
+ * the console of AWS. They usually arrive within half a second. Those of one marker come in their order; a change may come
+ * more than once, and never silently not at all: a subscription from which one is missing ends with an error, and so does
+ * one whose client takes them too slowly (LIMIT_EXCEEDED). Sent over a WebSocket at `/graphql` (graphql-ws) or as
+ * server-sent events from `/graphql/stream`.
+ */
+export type SubscriptionMarkerChangedArgs = {
+  bounds?: InputMaybe<BoundsInput>;
+  collection: Scalars['String']['input'];
+  since?: InputMaybe<Scalars['DateTime']['input']>;
+};
+
+
+/**
+ * Changes as they are read from the stream of the markers' table, whoever made them: this API, an import, another program,
+ * the console of AWS. They usually arrive within half a second. Those of one marker come in their order; a change may come
+ * more than once, and never silently not at all: a subscription from which one is missing ends with an error, and so does
+ * one whose client takes them too slowly (LIMIT_EXCEEDED). Sent over a WebSocket at `/graphql` (graphql-ws) or as
+ * server-sent events from `/graphql/stream`.
+ */
+export type SubscriptionReadingRecordedArgs = {
+  marker: Scalars['ID']['input'];
+  since?: InputMaybe<Scalars['DateTime']['input']>;
 };
 
 /**
@@ -750,6 +835,7 @@ export type ResolversTypes = {
   Bounds: ResolverTypeWrapper<Bounds>;
   BoundsInput: BoundsInput;
   Cell: ResolverTypeWrapper<MapCell>;
+  ChangeKind: ChangeKind;
   Cluster: ResolverTypeWrapper<MapCluster>;
   Collection: ResolverTypeWrapper<CollectionModel>;
   CollectionConnection: ResolverTypeWrapper<Omit<CollectionConnection, 'edges' | 'nodes'> & { edges: ReadonlyArray<ResolversTypes['CollectionEdge']>, nodes: ReadonlyArray<ResolversTypes['Collection']> }>;
@@ -770,6 +856,7 @@ export type ResolversTypes = {
   Latitude: ResolverTypeWrapper<Scalars['Latitude']['output']>;
   Longitude: ResolverTypeWrapper<Scalars['Longitude']['output']>;
   Marker: ResolverTypeWrapper<MapMarker>;
+  MarkerChange: ResolverTypeWrapper<LiveMarkerChange>;
   MarkerConnection: ResolverTypeWrapper<MarkerPage>;
   MarkerEdge: ResolverTypeWrapper<Omit<MarkerEdge, 'node'> & { node: ResolversTypes['Marker'] }>;
   MarkerFailure: ResolverTypeWrapper<MarkerFailure>;
@@ -782,7 +869,9 @@ export type ResolversTypes = {
   PointInput: PointInput;
   PropertyFilter: PropertyFilter;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
+  Reading: ResolverTypeWrapper<Reading>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
+  Subscription: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Viewport: ResolverTypeWrapper<MapViewport>;
   ViewportContent: ResolverTypeWrapper<MapContent>;
   ViewportPlan: ResolverTypeWrapper<ViewportPlan>;
@@ -813,6 +902,7 @@ export type ResolversParentTypes = {
   Latitude: Scalars['Latitude']['output'];
   Longitude: Scalars['Longitude']['output'];
   Marker: MapMarker;
+  MarkerChange: LiveMarkerChange;
   MarkerConnection: MarkerPage;
   MarkerEdge: Omit<MarkerEdge, 'node'> & { node: ResolversParentTypes['Marker'] };
   MarkerFailure: MarkerFailure;
@@ -825,7 +915,9 @@ export type ResolversParentTypes = {
   PointInput: PointInput;
   PropertyFilter: PropertyFilter;
   Query: Record<PropertyKey, never>;
+  Reading: Reading;
   String: Scalars['String']['output'];
+  Subscription: Record<PropertyKey, never>;
   Viewport: MapViewport;
   ViewportContent: MapContent;
   ViewportPlan: ViewportPlan;
@@ -947,6 +1039,14 @@ export type MarkerResolvers<ContextType = RequestContext, ParentType extends Res
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
+export type MarkerChangeResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['MarkerChange'] = ResolversParentTypes['MarkerChange']> = {
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  kind?: Resolver<ResolversTypes['ChangeKind'], ParentType, ContextType>;
+  marker?: Resolver<Maybe<ResolversTypes['Marker']>, ParentType, ContextType>;
+  previous?: Resolver<Maybe<ResolversTypes['Point']>, ParentType, ContextType>;
+};
+
 export type MarkerConnectionResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['MarkerConnection'] = ResolversParentTypes['MarkerConnection']> = {
   edges?: Resolver<ReadonlyArray<ResolversTypes['MarkerEdge']>, ParentType, ContextType>;
   nodes?: Resolver<ReadonlyArray<ResolversTypes['Marker']>, ParentType, ContextType>;
@@ -996,6 +1096,16 @@ export type QueryResolvers<ContextType = RequestContext, ParentType extends Reso
   viewport?: Resolver<Maybe<ResolversTypes['Viewport']>, ParentType, ContextType, RequireFields<QueryViewportArgs, 'bounds' | 'zoom'>>;
 };
 
+export type ReadingResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Reading'] = ResolversParentTypes['Reading']> = {
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  values?: Resolver<ResolversTypes['JSONObject'], ParentType, ContextType>;
+};
+
+export type SubscriptionResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Subscription'] = ResolversParentTypes['Subscription']> = {
+  markerChanged?: SubscriptionResolver<ResolversTypes['MarkerChange'], "markerChanged", ParentType, ContextType, RequireFields<SubscriptionMarkerChangedArgs, 'collection'>>;
+  readingRecorded?: SubscriptionResolver<ResolversTypes['Reading'], "readingRecorded", ParentType, ContextType, RequireFields<SubscriptionReadingRecordedArgs, 'marker'>>;
+};
+
 export type ViewportResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Viewport'] = ResolversParentTypes['Viewport']> = {
   auto?: Resolver<Maybe<ResolversTypes['ViewportContent']>, ParentType, ContextType, RequireFields<ViewportAutoArgs, 'collection' | 'limit'>>;
   bounds?: Resolver<ResolversTypes['Bounds'], ParentType, ContextType>;
@@ -1039,6 +1149,7 @@ export type Resolvers<ContextType = RequestContext> = {
   Latitude?: GraphQLScalarType;
   Longitude?: GraphQLScalarType;
   Marker?: MarkerResolvers<ContextType>;
+  MarkerChange?: MarkerChangeResolvers<ContextType>;
   MarkerConnection?: MarkerConnectionResolvers<ContextType>;
   MarkerEdge?: MarkerEdgeResolvers<ContextType>;
   MarkerFailure?: MarkerFailureResolvers<ContextType>;
@@ -1047,6 +1158,8 @@ export type Resolvers<ContextType = RequestContext> = {
   PageInfo?: PageInfoResolvers<ContextType>;
   Point?: PointResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;
+  Reading?: ReadingResolvers<ContextType>;
+  Subscription?: SubscriptionResolvers<ContextType>;
   Viewport?: ViewportResolvers<ContextType>;
   ViewportContent?: ViewportContentResolvers<ContextType>;
   ViewportPlan?: ViewportPlanResolvers<ContextType>;

@@ -18,6 +18,10 @@ export interface Limits {
   readonly rangesPerPage: number;
   /** The ceiling of markers that one field reads. */
   readonly itemsPerField: number;
+  /** Subscriptions of all clients of this server at once, and as many connections. */
+  readonly subscriptions: number;
+  /** Subscriptions on one WebSocket. */
+  readonly subscriptionsPerConnection: number;
 }
 
 /** Limits for a server that nobody has configured. */
@@ -32,4 +36,6 @@ export const DEFAULT_LIMITS: Limits = {
   deadlineMs: 10_000,
   rangesPerPage: 64,
   itemsPerField: 20_000,
+  subscriptions: 10_000,
+  subscriptionsPerConnection: 100,
 };

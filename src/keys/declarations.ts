@@ -64,7 +64,7 @@ export const MARKER = {
   },
 } as const satisfies EntityDeclaration;
 
-const READING = {
+export const READING = {
   name: 'reading',
   key: { pk: MARKER_PK, sk: 'reading::{instant}' },
 } as const satisfies EntityDeclaration;

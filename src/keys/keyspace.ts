@@ -1,6 +1,6 @@
 import { badInput } from '../errors.js';
 import type { GeoSlot } from '../model/collection.js';
-import { CELL, CODE, COLLECTION, MARKER, SET_ASIDE, STREAM_STATE, TOTAL } from './declarations.js';
+import { CELL, CODE, COLLECTION, MARKER, READING, SET_ASIDE, STREAM_STATE, TOTAL } from './declarations.js';
 import { documentId, parseDocumentId, type Key } from './document-id.js';
 import type { KeyStyle } from './entity-types.js';
 import { defineEntity } from './entity.js';
@@ -43,6 +43,8 @@ export interface Keyspace {
   parseMarker(key: Key): { readonly scope: string; readonly key: string } | undefined;
   /** Whether the item is a marker's own or one that stands under it, e.g. a reading. */
   isUnderMarker(key: Key): boolean;
+  /** The marker that a reading is of, and its instant: RFC 3339 in UTC with milliseconds. */
+  parseReading(key: Key): { readonly scope: string; readonly key: string; readonly instant: string } | undefined;
   /** The two attributes that put a marker into its geo index. */
   geoEntry(entry: GeoEntry): Readonly<Record<string, string>>;
   /** The partition keys of a prefix, one a shard. */
@@ -70,6 +72,7 @@ export function createKeyspace(style: KeyStyle): Keyspace {
   const collections = defineEntity(COLLECTION, style);
   const codes = defineEntity(CODE, style);
   const markers = defineEntity(MARKER, style);
+  const readings = defineEntity(READING, style);
   const cells = defineEntity(CELL, style);
   const states = defineEntity(STREAM_STATE, style);
   const setAsides = defineEntity(SET_ASIDE, style);
@@ -89,6 +92,7 @@ export function createKeyspace(style: KeyStyle): Keyspace {
     codeClaim: (code) => codes.format({ code }),
     marker: (scope, key) => markers.format({ scope, key }),
     parseMarker: (key) => markers.parse(key),
+    parseReading: (key) => readings.parse(key),
     isUnderMarker: (key) => markers.pk.parse(key.pk) !== undefined,
     geoEntry: ({ geoSlot, ...entry }) => markers.indexes[geoIndexOf(geoSlot)].format(entry),
     geoPartitions(scope, prefix, writeShards) {

@@ -55,6 +55,23 @@ function itemOf(wire: WireMap): Item {
   return item;
 }
 
+/** A copy of a value of the stream. DynamoDB Local writes an empty map there as a value of no type. */
+function wholeValue(wire: Wire): Wire {
+  if (wire['M'] !== undefined) return { M: wholeMap(wire['M'] as WireMap) };
+  if (wire['L'] !== undefined) return { L: (wire['L'] as readonly Wire[]).map(wholeValue) };
+  for (const _type in wire) return wire;
+  return { M: {} };
+}
+
+function wholeMap(wire: Readonly<Record<string, Wire | undefined>>): WireMap {
+  return Object.fromEntries(Object.entries(wire).map(([name, value]) => [name, wholeValue(value ?? {})]));
+}
+
+/** The item that an image of the stream is of; the image stays as it is. */
+export function itemOfImage(image: Readonly<Record<string, Wire | undefined>>): Item {
+  return itemOf(wholeMap(image));
+}
+
 /** What of an HTTP response concerns us; the body has not been read yet. */
 interface Response {
   readonly statusCode: number;
