@@ -5,13 +5,24 @@ import { fieldFigures } from './field-figures.js';
 import { growth } from './growth.js';
 import { http } from './http.js';
 import { imports } from './import.js';
+import { liveChanges } from './live.js';
 import { load } from './load.js';
 import { writeReport } from './report.js';
 import type { Benchmark, Row, Section } from './section.js';
 import { streaming } from './stream.js';
 import { viewports } from './viewports.js';
 
-const ALL: readonly Benchmark[] = [viewports, dynamodbGeo, growth, streaming, imports, http, fieldFigures, load];
+const ALL: readonly Benchmark[] = [
+  viewports,
+  dynamodbGeo,
+  growth,
+  streaming,
+  imports,
+  http,
+  fieldFigures,
+  liveChanges,
+  load,
+];
 
 // The SDK's note on Node 20 would bury what the benchmarks say.
 process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] = 'true';

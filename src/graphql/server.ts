@@ -5,8 +5,7 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import { GraphQLError, type GraphQLSchema } from 'graphql';
-import { LRUCache } from 'lru-cache';
+import type { GraphQLSchema } from 'graphql';
 
 import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
@@ -14,11 +13,12 @@ import { stringify } from '../map/json-text.js';
 import { checkAnswerSize } from './answer-size.js';
 import { type RequestContext, type Services, createContext } from './context.js';
 import { asksForCost, withCost } from './cost.js';
-import { checkDocument } from './document-limits.js';
 import { errorFormatter, formatted } from './error-format.js';
 import { type Executor, compiling } from './executor.js';
 import type { Limits } from './limits.js';
+import { documentChecker, refusing } from './refusal.js';
 import { buildSchema } from './schema.js';
+import { type Subscribe, createSubscribe } from './subscriptions.js';
 import { type Work, startWork } from './work.js';
 
 /** A request as any HTTP server may hand it over. */
@@ -41,48 +41,19 @@ export interface GraphqlAnswer {
 export interface GraphqlServer {
   /** Answers one request, within the deadline whatever happens; `gone` says that nobody waits for it any more. */
   readonly answer: (request: GraphqlRequest, gone: AbortSignal) => Promise<GraphqlAnswer>;
+  /** Begins a subscription, whatever it is then sent over. */
+  readonly subscribe: Subscribe;
   readonly stop: () => Promise<void>;
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Characters of documents that are remembered as being within the limits. */
-const REMEMBERED_CHARACTERS = 8 * 1024 * 1024;
-
-/** A failure as Apollo Server answers it, with a status of its own. */
-function refusal(error: unknown): unknown {
-  if (!(error instanceof CellportError)) return error;
-  return new GraphQLError(error.message, {
-    originalError: error,
-    extensions: { code: error.code, http: { status: 400 } },
-  });
-}
-
-/** Throws what `check` throws in the shape that Apollo Server passes on. */
-function refusing(check: () => void): void {
-  try {
-    check();
-  } catch (error) {
-    throw refusal(error);
-  }
-}
-
-/** Checks documents against the limits, each text once. What cannot be parsed passes: the parser will say why. */
-function documentChecker(limits: Limits): (source: string) => void {
-  const known = new LRUCache<string, true>({
-    maxSize: REMEMBERED_CHARACTERS,
-    sizeCalculation: (_, text) => text.length + 1,
-  });
-  return (source) => {
-    if (known.has(source)) return;
-    try {
-      checkDocument(source, limits);
-    } catch (error) {
-      if (error instanceof CellportError) throw refusal(error);
-      return;
-    }
-    known.set(source, true);
-  };
+function refuseSubscription(): never {
+  throw new CellportError(
+    'BAD_USER_INPUT',
+    'a subscription needs a WebSocket at /graphql (graphql-ws) or server-sent events from /graphql/stream',
+    { field: 'query' },
+  );
 }
 
 /** What happens between validation and execution. */
@@ -93,6 +64,7 @@ function operationPlugin(schema: GraphQLSchema, limits: Limits): ApolloServerPlu
         async didResolveOperation({ document, operation, request, contextValue }) {
           // None where the request names an operation that is not there: the executor says so.
           if (operation === undefined) return;
+          if (operation.operation === 'subscription') refusing(refuseSubscription);
           refusing(() => checkAnswerSize(schema, document, operation, request.variables ?? {}, limits));
           if (operation.operation === 'mutation') contextValue.work.startWriting();
         },
@@ -218,5 +190,5 @@ export async function createGraphqlServer(
     }
   }
 
-  return { answer, stop: () => apollo.stop() };
+  return { answer, subscribe: createSubscribe({ services, schema, checkLimits, log }), stop: () => apollo.stop() };
 }

@@ -8,8 +8,10 @@ import type { GraphqlServer } from '../graphql/server.js';
 import type { Log } from '../log.js';
 import { handleErrors } from './errors.js';
 import { type Readiness, addHealth } from './health.js';
+import { addEventStreams } from './event-stream.js';
 import { addGraphql } from './graphql-route.js';
 import { endConnectionsOnClose } from './shutdown.js';
+import { addWebsockets } from './websocket.js';
 
 export interface HttpOptions {
   readonly graphql: GraphqlServer;
@@ -18,6 +20,8 @@ export interface HttpOptions {
   /** Folder of the built GraphiQL page. */
   readonly staticDir: string;
   readonly log: Log;
+  /** Ends all subscriptions with a reason, when the server is told to close. */
+  readonly endSubscriptions?: (() => void) | undefined;
 }
 
 /** The whole of a request has to arrive within this time, so that slow senders do not pile up. */
@@ -61,10 +65,10 @@ function addGraphiql(server: FastifyInstance, folder: string): void {
 }
 
 /**
- * The one port of Cellport: /graphql, /graphiql/, /healthz, /readyz. Listens to nothing yet: the caller says where.
+ * The one port of Cellport: /graphql, /graphql/stream, /graphiql/, /healthz, /readyz. Listens to nothing yet: the caller says where.
  * Closing it lets answers under way finish and ends all other connections at once.
  */
-export function buildHttp({ graphql, limits, ready, staticDir, log }: HttpOptions): FastifyInstance {
+export function buildHttp({ graphql, limits, ready, staticDir, log, endSubscriptions }: HttpOptions): FastifyInstance {
   const server = fastify({
     bodyLimit: limits.maxBodyBytes,
     requestTimeout: ARRIVES_WITHIN_MS,
@@ -76,10 +80,15 @@ export function buildHttp({ graphql, limits, ready, staticDir, log }: HttpOption
   server.addHook('onSend', async (_request, reply) => {
     void reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
   });
+  // Before connections are ended: clients are told why.
+  const subscriptions = { subscribe: graphql.subscribe, limits, log };
+  server.addHook('preClose', async () => endSubscriptions?.());
+  addWebsockets(server, subscriptions);
   endConnectionsOnClose(server, limits.deadlineMs + 1_000);
   handleErrors(server, limits, log);
   addHealth(server, ready);
   addGraphql(server, graphql);
+  addEventStreams(server, subscriptions);
   addGraphiql(server, staticDir);
   return server;
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
 import type { FastifyInstance } from 'fastify';
@@ -14,6 +15,8 @@ export function endConnectionsOnClose(server: FastifyInstance, patienceMs: numbe
     quiet.add(socket);
     socket.once('close', () => quiet.delete(socket));
   });
+  // What has become a WebSocket is closed by its own rules.
+  server.server.on('upgrade', ({ socket }: IncomingMessage) => quiet.delete(socket));
   server.server.on('request', ({ socket }, response) => {
     quiet.delete(socket);
     response.once('close', () => {

@@ -42,8 +42,6 @@ function valueOf(wire: Wire): unknown {
       default:
     }
   }
-  // So an empty map comes out of a stream of DynamoDB Local.
-  if (Object.keys(wire).length === 0) return {};
   throw new Error(`a value of no type that DynamoDB has: ${JSON.stringify(wire)}`);
 }
 
@@ -57,14 +55,26 @@ function itemOf(wire: WireMap): Item {
   return item;
 }
 
-/** Some attributes of an item as the stream writes it, which stays as it is. */
+/** A copy of a value of the stream. DynamoDB Local writes an empty map there as a value of no type. */
+function wholeValue(wire: Wire): Wire {
+  if (wire['M'] !== undefined) return { M: wholeMap(wire['M'] as WireMap) };
+  if (wire['L'] !== undefined) return { L: (wire['L'] as readonly Wire[]).map(wholeValue) };
+  for (const _type in wire) return wire;
+  return { M: {} };
+}
+
+function wholeMap(wire: Readonly<Record<string, Wire | undefined>>): WireMap {
+  return Object.fromEntries(Object.entries(wire).map(([name, value]) => [name, wholeValue(value ?? {})]));
+}
+
+/** Some attributes of an item as the stream writes it; the image stays as it is. */
 export function attributesOf(image: Readonly<Record<string, Wire | undefined>>, names: readonly string[]): Item {
-  const item: Record<string, unknown> = {};
-  for (const name of names) {
-    const value = image[name];
-    if (value !== undefined) item[name] = valueOf(structuredClone(value));
-  }
-  return item;
+  return itemOfImage(Object.fromEntries(names.filter((name) => image[name]).map((name) => [name, image[name]])));
+}
+
+/** The item that an image of the stream is of; the image stays as it is. */
+export function itemOfImage(image: Readonly<Record<string, Wire | undefined>>): Item {
+  return itemOf(wholeMap(image));
 }
 
 /** What of an HTTP response concerns us; the body has not been read yet. */

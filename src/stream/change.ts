@@ -49,7 +49,8 @@ export const LAYOUT = `blocks-${LONGEST_BLOCK}.1`;
 
 const textOf = (value: WireValue | undefined) => (typeof value?.['S'] === 'string' ? value['S'] : undefined);
 
-function degrees(value: WireValue | undefined, most: number): number | undefined {
+/** A number of degrees, at most so many either way; undefined for everything else. */
+export function degrees(value: WireValue | undefined, most: number): number | undefined {
   const text = value?.['N'];
   if (typeof text !== 'string') return undefined;
   const number = Number(text);

@@ -41,8 +41,8 @@ export interface ConsumerOptions {
    * the ownership has changed, some come again.
    */
   readonly onRecord?: (record: StreamRecord) => void;
-  /** Told when records were lost, so that whoever follows them has missed some. */
-  readonly onLoss?: () => void;
+  /** Told where records were lost that `onRecord` was not told of. */
+  readonly onLoss?: (reason: string) => void;
   /** Told of each batch once all blocks have it. */
   readonly onApplied?: (batch: number, changes: CellChanges) => void;
   readonly onOwnership?: (owner: boolean) => void;
@@ -160,14 +160,14 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     async function onLoss({ loss, message }: RecordsLost): Promise<Reader> {
       if ((await stream.identify()) !== shared.current().stream) throw new Error('the stream is another one');
       log.error({ ...loss }, message);
-      options.onLoss?.();
+      options.onLoss?.(message);
       return newReader(await change((state) => broken(state, message, clock.wall(), loss)));
     }
 
     const identity = await stream.identify();
     if (identity !== shared.current().stream) {
       log.error({ stream: identity, before: shared.current().stream }, 'the table has another stream than before');
-      options.onLoss?.();
+      options.onLoss?.('the table has another stream');
       await change((state) => moved(state, identity, clock.wall()));
     }
 

@@ -148,8 +148,8 @@ export function openStream(database: Database, client: DynamoDBStreamsClient): S
           new GetShardIteratorCommand({
             StreamArn: stream,
             ShardId: shard,
-            ...(start.type === 'oldest'
-              ? { ShardIteratorType: 'TRIM_HORIZON' }
+            ...(start.type === 'oldest' || start.type === 'newest'
+              ? { ShardIteratorType: start.type === 'oldest' ? 'TRIM_HORIZON' : 'LATEST' }
               : {
                   ShardIteratorType: start.type === 'at' ? 'AT_SEQUENCE_NUMBER' : 'AFTER_SEQUENCE_NUMBER',
                   SequenceNumber: start.sequence,

@@ -8,9 +8,10 @@ export interface ListedShard {
   readonly parent: string | undefined;
 }
 
-/** Where reading of a shard begins: at the oldest record there is, at a record, or after one. */
+/** Where reading of a shard begins: at the oldest record there is, behind the newest one, at a record, or after one. */
 export type ShardStart =
   | { readonly type: 'oldest' }
+  | { readonly type: 'newest' }
   | { readonly type: 'at'; readonly sequence: string }
   | { readonly type: 'after'; readonly sequence: string };
 

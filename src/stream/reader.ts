@@ -70,10 +70,14 @@ export interface ReaderOptions {
   readonly signal: AbortSignal;
   /** Told of every record that is gathered, in the order of its item's records. */
   readonly onRecord?: ((record: StreamRecord) => void) | undefined;
+  /** Whether the shards that are there at first are read from behind their newest records; those to come never are. */
+  readonly newOnly?: boolean | undefined;
 }
 
 interface Shard {
   readonly id: string;
+  /** Whether what it held when it was found is left out. */
+  readonly newOnly?: boolean;
   parent: string | undefined;
   /** Last record that was handed out. */
   after: string | undefined;
@@ -151,8 +155,9 @@ function createRecently(clock: Pick<Clock, 'now'>) {
 }
 
 /** Where reading of a shard goes on. */
-function startOf({ after }: Pick<Shard, 'after'>): ShardStart {
-  return after === undefined ? { type: 'oldest' } : { type: 'after', sequence: after };
+function startOf({ after, newOnly = false }: Pick<Shard, 'after' | 'newOnly'>): ShardStart {
+  if (after !== undefined) return { type: 'after', sequence: after };
+  return { type: newOnly ? 'newest' : 'oldest' };
 }
 
 /** A reader that begins where `state` is complete, or planned where it has a plan that was replayed. */
@@ -210,6 +215,7 @@ export function createReader(options: ReaderOptions, state: StreamState): Reader
       else {
         shards.set(id, {
           id,
+          newOnly: options.newOnly === true && listedAt === undefined,
           parent,
           after: undefined,
           // Not there at the listing before, so nothing in it is older than that.
@@ -248,7 +254,7 @@ export function createReader(options: ReaderOptions, state: StreamState): Reader
 
   /** The next page of a shard; iterators that lived too long are replaced. */
   async function nextPage(
-    shard: Pick<Shard, 'id' | 'after' | 'iterator'>,
+    shard: Pick<Shard, 'id' | 'after' | 'iterator' | 'newOnly'>,
     start = startOf(shard),
   ): Promise<RecordPage> {
     for (let attempt = 0; ; attempt += 1) {
@@ -260,7 +266,10 @@ export function createReader(options: ReaderOptions, state: StreamState): Reader
         if (!(error instanceof StreamFailure)) throw error;
         shard.iterator = undefined;
         // Of the oldest records some may be forgotten between two calls; whether any were needed, their age decides.
-        const again = error.kind === 'expired' || (error.kind === 'trimmed' && start.type === 'oldest');
+        // Behind the newest one is another place by now: what came meanwhile would be missed.
+        const again =
+          (error.kind === 'expired' && start.type !== 'newest') ||
+          (error.kind === 'trimmed' && start.type === 'oldest');
         if (!again || attempt >= 10) throw lost(shard.id, error);
       }
     }

@@ -162,6 +162,14 @@ CreateMarkersResult.failures: [MarkerFailure!]!
 MarkerFailure.index: Int!
 MarkerFailure.code: String!
 MarkerFailure.message: String!
+Subscription.markerChanged(collection: String!, bounds: BoundsInput, since: DateTime): MarkerChange!
+Subscription.readingRecorded(marker: ID!, since: DateTime): Reading!
+MarkerChange.kind: ChangeKind!
+MarkerChange.id: ID!
+MarkerChange.marker: Marker
+MarkerChange.previous: Point
+MarkerChange.at: DateTime!
+enum ChangeKind = CREATED | UPDATED | MOVED | DELETED | ENTERED | LEFT
 `
   .trim()
   .split('\n');

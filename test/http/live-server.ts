@@ -11,6 +11,7 @@ import { DEFAULT_LIMITS, type Limits } from '../../src/graphql/limits.js';
 import { createGraphqlServer } from '../../src/graphql/server.js';
 import { checkReadiness } from '../../src/http/health.js';
 import { buildHttp } from '../../src/http/server.js';
+import type { LiveHub } from '../../src/live/hub.js';
 import { createCellCache } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { type Log, silentLog } from '../../src/log.js';
@@ -52,21 +53,19 @@ export interface LiveServer {
 
 export const CAUGHT_UP: StreamStatus = { owner: true, behindMs: 0, countsExact: true };
 
+interface ServerOptions {
+  readonly limits?: Partial<Limits>;
+  readonly status?: () => StreamStatus | undefined;
+  readonly now?: () => Date;
+  /** Instead of both executors one after the other. */
+  readonly executor?: Parameters<typeof createGraphqlServer>[2];
+  readonly live?: LiveHub;
+}
+
 /** The whole of http/ and graphql/ on a free port of this machine, over the tables of `db`. */
 export async function startServer(
   db: Database,
-  {
-    limits = {},
-    status = () => CAUGHT_UP,
-    now = () => new Date(),
-    executor,
-  }: {
-    limits?: Partial<Limits>;
-    status?: () => StreamStatus | undefined;
-    now?: () => Date;
-    /** Instead of both executors one after the other. */
-    executor?: Parameters<typeof createGraphqlServer>[2];
-  } = {},
+  { limits = {}, status = () => CAUGHT_UP, now = () => new Date(), executor, live }: ServerOptions = {},
 ): Promise<LiveServer> {
   const logged: { level: string; fields: Json; message: string }[] = [];
   const write = (level: string) => (fields: Json, message: string) => void logged.push({ level, fields, message });
@@ -79,6 +78,7 @@ export async function startServer(
     // Its clock stands still, so that what a request costs does not depend on how fast the machine is.
     collectionCache: createCollectionCache({ now: () => 0 }),
     consumerStatus: status,
+    live,
     limits: all,
     now,
   };
@@ -92,6 +92,7 @@ export async function startServer(
     ready: () => checkReadiness((signal) => getCollections(db, ['any'], newCall(signal)), null),
     staticDir,
     log,
+    endSubscriptions: () => live?.close(),
   });
   const url = await http.listen({ host: '127.0.0.1', port: 0 });
   const post = (body: string, headers: Record<string, string> = {}) =>

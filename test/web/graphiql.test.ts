@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_LIMITS } from '../../src/graphql/limits.js';
 import { createGraphqlServer } from '../../src/graphql/server.js';
 import { buildHttp } from '../../src/http/server.js';
+import { createHub } from '../../src/live/hub.js';
 import { createCellCache } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { silentLog } from '../../src/log.js';
@@ -18,6 +19,7 @@ import { createCollection } from '../../src/store/collections.js';
 import { createMarker } from '../../src/store/markers.js';
 import { newCall } from '../../src/store/meter.js';
 import { noMarkerCache } from '../support/no-marker-cache.js';
+import { markerRecord } from '../live/records.js';
 import { testDatabase } from '../support/test-database.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -42,10 +44,10 @@ describe('the example queries of GraphiQL', () => {
   it('show every field that the API can be asked for at its top, and of a viewport', () => {
     const asked = new Set<string>();
     for (const { text } of examples) visit(parse(text), { Field: ({ name }) => void asked.add(name.value) });
-    for (const type of ['Query', 'Mutation', 'Viewport']) {
+    for (const type of ['Query', 'Mutation', 'Viewport', 'Subscription']) {
       const fields = Object.keys((schema.getType(type) as unknown as { getFields(): object }).getFields());
-      // `marker` of Query takes an id and is shown by its namesake of a collection.
-      expect(fields.filter((field) => !asked.has(field))).toEqual([]);
+      // `marker` of Query takes an id and is shown by its namesake of a collection. A document subscribes to one thing.
+      expect(fields.filter((field) => !asked.has(field) && field !== 'readingRecorded')).toEqual([]);
     }
   });
 });
@@ -68,6 +70,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the GraphiQL page in a browser', async (
   let browser: Browser;
   let http: ReturnType<typeof buildHttp>;
   let url = '';
+  const hub = createHub({ keys: db.keys, log: silentLog, now: () => Date.now() });
 
   beforeAll(async () => {
     staticDir = await mkdtemp(join(tmpdir(), 'cellport-graphiql-'));
@@ -80,13 +83,21 @@ describe.skipIf(!existsSync(CHROMIUM))('the GraphiQL page in a browser', async (
         markerCache: noMarkerCache(db),
         collectionCache: createCollectionCache({ now }),
         consumerStatus: () => undefined,
+        live: hub,
         limits: DEFAULT_LIMITS,
         now: () => new Date(),
       },
       silentLog,
     );
     const ready = () => Promise.resolve({ ready: true, reasons: [], stream: null });
-    http = buildHttp({ graphql, limits: DEFAULT_LIMITS, ready, staticDir, log: silentLog });
+    http = buildHttp({
+      graphql,
+      limits: DEFAULT_LIMITS,
+      ready,
+      staticDir,
+      log: silentLog,
+      endSubscriptions: () => hub.close(),
+    });
     url = await http.listen({ host: '127.0.0.1', port: 0 });
     const cities = await createCollection(db, { key: 'cities', name: 'Cities' }, new Date().toISOString(), newCall());
     const input = { key: '2643743', name: 'London', position: { lng: -0.12574, lat: 51.50853 } };
@@ -121,6 +132,29 @@ describe.skipIf(!existsSync(CHROMIUM))('the GraphiQL page in a browser', async (
     await run.click();
     await page.locator('.result-window', { hasText: 'London' }).waitFor({ timeout: 50_000 });
     expect({ elsewhere, faults }).toEqual({ elsewhere: [], faults: [] });
+    await page.close();
+  }, 300_000);
+
+  it('runs subscriptions, and shows what they bring', async () => {
+    await createCollection(db, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
+    hub.hearing();
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    const faults: string[] = [];
+    page.on('console', (message) => {
+      if (message.type() === 'error') faults.push(message.text());
+    });
+    await page.goto(`${url}/graphiql/`);
+    await page.locator('.graphiql-tab', { hasText: 'Live' }).click();
+    await page.locator('.graphiql-query-editor .view-lines', { hasText: 'markerChanged' }).waitFor({ timeout: 50_000 });
+    await page.locator('.graphiql-execute-button').click();
+    let sequence = 0;
+    const telling = setInterval(() => {
+      sequence += 1;
+      hub.take(markerRecord(db.keys, { sequence: String(sequence), key: `park${sequence}`, after: [16.9, 52.4] }));
+    }, 200);
+    await page.locator('.result-window', { hasText: 'CREATED' }).waitFor({ timeout: 50_000 });
+    clearInterval(telling);
+    expect(faults).toEqual([]);
     await page.close();
   }, 300_000);
 });

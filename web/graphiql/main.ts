@@ -2,7 +2,9 @@ import 'graphiql/setup-workers/vite';
 import 'graphiql/style.css';
 import './style.css';
 
-import { GraphiQL } from 'graphiql';
+import { GraphiQL, type GraphiQLProps } from 'graphiql';
+import { getOperationAST } from 'graphql';
+import { createClient } from 'graphql-ws';
 import { createElement } from 'react';
 import { createRoot } from 'react-dom/client';
 
@@ -28,6 +30,21 @@ async function send(request: Request, options?: { readonly headers?: Readonly<Re
   return response.json();
 }
 
+const live = createClient({ url: `${location.protocol.replace('http', 'ws')}//${location.host}/graphql` });
+
+/** Runs an operation: subscriptions over a WebSocket, answer by answer, all else by POST. */
+const run: GraphiQLProps['fetcher'] = (request, options) => {
+  const { query, variables, operationName } = request as Request;
+  const operation = options?.documentAST && getOperationAST(options.documentAST, operationName);
+  if (operation?.operation !== 'subscription') return send(request, options);
+  // The two libraries describe the same answers, one of them with fields that may be undefined.
+  return live.iterate({
+    query,
+    variables: variables as Record<string, unknown> | undefined,
+    operationName: operationName ?? undefined,
+  }) as AsyncIterableIterator<object>;
+};
+
 /** The example queries in the order of their file names, one tab each. */
 const examples = Object.entries(
   import.meta.glob<string>('./examples/*.graphql', { query: '?raw', import: 'default', eager: true }),
@@ -38,5 +55,5 @@ const examples = Object.entries(
 const place = document.querySelector('#graphiql');
 if (place === null) throw new Error('the page has lost its place for GraphiQL');
 createRoot(place).render(
-  createElement(GraphiQL, { fetcher: send, defaultTabs: examples }, createElement(GraphiQL.Logo, null, 'Cellport')),
+  createElement(GraphiQL, { fetcher: run, defaultTabs: examples }, createElement(GraphiQL.Logo, null, 'Cellport')),
 );

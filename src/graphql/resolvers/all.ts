@@ -5,6 +5,7 @@ import { collection } from './collection.js';
 import { marker } from './marker.js';
 import { mutation } from './mutation.js';
 import { query } from './query.js';
+import { subscription } from './subscription.js';
 import { viewport } from './viewport.js';
 
 /** Whatever has no resolver here is a property of its parent by the same name. */
@@ -12,6 +13,7 @@ export const resolvers: Resolvers = {
   ...scalars,
   Query: query,
   Mutation: mutation,
+  Subscription: subscription,
   Node: { __resolveType: (node) => ('prefixLength' in node ? 'Collection' : 'Marker') },
   Collection: collection,
   Marker: marker,

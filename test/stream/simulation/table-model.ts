@@ -176,6 +176,7 @@ export class TableModel {
     this.#known(stream);
     const shard = this.#shards.find((candidate) => candidate.id === id);
     if (shard === undefined) throw new StreamFailure('gone');
+    if (start.type === 'newest') throw new Error('no reader of the simulation begins at the newest record');
     const iterator = {
       shard,
       after: start.type === 'oldest' ? undefined : BigInt(start.sequence),

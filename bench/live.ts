@@ -1,0 +1,172 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Client, createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+
+import { DEFAULT_LIMITS } from '../src/graphql/limits.js';
+import { createGraphqlServer } from '../src/graphql/server.js';
+import { buildHttp } from '../src/http/server.js';
+import { createHub } from '../src/live/hub.js';
+import { createCellCache } from '../src/loaders/cell-cache.js';
+import { createCollectionCache } from '../src/loaders/collection-cache.js';
+import { silentLog } from '../src/log.js';
+import type { Database } from '../src/store/database.js';
+import { createMarker } from '../src/store/markers.js';
+import { newCall } from '../src/store/meter.js';
+import { noMarkerCache } from '../test/support/no-marker-cache.js';
+import { quantile, shown } from './rig/statistics.js';
+import type { Benchmark, Section } from './section.js';
+import { type FreshTables, withFreshTables } from './stream/fresh-tables.js';
+import { consumerOf } from './stream/keep-cells.js';
+
+const SUBSCRIBERS = 1_000;
+const WRITES = 1_000;
+const WRITES_A_SECOND = 25;
+const BAR_MS = 1_000;
+/** How long the last change may be on its way before it counts as lost. */
+const PATIENCE_MS = 15_000;
+
+const QUERY = `subscription ($bounds: BoundsInput!) {
+  markerChanged(collection: "places", bounds: $bounds) { kind id marker { key name position { lng lat } } }
+}`;
+
+/** A rectangle of its own for each subscriber, a twentieth of a degree apart from the next. */
+const placeOf = (subscriber: number) => ({
+  lng: -10 + (subscriber % 100) * 0.1,
+  lat: 40 + Math.floor(subscriber / 100) * 0.1,
+});
+
+function boundsOf(subscriber: number) {
+  const { lng, lat } = placeOf(subscriber);
+  return { west: lng - 0.025, south: lat - 0.025, east: lng + 0.025, north: lat + 0.025 };
+}
+
+async function startServer(db: Database, hub: ReturnType<typeof createHub>) {
+  const now = () => performance.now();
+  const graphql = await createGraphqlServer(
+    {
+      db,
+      cellCache: createCellCache({ maxBytes: 0, trusted: () => false, now }),
+      markerCache: noMarkerCache(db),
+      collectionCache: createCollectionCache({ now }),
+      consumerStatus: () => undefined,
+      live: hub,
+      limits: DEFAULT_LIMITS,
+      now: () => new Date(),
+    },
+    silentLog,
+  );
+  const ready = async () => ({ ready: true, reasons: [], stream: null });
+  const endSubscriptions = () => hub.close();
+  const http = buildHttp({ graphql, limits: DEFAULT_LIMITS, ready, staticDir: '', log: silentLog, endSubscriptions });
+  const url = await http.listen({ host: '127.0.0.1', port: 0 });
+  return {
+    url: `${url.replace('http', 'ws')}/graphql`,
+    close: async () => {
+      await http.close();
+      await graphql.stop();
+    },
+  };
+}
+
+interface Outcome {
+  readonly delays: readonly number[];
+  /** Changes that came to somebody whom they do not concern. */
+  readonly strays: number;
+  readonly lost: number;
+}
+
+async function measure({ database, engine, collection, now }: FreshTables, subscribers: number, writes: number) {
+  const hub = createHub({ keys: database.keys, log: silentLog, now: () => Date.now() });
+  const stop = new AbortController();
+  const running = consumerOf(database, engine, undefined, (record) => hub.take(record)).run(stop.signal);
+  hub.hearing();
+  const server = await startServer(database, hub);
+  const clients: Client[] = [];
+  const sentAt = new Map<string, number>();
+  const delays: number[] = [];
+  let heard = 0;
+  let strays = 0;
+  const settled = new Set<number>();
+  try {
+    for (let subscriber = 0; subscriber < subscribers; subscriber += 1) {
+      const client = createClient({ url: server.url, webSocketImpl: WebSocket, lazy: true, retryAttempts: 0 });
+      clients.push(client);
+      client.subscribe<{ markerChanged: { id: string } }>(
+        { query: QUERY, variables: { bounds: boundsOf(subscriber) } },
+        {
+          next: ({ data }) => {
+            const key = data?.markerChanged.id.split('::')[2];
+            if (key === undefined) return;
+            if (key === `hello-${subscriber}`) settled.add(subscriber);
+            else if (Number(key) % subscribers !== subscriber) strays += 1;
+            else {
+              heard += 1;
+              delays.push(performance.now() - (sentAt.get(key) ?? Number.NaN));
+            }
+          },
+          // Shows as changes that are lost.
+          error: () => undefined,
+          complete: () => undefined,
+        },
+      );
+    }
+    const create = (key: string, subscriber: number) =>
+      createMarker(database, collection, { key, position: placeOf(subscriber) }, now, newCall());
+    // A subscription stands when it has told of something.
+    await sleep(3_000);
+    for (let subscriber = 0; subscriber < subscribers; subscriber += 1) await create(`hello-${subscriber}`, subscriber);
+    while (settled.size < subscribers) await sleep(100);
+    const begun = performance.now();
+    const writing: Promise<unknown>[] = [];
+    for (let n = 0; n < writes; n += 1) {
+      await sleep(begun + (n * 1_000) / WRITES_A_SECOND - performance.now());
+      sentAt.set(String(n), performance.now());
+      writing.push(create(String(n), n % subscribers));
+    }
+    await Promise.all(writing);
+    for (const until = performance.now() + PATIENCE_MS; heard < writes && performance.now() < until;) await sleep(50);
+    return { delays, strays, lost: writes - heard } satisfies Outcome;
+  } finally {
+    stop.abort();
+    await running;
+    await Promise.all(clients.map(async (client) => client.dispose()));
+    await server.close();
+  }
+}
+
+/** How long a change takes from its write to the one subscriber whom it concerns. */
+export const liveChanges: Benchmark = {
+  name: 'live',
+  hasCounts: true,
+  async run({ quick, say }): Promise<Section> {
+    const subscribers = quick ? 100 : SUBSCRIBERS;
+    const writes = quick ? 100 : WRITES;
+    const { delays, strays, lost } = await withFreshTables((tables) => measure(tables, subscribers, writes));
+    const [p50, p99] = [quantile(delays, 0.5), quantile(delays, 0.99)];
+    say(`${delays.length} changes: p50 ${shown(p50, 0)} ms, p99 ${shown(p99, 0)} ms, ${strays} strays, ${lost} lost`);
+    return {
+      title: `Live: ${subscribers.toLocaleString('en')} subscribers on one server`,
+      rows: [
+        {
+          what: `changes that came to another subscriber, or to none, of ${writes.toLocaleString('en')}`,
+          bar: 'none',
+          measured: `${strays} and ${lost}`,
+          against: '—',
+          holds: strays === 0 && lost === 0,
+        },
+        {
+          what: 'from the call that writes a marker to its subscriber, p50 and p99',
+          bar: `at most ${BAR_MS.toLocaleString('en')} ms`,
+          measured: `${shown(p50, 0)} and ${shown(p99, 0)} ms`,
+          against: 'the stream is read every 200 ms',
+          holds: quick ? undefined : p99 <= BAR_MS,
+        },
+      ],
+      text: [
+        `Each subscriber has a WebSocket and a rectangle of its own; ${WRITES_A_SECOND} markers a second are written, each into one of`,
+        'the rectangles. The server, its consumer, which keeps the cells meanwhile, all clients and the writer are one process',
+        'and share the machine with DynamoDB Local.',
+      ].join('\n'),
+    };
+  },
+};

@@ -1,0 +1,150 @@
+import { type Area, areaContains } from '../geo/bounds.js';
+import { type Point, canonicalLng } from '../geo/point.js';
+import { markerId } from '../keys/ids.js';
+import type { Keyspace } from '../keys/keyspace.js';
+import type { Marker, Properties } from '../model/marker.js';
+import { markerFromBase } from '../store/marker-item.js';
+import { itemOfImage } from '../store/query-items.js';
+import { type StreamRecord, type WireImage, degrees } from '../stream/change.js';
+
+/** What happened to a marker, as seen from a rectangle where there is one. */
+export type ChangeKind = 'CREATED' | 'UPDATED' | 'MOVED' | 'DELETED' | 'ENTERED' | 'LEFT';
+
+/** A change of a marker as clients are told of it. */
+export interface MarkerChange {
+  readonly kind: ChangeKind;
+  readonly id: string;
+  readonly marker: Marker | null;
+  readonly previous: Point | null;
+  /** RFC 3339, UTC. */
+  readonly at: string;
+}
+
+/** A reading as clients are told of it. */
+export interface RecordedReading {
+  /** RFC 3339, UTC, milliseconds. */
+  readonly at: string;
+  readonly values: Properties;
+}
+
+interface Event {
+  /** How keys name the collection, and the marker's key. */
+  readonly scope: string;
+  readonly key: string;
+  /** When it was written, in milliseconds since 1970, cut to the second or to the minute. */
+  readonly at: number;
+  /** The item as the change left it. */
+  readonly image: WireImage | undefined;
+}
+
+/** A record of a marker: where it stood and where it stands; undefined where it is not there. */
+export interface MarkerEvent extends Event {
+  readonly type: 'marker';
+  readonly before: Point | undefined;
+  readonly after: Point | undefined;
+}
+
+/** A record of a reading that was stored. */
+export interface ReadingEvent extends Event {
+  readonly type: 'reading';
+  readonly instant: string;
+}
+
+export type LiveEvent = MarkerEvent | ReadingEvent;
+
+const textOf = (image: WireImage, name: string) => {
+  const text = image[name]?.['S'];
+  return typeof text === 'string' ? text : undefined;
+};
+
+/** Where an image says that a marker stands. What cannot be understood counts as not there, as it does for the cells. */
+function positionIn(image: WireImage | undefined): Point | undefined {
+  const lng = degrees(image?.['lng'], 180);
+  const lat = degrees(image?.['lat'], 90);
+  return lng === undefined || lat === undefined ? undefined : { lng, lat };
+}
+
+/** What clients might want to know of a record; undefined where there is nothing. */
+export function eventOf(
+  keys: Pick<Keyspace, 'parseMarker' | 'parseReading'>,
+  { keys: named, at, before: old, after: image }: Pick<StreamRecord, 'keys' | 'at' | 'before' | 'after'>,
+): LiveEvent | undefined {
+  const pk = textOf(named, 'pk');
+  const sk = textOf(named, 'sk');
+  if (pk === undefined || sk === undefined) return undefined;
+  const marker = keys.parseMarker({ pk, sk });
+  if (marker !== undefined) {
+    const before = positionIn(old);
+    const after = positionIn(image);
+    if (before === undefined && after === undefined) return undefined;
+    return { type: 'marker', ...marker, at, before, after, image };
+  }
+  const reading = image === undefined ? undefined : keys.parseReading({ pk, sk });
+  return reading && { type: 'reading', ...reading, at, image };
+}
+
+const isSamePlace = (a: Point, b: Point) => canonicalLng(a.lng) === canonicalLng(b.lng) && a.lat === b.lat;
+
+/** What a change is as seen from a rectangle, or from everywhere; undefined where it does not concern it. */
+export function changeKind(
+  { before, after }: Pick<MarkerEvent, 'before' | 'after'>,
+  area?: Area,
+): ChangeKind | undefined {
+  const inside = (point: Point) => area === undefined || areaContains(area, point);
+  if (before === undefined) return after !== undefined && inside(after) ? 'CREATED' : undefined;
+  if (after === undefined) return inside(before) ? 'DELETED' : undefined;
+  const [was, is] = [inside(before), inside(after)];
+  if (!was && !is) return undefined;
+  if (was !== is) return is ? 'ENTERED' : 'LEFT';
+  return isSamePlace(before, after) ? 'UPDATED' : 'MOVED';
+}
+
+const decoded = new WeakMap<MarkerEvent, Marker | null>();
+
+/** The marker as an event left it, read from its image once for all who are told. */
+function markerOf(keys: Keyspace, event: MarkerEvent, collection: string): Marker | null {
+  const known = decoded.get(event);
+  if (known !== undefined) return known;
+  const { after, image } = event;
+  const marker =
+    after === undefined || image === undefined ? null : markerFromBase(keys, itemOfImage(image), { key: collection });
+  decoded.set(event, marker ?? null);
+  return marker ?? null;
+}
+
+/** What a client is told of an event. */
+export function toldChange(keys: Keyspace, event: MarkerEvent, kind: ChangeKind, collection: string): MarkerChange {
+  return {
+    kind,
+    id: markerId(collection, event.key),
+    marker: markerOf(keys, event, collection),
+    previous: event.before ?? null,
+    at: new Date(event.at).toISOString(),
+  };
+}
+
+/** A reading as it was stored; undefined where it has expired by `now` (milliseconds since 1970) or is of no use. */
+export function toldReading({ instant, image = {} }: ReadingEvent, now: number): RecordedReading | undefined {
+  const { values, ttl } = itemOfImage(image);
+  if (typeof values !== 'object' || values === null || Number.isNaN(Date.parse(instant))) return undefined;
+  if (typeof ttl === 'number' && ttl * 1_000 <= now) return undefined;
+  return { at: instant, values: values as Properties };
+}
+
+/** When the marker was made that a reading is of: one made anew under the same key has none of its readings. */
+export function readingOf({ image = {} }: ReadingEvent): string | undefined {
+  return textOf(image, 'of');
+}
+
+/** About how many bytes of memory an event takes. */
+export function eventBytes({ key, image }: LiveEvent): number {
+  return 400 + key.length + (image === undefined ? 0 : wireBytes(image));
+}
+
+function wireBytes(value: unknown): number {
+  if (typeof value === 'string') return 16 + value.length;
+  if (typeof value !== 'object' || value === null) return 16;
+  let bytes = 32;
+  for (const name in value) bytes += 16 + name.length + wireBytes((value as Record<string, unknown>)[name]);
+  return bytes;
+}

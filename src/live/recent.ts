@@ -1,0 +1,83 @@
+import { type LiveEvent, eventBytes } from './change.js';
+
+/** The latest events of this process, bounded in bytes: what clients that come back have missed. */
+export interface RecentEvents {
+  /** Adds one that just came; gives about how many bytes it takes. */
+  add(event: LiveEvent): number;
+  /** Puts older ones before all there are: all that were written at `from` or later, up to those that are here. */
+  addEarlier(events: readonly LiveEvent[], from: number): void;
+  /** Events that may have been written at `from` or later, of one collection or of all, in the order in which they came. */
+  since(from: number, scope?: string): LiveEvent[];
+  /** From when on every event is known, in milliseconds since 1970; Infinity where that is not known of any time. */
+  completeFrom(): number;
+  /** Forgets everything; every event that is written at `from` or later is going to be added. */
+  restart(from: number): void;
+}
+
+interface Entry {
+  readonly event: LiveEvent;
+  readonly bytes: number;
+}
+
+/**
+ * The moment by which an event was written at the latest: times are cut to the second, and to the minute by DynamoDB
+ * Local, which cannot be told from a time that happens to be a whole minute.
+ */
+const writtenBy = ({ at }: LiveEvent) => at + (at % 60_000 === 0 ? 59_999 : 999);
+
+/** Remembers events of about `maxBytes`. */
+export function createRecentEvents(maxBytes: number): RecentEvents {
+  let entries: Entry[] = [];
+  /** Entries before it are forgotten. */
+  let first = 0;
+  let bytes = 0;
+  let completeFrom = Infinity;
+
+  function evict(): void {
+    for (; bytes > maxBytes && first < entries.length; first += 1) {
+      const entry = entries[first];
+      if (entry === undefined) break;
+      bytes -= entry.bytes;
+      completeFrom = Math.max(completeFrom, writtenBy(entry.event) + 1);
+    }
+    // Moved rarely, so that forgetting costs nothing in the mean.
+    if (first > 1_000 && first > entries.length / 2) {
+      entries = entries.slice(first);
+      first = 0;
+    }
+  }
+
+  return {
+    add(event) {
+      const size = eventBytes(event);
+      entries.push({ event, bytes: size });
+      bytes += size;
+      evict();
+      return size;
+    },
+    addEarlier(earlier, from) {
+      const older = earlier.map((event) => ({ event, bytes: eventBytes(event) }));
+      entries = [...older, ...entries.slice(first)];
+      first = 0;
+      bytes += older.reduce((sum, entry) => sum + entry.bytes, 0);
+      completeFrom = from;
+      evict();
+    },
+    since(from, scope) {
+      const found: LiveEvent[] = [];
+      for (let index = first; index < entries.length; index += 1) {
+        const event = entries[index]?.event;
+        if (event !== undefined && writtenBy(event) >= from && (scope ?? event.scope) === event.scope)
+          found.push(event);
+      }
+      return found;
+    },
+    completeFrom: () => completeFrom,
+    restart(from) {
+      entries = [];
+      first = 0;
+      bytes = 0;
+      completeFrom = from;
+    },
+  };
+}

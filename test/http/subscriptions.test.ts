@@ -1,0 +1,255 @@
+import { createClient as createSseClient } from 'graphql-sse';
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import type { Collection } from '../../src/model/collection.js';
+import { createCollection } from '../../src/store/collections.js';
+import { newMarkerItem } from '../../src/store/marker-item.js';
+import { createMarker } from '../../src/store/markers.js';
+import { newCall } from '../../src/store/meter.js';
+import { send } from '../../src/store/send.js';
+import { type Collected, type Data, collect, hear, until, websocketClient } from '../live/support.js';
+import { testDatabase } from '../support/test-database.js';
+import { type LiveServer, startServer } from './live-server.js';
+
+const NOW = '2026-11-21T10:00:00.000Z';
+const BOX = { west: 179, south: -1, east: 181, north: 1 };
+const CHANGED = `subscription ($collection: String!, $bounds: BoundsInput, $since: DateTime) {
+  markerChanged(collection: $collection, bounds: $bounds, since: $since) {
+    kind id previous { lng lat } at marker { key name position { lng lat } collection { name } properties }
+  }
+}`;
+
+const db = await testDatabase();
+const begun = Date.now();
+const heard = hear(db);
+let server: LiveServer;
+let parks: Collection;
+
+beforeAll(async () => {
+  parks = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
+  await createCollection(db, { key: 'others', name: 'Others' }, NOW, newCall());
+  server = await startServer(db, { live: heard.hub, limits: { subscriptionsPerConnection: 3 } });
+});
+afterAll(async () => {
+  await server.close();
+  await heard.stop();
+});
+
+/** Writes a marker as anybody could who has the table. */
+async function put(key: string, lng: number, lat: number, name = key): Promise<void> {
+  const item = newMarkerItem(db, parks, { key, position: { lng, lat }, name }, NOW);
+  await send(db, 'put', { TableName: db.tables.entities, Item: item }, newCall());
+}
+
+const remove = (key: string) =>
+  send(db, 'delete', { TableName: db.tables.entities, Key: db.keys.marker('parks', key) }, newCall());
+
+/** What is told of others than the markers that were to show that somebody listens. */
+const mine = ({ data }: Collected) => data.filter(({ markerChanged: { id } }) => !id.includes('first-'));
+
+const kinds = (data: readonly Data[]) =>
+  data.map(({ markerChanged: { kind, id } }) => `${kind} ${id.split('::').at(-1)}`);
+
+describe('over a WebSocket', () => {
+  test('each subscriber is told of the changes in its rectangle, whoever wrote them, over the antimeridian too', async () => {
+    const client = websocketClient(server.url);
+    const all = collect(client, CHANGED, { collection: 'parks' });
+    const inside = collect(client, CHANGED, { collection: 'parks', bounds: BOX });
+    const elsewhere = collect(client, CHANGED, { collection: 'others' });
+    // Until one is heard of, nobody knows that the subscriptions stand.
+    for (let n = 0; all.data.length === 0 || inside.data.length === 0; n += 1) {
+      await put(`first-${n}`, 180, 0);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    await createMarker(db, parks, { key: 'a', position: { lng: 179.5, lat: 0.5 } }, NOW, newCall());
+    await put('a', 179.5, 0.5, 'renamed');
+    await put('a', -179.5, 0.5);
+    await put('a', 10, 10);
+    await put('a', 11, 10);
+    await put('a', 180, 1);
+    await put('a', -180, 1, 'on the line');
+    await remove('a');
+    await put('last', 180, -1);
+    await until(() => kinds(inside.data).includes('CREATED last') && kinds(all.data).includes('CREATED last'));
+    expect(kinds(mine(all))).toEqual([
+      'CREATED a',
+      'UPDATED a',
+      'MOVED a',
+      'MOVED a',
+      'MOVED a',
+      'MOVED a',
+      'UPDATED a',
+      'DELETED a',
+      'CREATED last',
+    ]);
+    expect(kinds(mine(inside))).toEqual([
+      'CREATED a',
+      'UPDATED a',
+      'MOVED a',
+      'LEFT a',
+      'ENTERED a',
+      'UPDATED a',
+      'DELETED a',
+      'CREATED last',
+    ]);
+    const [, , moved, left, entered, , deleted] = mine(inside).map(({ markerChanged }) => markerChanged);
+    expect(moved).toMatchObject({
+      id: 'marker::parks::a',
+      previous: { lng: 179.5, lat: 0.5 },
+      marker: {
+        key: 'a',
+        name: 'a',
+        position: { lng: -179.5, lat: 0.5 },
+        collection: { name: 'Parks' },
+        properties: {},
+      },
+    });
+    expect(left).toMatchObject({ marker: { position: { lng: 10, lat: 10 } }, previous: { lng: -179.5, lat: 0.5 } });
+    expect(entered).toMatchObject({ marker: { position: { lng: 180, lat: 1 } }, previous: { lng: 11, lat: 10 } });
+    expect(deleted).toMatchObject({ marker: null, previous: { lng: -180, lat: 1 } });
+    expect(elsewhere.data).toEqual([]);
+    expect([all, inside, elsewhere].flatMap(({ errors }) => errors)).toEqual([]);
+    await client.dispose();
+  });
+});
+
+test('what was missed while away is told first, readings too, and a moment too long ago is refused by name', async () => {
+  const client = websocketClient(server.url);
+  const query = CHANGED;
+  // From about when the server began to hear, of which it has to ask the stream.
+  const from = Math.ceil(begun / 1_000) * 1_000;
+  await until(() => Date.now() >= from);
+  await put('away', 1, 1);
+  await put('away', 2, 2);
+  const second = new Date(from).toISOString();
+  const back = collect(client, query, { collection: 'parks', since: second });
+  await until(() => kinds(back.data).includes('MOVED away'));
+
+  const reading = { ...db.keys.marker('parks', 'away'), sk: 'reading::2026-11-21T10:00:00.000Z' };
+  const readings = collect(
+    client,
+    'subscription { readingRecorded(marker: "marker::parks::away", since: "' + second + '") { at values } }',
+  );
+  const item = { ...reading, of: NOW, values: { celsius: 21.5 } };
+  await send(db, 'put', { TableName: db.tables.entities, Item: item }, newCall());
+  await until(() => readings.data.length > 0);
+  expect(readings.data).toEqual([{ readingRecorded: { at: '2026-11-21T10:00:00.000Z', values: { celsius: 21.5 } } }]);
+
+  const early = collect(client, query, { collection: 'parks', since: '2020-01-01T00:00:00Z' });
+  await until(() => early.ended !== undefined);
+  expect(early.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', field: 'since' } }]);
+  expect(early.errors[0]?.message).toMatch(/since must be 20\d\d-.*Z or later/);
+  await client.dispose();
+});
+
+describe('over server-sent events', () => {
+  test('changes arrive, and clients may leave at any time', async () => {
+    const client = createSseClient({ url: `${server.url}/graphql/stream`, retryAttempts: 0 });
+    const results = client.iterate<Data>({
+      query: CHANGED,
+      variables: { collection: 'parks', bounds: { west: 49, south: 49, east: 51, north: 51 } },
+    });
+    const first = results.next();
+    let arrived = false;
+    void first.then(() => (arrived = true));
+    for (let n = 0; !arrived; n += 1) {
+      await put(`sse-${n}`, 50, 50);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    expect((await first).value).toMatchObject({ data: { markerChanged: { kind: 'CREATED', previous: null } } });
+    await results.return?.();
+    client.dispose();
+  });
+
+  test('a GET is answered as an EventSource has it, errors and the end included', async () => {
+    const query = encodeURIComponent('subscription { markerChanged(collection: "nowhere") { id } }');
+    const response = await fetch(`${server.url}/graphql/stream?query=${query}`);
+    expect(response.headers.get('content-type')).toMatch('text/event-stream');
+    const text = await response.text();
+    const [, next = '', complete] = text.split(/\n\n/);
+    expect(next).toMatch(/^event: next\ndata: /);
+    expect(JSON.parse(next.slice(next.indexOf('{')))).toMatchObject({
+      errors: [{ extensions: { code: 'NOT_FOUND' } }],
+    });
+    expect(complete).toBe('event: complete\ndata: ');
+  });
+});
+
+describe('what cannot be', () => {
+  const cases: [what: string, query: string, code: string][] = [
+    ['a collection that does not exist', 'subscription { markerChanged(collection: "none") { id } }', 'NOT_FOUND'],
+    [
+      'a marker that does not exist',
+      'subscription { readingRecorded(marker: "marker::parks::none") { at } }',
+      'NOT_FOUND',
+    ],
+    [
+      'a rectangle upside down',
+      'subscription { markerChanged(collection: "parks", bounds: { west: 0, south: 1, east: 1, north: 0 }) { id } }',
+      'BAD_USER_INPUT',
+    ],
+    [
+      'a moment that is none',
+      'subscription { markerChanged(collection: "parks", since: "now") { id } }',
+      'GRAPHQL_VALIDATION_FAILED',
+    ],
+    ['an unknown field', 'subscription { markerChanged(collection: "parks") { what } }', 'GRAPHQL_VALIDATION_FAILED'],
+    ['no GraphQL', 'subscription {', 'GRAPHQL_PARSE_FAILED'],
+    ['a missing variable', 'subscription ($c: String!) { markerChanged(collection: $c) { id } }', 'BAD_USER_INPUT'],
+    ['a query', '{ collections { nodes { key } } }', 'BAD_USER_INPUT'],
+    [
+      'more than one field',
+      'subscription { markerChanged(collection: "parks") { id } two: markerChanged(collection: "parks") { id } }',
+      'GRAPHQL_VALIDATION_FAILED',
+    ],
+    [
+      'a document that is too deep',
+      `subscription { markerChanged(collection: "parks") { marker { cell(precision: 1) { ${'parent { '.repeat(20)} count ${'}'.repeat(20)} } } } }`,
+      'LIMIT_EXCEEDED',
+    ],
+  ];
+
+  test.each(cases)('is refused with a code: %s', async (_what, query, code) => {
+    const client = websocketClient(server.url);
+    const refused = collect(client, query);
+    await until(() => refused.ended !== undefined);
+    expect(refused.data).toEqual([]);
+    expect(refused.errors[0]).toMatchObject({ extensions: { code } });
+    await client.dispose();
+  });
+
+  test('a subscription by POST is told where to go', async () => {
+    const { errors } = await server.ask('subscription { markerChanged(collection: "parks") { id } }');
+    expect(errors).toMatchObject([
+      { message: expect.stringMatching('/graphql/stream'), extensions: { code: 'BAD_USER_INPUT' } },
+    ]);
+  });
+
+  test('more subscriptions on a connection than are allowed', async () => {
+    const client = websocketClient(server.url);
+    const all = Array.from({ length: 4 }, () => collect(client, CHANGED, { collection: 'parks' }));
+    await until(() => all.some(({ ended }) => ended !== undefined));
+    const refused = all.filter(({ ended }) => ended !== undefined);
+    expect(refused.map(({ errors }) => errors)).toMatchObject([[{ extensions: { code: 'LIMIT_EXCEEDED', limit: 3 } }]]);
+    // One that ends makes room.
+    all[0]?.stop();
+    const fifth = collect(client, CHANGED, { collection: 'none' });
+    await until(() => fifth.ended !== undefined);
+    expect(fifth.errors).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
+    await client.dispose();
+  });
+
+  test('a page of another site', async () => {
+    const address = `${server.url.replace('http', 'ws')}/graphql`;
+    const refused = new WebSocket(address, 'graphql-transport-ws', { origin: 'https://evil.example' });
+    const [error] = (await once(refused, 'error')) as [Error];
+    expect(error.message).toMatch('403');
+    const own = new WebSocket(address, 'graphql-transport-ws', { origin: server.url });
+    await once(own, 'open');
+    own.close();
+    const lost = new WebSocket(`${server.url.replace('http', 'ws')}/other`, 'graphql-transport-ws');
+    expect(((await once(lost, 'error')) as [Error])[0].message).toMatch('404');
+  });
+});

@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { type Area, areaContains, normalizeBounds } from '../../src/geo/bounds.js';
+import { createKeyspace } from '../../src/keys/keyspace.js';
+import { changeKind, eventOf, toldChange } from '../../src/live/change.js';
+import { createWatchers } from '../../src/live/watchers.js';
+import { aPoint, anArea, pointsNear } from '../geo/arbitraries.js';
+import { markerRecord } from './records.js';
+
+const keys = createKeyspace('readable');
+/** Positions at the edges of an area and anywhere; none where there was no marker. */
+const somewhere = (area: Area) => fc.option(fc.oneof(aPoint, pointsNear(area)), { nil: undefined });
+const anAreaWithChange = anArea.chain((area) =>
+  fc.record({ area: fc.constant(area), before: somewhere(area), after: somewhere(area) }),
+);
+
+test('what a change is follows from where the marker was and is, as seen from any rectangle', () => {
+  fc.assert(
+    fc.property(anAreaWithChange, ({ area, before, after }) => {
+      const [was, is] = [before, after].map((point) => point !== undefined && areaContains(area, point));
+      const apart = Math.abs((before?.lng ?? 0) - (after?.lng ?? 0));
+      const same = before?.lat === after?.lat && (apart === 0 || apart === 360);
+      const kind = changeKind({ before, after }, area);
+      if (was !== true && is !== true) expect(kind).toBeUndefined();
+      else if (was !== true) expect(kind).toBe(before === undefined ? 'CREATED' : 'ENTERED');
+      else if (is !== true) expect(kind).toBe(after === undefined ? 'DELETED' : 'LEFT');
+      else expect(kind).toBe(same ? 'UPDATED' : 'MOVED');
+      // From everywhere it is the same without edges.
+      const whole = changeKind({ before, after });
+      if (before === undefined) expect(whole).toBe(after === undefined ? undefined : 'CREATED');
+      else if (after === undefined) expect(whole).toBe('DELETED');
+      else expect(whole).toBe(same ? 'UPDATED' : 'MOVED');
+    }),
+  );
+});
+
+test('whoever has to be told is among those who are asked, and of small rectangles few others are', () => {
+  fc.assert(
+    fc.property(fc.array(anAreaWithChange, { maxLength: 20 }), (all) => {
+      const watchers = createWatchers<number>();
+      all.forEach(({ area }, index) => watchers.add(index, area));
+      for (const event of all) {
+        const near = watchers.near(event);
+        all.forEach(({ area }, index) => {
+          if (changeKind(event, area) !== undefined) expect(near).toContain(index);
+        });
+      }
+      all.forEach(({ area }, index) => watchers.remove(index, area));
+      expect(watchers.isEmpty()).toBe(true);
+      for (const event of all) expect(watchers.near(event).size).toBe(0);
+    }),
+  );
+  const thousand = createWatchers<number>();
+  for (let n = 0; n < 1_000; n += 1) {
+    const west = (n % 350) - 180;
+    thousand.add(n, normalizeBounds('bounds', { west, south: (n % 170) - 90, east: west + 1, north: (n % 170) - 89 }));
+  }
+  expect(thousand.near({ before: { lng: 10.5, lat: 20.5 }, after: { lng: 11.5, lat: 20.5 } }).size).toBeLessThan(10);
+});
+
+test('an item that is no marker, or has no position, is nothing; one that gets a position is created', () => {
+  const record = markerRecord(keys, { sequence: '1', key: 'a', after: [1, 2] });
+  expect(eventOf(keys, { ...record, after: { ...record.after, lng: { S: 'far' } } })).toBeUndefined();
+  expect(eventOf(keys, { ...record, keys: { pk: { S: 'collection' }, sk: { S: 'parks' } } })).toBeUndefined();
+  const mended = eventOf(keys, { ...record, before: { ...record.after, lat: { N: '91' } } });
+  expect(mended).toMatchObject({
+    type: 'marker',
+    scope: 'parks',
+    key: 'a',
+    before: undefined,
+    after: { lng: 1, lat: 2 },
+  });
+});
+
+test('a change is told with the marker as it left it, its image untouched, empty maps of DynamoDB Local included', () => {
+  const record = markerRecord(keys, {
+    sequence: '1',
+    key: 'a',
+    before: [1, 2],
+    after: [3, 4],
+    properties: { colour: 'red' },
+  });
+  const after = { ...record.after, m: { M: { colour: { S: 'red' }, empty: {} } } };
+  const event = eventOf(keys, { ...record, at: 1_795_000_000_000, after });
+  if (event?.type !== 'marker') throw new Error('no event');
+  const told = toldChange(keys, event, 'MOVED', 'parks');
+  expect(told).toMatchObject({
+    kind: 'MOVED',
+    id: 'marker::parks::a',
+    previous: { lng: 1, lat: 2 },
+    at: '2026-11-18T11:06:40.000Z',
+  });
+  expect(told.marker).toMatchObject({
+    key: 'a',
+    position: { lng: 3, lat: 4 },
+    properties: { colour: 'red', empty: {} },
+  });
+  expect(toldChange(keys, event, 'LEFT', 'parks').marker).toBe(told.marker);
+  expect(after.m).toEqual({ M: { colour: { S: 'red' }, empty: {} } });
+});

@@ -1,0 +1,225 @@
+import { expect, test } from 'vitest';
+
+import { normalizeBounds } from '../../src/geo/bounds.js';
+import { createKeyspace } from '../../src/keys/keyspace.js';
+import type { MarkerChange } from '../../src/live/change.js';
+import { type HubOptions, createHub } from '../../src/live/hub.js';
+import { createQueue } from '../../src/live/queue.js';
+import { silentLog } from '../../src/log.js';
+import type { Collection } from '../../src/model/collection.js';
+import type { Marker } from '../../src/model/marker.js';
+import type { StreamRecord } from '../../src/stream/change.js';
+import { limitExceeded } from '../../src/errors.js';
+import { markerRecord } from './records.js';
+
+const keys = createKeyspace('readable');
+const parks = { key: 'parks', code: null } as Collection;
+/** The hub's time, in seconds since 1970, and what is told at it. */
+const START = 1_795_000_000;
+
+function world(options: Partial<HubOptions> = {}) {
+  const clock = { seconds: START };
+  const hub = createHub({ keys, log: silentLog, now: () => clock.seconds * 1_000, ...options });
+  let sequence = 0;
+  const record = (key: string, at = clock.seconds, properties = {}): StreamRecord =>
+    markerRecord(keys, { sequence: String((sequence += 1)), key, at, after: [1, 1], properties });
+  const open = (since?: number, area?: Parameters<typeof normalizeBounds>[1]) =>
+    hub.markerChanges({
+      collection: parks,
+      area: area && normalizeBounds('bounds', area),
+      since: since === undefined ? undefined : since * 1_000,
+    });
+  return { clock, hub, record, open };
+}
+
+/** What is there for a reader right now. */
+async function present(changes: AsyncIterableIterator<MarkerChange>, count: number): Promise<string[]> {
+  const found: string[] = [];
+  while (found.length < count) {
+    const { value, done } = await changes.next();
+    if (done === true) break;
+    found.push(value.id.split('::').at(-1) ?? '');
+  }
+  return found;
+}
+
+test('what comes is told in its order, to those who are there, once', async () => {
+  const { hub, record, open } = world();
+  hub.hearing();
+  hub.take(record('early'));
+  const changes = await open();
+  const [one, two] = [record('one'), record('two')];
+  for (const each of [one, two, one, two, record('three')]) hub.take(each);
+  expect(await present(changes, 3)).toEqual(['one', 'two', 'three']);
+});
+
+test('since a moment that is remembered, nothing is missing and nothing older comes', async () => {
+  const { clock, hub, record, open } = world();
+  hub.hearing();
+  for (let n = 0; n < 20; n += 1) {
+    clock.seconds = START + n;
+    hub.take(record(`m${n}`));
+  }
+  const changes = await open(START + 10);
+  hub.take(record('later'));
+  const expected = [...Array.from({ length: 10 }, (_, n) => `m${n + 10}`), 'later'];
+  expect(await present(changes, expected.length)).toEqual(expected);
+  // DynamoDB Local cuts times to the minute: this one may be of any moment in it.
+  hub.take(record('of this minute', START - (START % 60)));
+  expect(await present(await open(START + 19), 3)).toEqual(['m19', 'later', 'of this minute']);
+  // A moment to come is now.
+  const soon = await open(START + 1_000);
+  hub.take(record('next'));
+  expect(await present(soon, 1)).toEqual(['next']);
+});
+
+test('a moment from before it began to hear, or forgotten by now, is refused and the earliest one named', async () => {
+  const { clock, hub, record, open } = world({ memoryBytes: 20_000 });
+  hub.hearing();
+  await expect(open(START - 1)).rejects.toMatchObject({ code: 'BAD_USER_INPUT', details: { field: 'since' } });
+  clock.seconds = START + 100;
+  for (let n = 0; n < 39; n += 1) hub.take(record(`m${n}`, START + 100 + n, { text: 'x'.repeat(1_000) }));
+  clock.seconds = START + 200;
+  await expect(open(START + 10)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+  const refused = await open(START + 10).then(
+    () => '',
+    (error: Error) => error.message,
+  );
+  const earliest = Date.parse(/20\d\d-[^ ]*Z/.exec(refused.replace(/^.*must be /, ''))?.[0] ?? '') / 1_000;
+  const changes = await open(earliest);
+  const expected = Array.from({ length: START + 139 - earliest }, (_, n) => `m${earliest + n - START - 100}`);
+  expect(expected.length).toBeGreaterThan(5);
+  expect(await present(changes, expected.length)).toEqual(expected);
+});
+
+test('what it has not heard is read from the stream, once for all who ask, and joins what it has', async () => {
+  let reads = 0;
+  const past: StreamRecord[] = [];
+  const readStream: HubOptions['readStream'] = async (onRecord) => {
+    reads += 1;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    for (const each of past) onRecord(each);
+    return (START - 1_000) * 1_000;
+  };
+  const { clock, hub, record, open } = world({ readStream });
+  for (let n = 0; n < 10; n += 1) past.push(record(`m${n}`, START - 10 + n));
+  hub.hearing();
+  clock.seconds = START + 10;
+  hub.take(record('live'));
+  const all = await Promise.all([open(START - 5), open(START - 5), open(START - 3)]);
+  expect(reads).toBe(1);
+  expect(await present(all[0], 6)).toEqual(['m5', 'm6', 'm7', 'm8', 'm9', 'live']);
+  expect(await present(all[2], 4)).toEqual(['m7', 'm8', 'm9', 'live']);
+  expect(await present(await open(START - 9), 10)).toHaveLength(10);
+  // It reaches back no further, and asking again does not change that.
+  await expect(open(START - 2_000)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+  expect(reads).toBe(1);
+});
+
+test('a stream that cannot be read in time is not read again for every client', async () => {
+  let reads = 0;
+  const readStream: HubOptions['readStream'] = async () => {
+    reads += 1;
+    return undefined;
+  };
+  const { clock, hub, open } = world({ readStream });
+  hub.hearing();
+  for (let n = 0; n < 5; n += 1) await expect(open(START - 5)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+  expect(reads).toBe(1);
+  clock.seconds += 61;
+  await expect(open(START - 5)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+  expect(reads).toBe(2);
+});
+
+test('a hole ends every subscription, and the past begins anew behind it', async () => {
+  const { clock, hub, record, open } = world();
+  hub.hearing();
+  clock.seconds += 10;
+  hub.take(record('before'));
+  const changes = await open(START + 5);
+  expect(await present(changes, 1)).toEqual(['before']);
+  const waiting = changes.next();
+  hub.lost('for a test');
+  await expect(waiting).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  expect(await changes.next()).toMatchObject({ done: true });
+  hub.hearing();
+  await expect(open(START + 5)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+});
+
+test('a record that cannot be told ends subscriptions rather than be left out, and breaks nothing else', async () => {
+  const { hub, record, open } = world();
+  hub.hearing();
+  const changes = await open();
+  const waiting = changes.next();
+  const odd = record('odd');
+  hub.take({ ...odd, after: { ...odd.after, name: { X: 'no such type' } } });
+  await expect(waiting).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  const again = await open();
+  hub.take(record('even'));
+  expect(await present(again, 1)).toEqual(['even']);
+});
+
+test('readings are told to those who ask for their marker; expired ones and those of a former marker are not', async () => {
+  const { clock, hub } = world();
+  hub.hearing();
+  clock.seconds += 100;
+  let sequence = 0;
+  const reading = (
+    key: string,
+    second: number,
+    extra: Readonly<Record<string, Readonly<Record<string, string>>>> = {},
+  ) => {
+    const { pk } = keys.marker('parks', key);
+    const named = { pk: { S: pk }, sk: { S: `reading::2026-11-21T10:00:0${second}.000Z` } };
+    const after = { ...named, values: { M: { n: { N: String(second) } } }, of: { S: 'made' }, ...extra };
+    hub.take({
+      sequence: String((sequence += 1)),
+      event: 'INSERT',
+      at: clock.seconds * 1_000,
+      keys: named,
+      before: undefined,
+      after,
+    });
+  };
+  reading('a', 1);
+  reading('a', 2, { ttl: { N: String(START) } });
+  reading('a', 3, { of: { S: 'another life' } });
+  const marker = { key: 'a', createdAt: 'made' } as Marker;
+  const told = await hub.readings({ collection: parks, marker, since: (START + 50) * 1_000 });
+  reading('b', 4);
+  reading('a', 5, { ttl: { N: String(START + 1_000) } });
+  expect((await told.next()).value).toEqual({ at: '2026-11-21T10:00:01.000Z', values: { n: 1 } });
+  expect((await told.next()).value).toEqual({ at: '2026-11-21T10:00:05.000Z', values: { n: 5 } });
+});
+
+test('a reader that leaves is forgotten, while it waits too', async () => {
+  let ends = 0;
+  const queue = createQueue<number>(() => (ends += 1));
+  const waiting = queue.reader.next();
+  await queue.reader.return?.();
+  expect(await waiting).toMatchObject({ done: true });
+  queue.push(1, 1);
+  queue.end(limitExceeded('a', 1, 1, 'b'));
+  expect(await queue.reader.next()).toMatchObject({ done: true });
+  expect(ends).toBe(1);
+});
+
+test('a queue holds so many values and bytes and no more; what the reader has taken does not count', async () => {
+  for (const [values, bytes, size] of [
+    [3, 1_000, 1],
+    [1_000, 3, 1],
+    [1_000, 299, 100],
+  ] as const) {
+    let ends = 0;
+    const queue = createQueue<number>(() => (ends += 1), [-1].values(), { values, bytes });
+    for (let n = 0; n < 50; n += 1) {
+      queue.push(n, size);
+      if (n === 0) expect((await queue.reader.next()).value).toBe(-1);
+      expect((await queue.reader.next()).value).toBe(n);
+    }
+    for (let n = 0; n < 4; n += 1) queue.push(n, size);
+    expect(ends).toBe(1);
+    await expect(queue.reader.next()).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
+    expect(await queue.reader.next()).toMatchObject({ done: true });
+  }
+});

@@ -1,0 +1,32 @@
+import type { Keyspace } from '../../src/keys/keyspace.js';
+import type { StreamRecord, WireImage } from '../../src/stream/change.js';
+
+interface RecordInput {
+  readonly sequence: string;
+  readonly key: string;
+  readonly scope?: string;
+  /** Seconds since 1970. */
+  readonly at?: number;
+  readonly before?: readonly [lng: number, lat: number];
+  readonly after?: readonly [lng: number, lat: number];
+  readonly properties?: Readonly<Record<string, string>>;
+}
+
+const texts = (values: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(values).map(([name, text]) => [name, { S: text }]));
+
+/** A record of a marker as the stream would have it, with no more than is looked at. */
+export function markerRecord(keys: Keyspace, input: RecordInput): StreamRecord {
+  const { sequence, key, scope = 'parks', at = Math.floor(Date.now() / 1_000), properties = {} } = input;
+  const named = texts({ ...keys.marker(scope, key) });
+  const image = (position: readonly [lng: number, lat: number] | undefined): WireImage | undefined =>
+    position && {
+      ...named,
+      lng: { N: String(position[0]) },
+      lat: { N: String(position[1]) },
+      mc: { BOOL: true },
+      m: { M: texts(properties) },
+      createdAt: { S: '2026-11-21T10:00:00.000Z' },
+    };
+  return { sequence, event: '', at: at * 1_000, keys: named, before: image(input.before), after: image(input.after) };
+}

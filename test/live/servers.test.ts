@@ -1,0 +1,149 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import type { LiveHub } from '../../src/live/hub.js';
+import type { Collection } from '../../src/model/collection.js';
+import { createCollection } from '../../src/store/collections.js';
+import { createMarker } from '../../src/store/markers.js';
+import { newCall } from '../../src/store/meter.js';
+import { testDatabase } from '../support/test-database.js';
+import { hear, until } from './support.js';
+
+const NOW = '2026-11-21T10:00:00.000Z';
+
+/** The keys of all markers that one client of a server is told of; `error` is why it was told no more. */
+function listen(hub: LiveHub, collection: Collection, since?: number) {
+  const told: { keys: string[]; error: unknown; begun: Promise<void> } = {
+    keys: [],
+    error: undefined,
+    begun: Promise.resolve(),
+  };
+  const opened = hub.markerChanges({ collection, area: undefined, since });
+  told.begun = opened.then(() => undefined);
+  void (async () => {
+    try {
+      for await (const { id, kind } of await opened) if (kind === 'CREATED') told.keys.push(id.split('::')[2] ?? '');
+    } catch (error) {
+      told.error = error;
+    }
+  })();
+  return told;
+}
+
+const written = (prefix: string, count: number) => Array.from({ length: count }, (_, n) => `${prefix}${n}`);
+
+describe('servers that read the stream themselves', async () => {
+  const db = await testDatabase();
+
+  test('each tells every change once, that which keeps the cells and that which does not; none is lost when one takes over', async () => {
+    const parks = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
+    const write = async (keys: readonly string[]) => {
+      for (const key of keys) await createMarker(db, parks, { key, position: { lng: 1, lat: 1 } }, NOW, newCall());
+    };
+    const one = hear(db);
+    await until(() => one.cells.status().owner);
+    const two = hear(db);
+    const [ofOne, ofTwo] = [listen(one.hub, parks), listen(two.hub, parks)];
+    await Promise.all([ofOne.begun, ofTwo.begun]);
+    expect(two.cells.status().owner).toBe(false);
+    await write(written('a', 30));
+    await until(() => ofOne.keys.includes('a29') && ofTwo.keys.includes('a29'));
+    expect(ofOne.keys).toEqual(written('a', 30));
+    expect(ofTwo.keys).toEqual(written('a', 30));
+
+    // Stopped in the middle of a load: the other one becomes the owner while it goes on telling.
+    const writing = write(written('b', 150));
+    await until(() => ofTwo.keys.includes('b20'));
+    await one.stop();
+    await until(() => two.cells.status().owner);
+    await writing;
+    await write(['last']);
+    await until(() => ofTwo.keys.includes('last'));
+    expect(ofTwo).toMatchObject({ keys: [...written('a', 30), ...written('b', 150), 'last'], error: undefined });
+    expect(ofOne.error).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching('is being stopped') });
+    await two.stop();
+  });
+});
+
+const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0;
+if (!HAS_REDIS) console.warn('NOT TESTED: changes by way of Redis, because there is no redis-server in the PATH');
+
+describe.skipIf(!HAS_REDIS)('servers that hear of changes by way of Redis', async () => {
+  const db = await testDatabase();
+  const folder = mkdtempSync(join(tmpdir(), 'cellport-redis-'));
+  let redis: ChildProcess | undefined;
+  let port = 0;
+
+  async function startRedis(): Promise<void> {
+    const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder];
+    redis = spawn('redis-server', options, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const { stdout } = redis;
+    let said = '';
+    stdout?.on('data', (data: Buffer) => (said += data.toString()));
+    await until(() => said.includes('Ready to accept connections'));
+  }
+
+  async function stopRedis(): Promise<void> {
+    const gone = redis && once(redis, 'exit');
+    redis?.kill('SIGKILL');
+    await gone;
+  }
+
+  beforeAll(async () => {
+    const probe = createServer().listen(0, '127.0.0.1');
+    await once(probe, 'listening');
+    const address = probe.address();
+    port = typeof address === 'object' && address !== null ? address.port : 0;
+    await new Promise((resolve) => probe.close(resolve));
+    await startRedis();
+  });
+  afterAll(async () => {
+    await stopRedis();
+    rmSync(folder, { recursive: true });
+  });
+
+  test('each tells every change; who may have missed one is told so, and told the rest when it asks again', async () => {
+    const begun = Math.floor(Date.now() / 1_000) * 1_000;
+    const parks = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
+    const write = async (keys: readonly string[]) => {
+      for (const key of keys) await createMarker(db, parks, { key, position: { lng: 1, lat: 1 } }, NOW, newCall());
+    };
+    const redisUrl = `redis://127.0.0.1:${port}`;
+    const one = hear(db, { redisUrl });
+    await until(() => one.cells.status().owner);
+    const others = [hear(db, { redisUrl }), hear(db, { redisUrl })];
+    const all = [one, ...others];
+    let told = all.map(({ hub }) => listen(hub, parks));
+    await Promise.all(told.map((each) => each.begun));
+    await write(written('a', 30));
+    await until(() => told.every(({ keys }) => keys.includes('a29')));
+    for (const { keys } of told) expect(keys).toEqual(written('a', 30));
+
+    // Whoever sends from now on may have left something out.
+    await one.stop();
+    await until(() => told.slice(1).every(({ error }) => error !== undefined));
+    expect(told.slice(1).map(({ error }) => error)).toMatchObject([{ code: 'UNAVAILABLE' }, { code: 'UNAVAILABLE' }]);
+    await write(written('b', 5));
+    told = others.map(({ hub }) => listen(hub, parks, begun + 1_000));
+    await until(() => told.every(({ keys }) => keys.includes('b4')));
+    for (const { keys } of told) expect([...new Set(keys)]).toEqual([...written('a', 30), ...written('b', 5)]);
+
+    // And where Redis itself was away.
+    await stopRedis();
+    await until(() => told.every(({ error }) => error !== undefined));
+    await write(written('c', 5));
+    await startRedis();
+    let again = others.map(({ hub }) => listen(hub, parks, begun + 1_000));
+    await Promise.all(again.map((each) => each.begun));
+    await write(written('d', 5));
+    await until(() => again.every(({ keys }) => keys.includes('d4')));
+    const expected = ['a', 'b', 'c', 'd'].flatMap((prefix) => written(prefix, prefix === 'a' ? 30 : 5));
+    for (const { keys } of again) expect([...new Set(keys)]).toEqual(expected);
+    await Promise.all(others.map((each) => each.stop()));
+  });
+});

@@ -1,0 +1,71 @@
+import { type Client, createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+
+import { keepCells } from '../../src/cli/cells.js';
+import { openLive } from '../../src/cli/live.js';
+import { silentLog } from '../../src/log.js';
+import type { Database } from '../../src/store/database.js';
+import { createStreamsClient } from '../../src/stream/dynamodb.js';
+import { engine } from '../support/test-database.js';
+
+/** Hears of a database's changes as a server does: with a consumer, or beside the one of another server. */
+export function hear(db: Database, { redisUrl }: { readonly redisUrl?: string } = {}) {
+  const streams = createStreamsClient(engine());
+  const backend = { database: db, streams, where: '', close: async () => undefined };
+  const live = openLive(backend, redisUrl, silentLog);
+  const cells = keepCells(backend, silentLog, undefined, live.feed);
+  return {
+    hub: live.hub,
+    cells,
+    async stop() {
+      live.hub.close();
+      await live.close();
+      await cells.stop();
+      streams.destroy();
+    },
+  };
+}
+
+/** Waits until something holds; whoever waits in vain is ended by the test's own time. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/** A client over a WebSocket; `connected` resolves when it is. */
+export function websocketClient(url: string): Client {
+  return createClient({ url: `${url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket, retryAttempts: 0 });
+}
+
+/** The data of one answer. Tests look into answers of every shape; each says by its assertions what it expects there. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export type Data = Readonly<Record<string, any>>;
+
+/** What a subscription has brought so far, and how it ended. */
+export interface Collected {
+  readonly data: Data[];
+  readonly errors: Readonly<{ message: string; extensions: Readonly<Record<string, unknown>> }>[];
+  ended: 'complete' | 'error' | undefined;
+  stop(): void;
+}
+
+/** Subscribes and gathers what comes. */
+export function collect(client: Client, query: string, variables: Readonly<Record<string, unknown>> = {}): Collected {
+  const collected: Collected = { data: [], errors: [], ended: undefined, stop: () => undefined };
+  collected.stop = client.subscribe<Record<string, unknown>>(
+    { query, variables },
+    {
+      next: ({ data, errors = [] }) => {
+        if (data) collected.data.push(data);
+        collected.errors.push(...(errors as unknown as Collected['errors']));
+      },
+      error: (error) => {
+        collected.ended = 'error';
+        if (Array.isArray(error)) collected.errors.push(...(error as Collected['errors']));
+      },
+      complete: () => {
+        collected.ended ??= 'complete';
+      },
+    },
+  );
+  return collected;
+}

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+
+import { newCall } from '../../src/store/meter.js';
+import { send } from '../../src/store/send.js';
+import type { StreamRecord } from '../../src/stream/change.js';
+import { followStream, readWholeStream } from '../../src/stream/follower.js';
+import { until } from '../live/support.js';
+import { testDatabase } from '../support/test-database.js';
+import { markerItem, streamParts } from './support.js';
+
+const db = await testDatabase();
+const put = (key: string) =>
+  send(db, 'put', { TableName: db.tables.entities, Item: markerItem(db, 'parks', key, 1, 1) }, newCall());
+
+test('a follower tells all that is written from the moment it has said so, and nothing of before', async () => {
+  await put('old');
+  const seen: string[] = [];
+  const stop = new AbortController();
+  let ends = 0;
+  const following = followStream(
+    { ...streamParts(db), onRecord: ({ keys }) => seen.push(String(keys['pk']?.['S'])) },
+    { onEnd: () => (ends += 1) > 0, onLoss: (reason) => expect(reason).toBe('') },
+    stop.signal,
+  );
+  await until(() => ends > 0);
+  const expected = Array.from({ length: 50 }, (_, n) => `marker::parks::m${n}`);
+  for (let n = 0; n < 50; n += 1) await put(`m${n}`);
+  await until(() => seen.length >= 50);
+  expect(seen).toEqual(expected);
+  stop.abort();
+  await following;
+});
+
+test('a follower ends when it is told that it is no longer needed', async () => {
+  let ends = 0;
+  await followStream(
+    { ...streamParts(db), onRecord: () => undefined },
+    { onEnd: () => (ends += 1) < 3, onLoss: () => undefined },
+    new AbortController().signal,
+  );
+  expect(ends).toBe(3);
+});
+
+test('the whole stream can be read at any time, and tells how far it reaches back', async () => {
+  const seen: string[] = [];
+  const options = {
+    ...streamParts(db),
+    onRecord: ({ keys }: StreamRecord) => void seen.push(String(keys['pk']?.['S'])),
+  };
+  const from = await readWholeStream(options, 60_000, new AbortController().signal);
+  expect(seen).toEqual(['marker::parks::old', ...Array.from({ length: 50 }, (_, n) => `marker::parks::m${n}`)]);
+  // Since it was switched on, as that was less than a day ago.
+  expect(from).toBeGreaterThan(Date.now() - 600_000);
+  expect(from).toBeLessThan(Date.now());
+  // In no time at all it cannot be.
+  expect(await readWholeStream(options, 0, new AbortController().signal)).toBeUndefined();
+});
