@@ -27,6 +27,8 @@ export function planOf(options: Omit<PlanOptions, 'json' | 'style'>, style: KeyS
     key: readCollectionKey('--collection', options.collection),
     name: '',
     description: null,
+    idStrategy: 'GIVEN',
+    globalIds: false,
     mapProperties: [],
     prefixLength,
     writeShards,

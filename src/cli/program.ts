@@ -118,7 +118,8 @@ function buildProgram(): Command {
       'after',
       `
 Rows: GeoJSON features with Point geometry (id, properties.name, properties.category); NDJSON lines with a
-feature, or with key, lng, lat, name, category; CSV with such a header. What else there is becomes properties.
+feature, or with key, lng, lat, name, category; CSV with such a header. A list of names called place is where the
+marker hangs in a hierarchy. What else there is becomes properties.
 Readings: NDJSON lines or CSV with marker (its key), at (RFC 3339), and numbers and texts, which are the values. Those
 that have expired are left out.
 Rows that are no markers or readings go to the rejects file with their line and the reason, and the import goes on.

@@ -20,6 +20,7 @@ import { ensureTables } from '../store/tables.js';
 import { type Backend, withBackend } from './backend.js';
 import { type Caches, type Cells, keepCells, recountCells } from './cells.js';
 import { Interrupted } from './failure.js';
+import { startJobs } from './jobs.js';
 import { type Live, openLive } from './live.js';
 import { loadMarkers } from './load.js';
 import { duration, grouped } from './progress.js';
@@ -215,7 +216,12 @@ export async function serve(config: Config, { demo, version }: ServeOptions): Pr
             `${grouped(markers)} markers counted anew in ${duration(performance.now() - recounted)}, after a gap`,
           );
         }
-        await serveUntilStopped(config, backend, cells, caches, live, log, stop);
+        const jobs = startJobs(backend, cells, config.limits.deadlineMs, log);
+        try {
+          await serveUntilStopped(config, backend, cells, caches, live, log, stop);
+        } finally {
+          await jobs.stop();
+        }
       } finally {
         await live.close();
         await cells.stop();

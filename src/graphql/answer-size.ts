@@ -47,6 +47,7 @@ const SIZES: Readonly<Record<string, Estimate>> = {
   'Query.nodes': listed('ids'),
   'Query.collections': counted('first'),
   'Collection.markers': counted('first'),
+  'Collection.markersIn': counted('first'),
   'Collection.marker': about(1),
   'Collection.count': about(1),
   'Collection.bounds': about(1),

@@ -166,8 +166,15 @@ export type Collection = Node & {
   readonly createdAt: Scalars['DateTime']['output'];
   /** What it holds, in a sentence or two; null where nobody wrote any. */
   readonly description?: Maybe<Scalars['String']['output']>;
+  /**
+   * Whether each of its markers gets a `globalId`, by which it is found without the collection's key. It costs one more
+   * write to an index when a marker is made, and when it is deleted.
+   */
+  readonly globalIds: Scalars['Boolean']['output'];
   /** `collection::` followed by the key. */
   readonly id: Scalars['ID']['output'];
+  /** How its markers get their keys; never changes. */
+  readonly idStrategy: IdStrategy;
   /** Its name in keys, queries and on the command line; never changes. */
   readonly key: Scalars['String']['output'];
   /**
@@ -179,6 +186,11 @@ export type Collection = Node & {
   readonly marker?: Maybe<Marker>;
   /** All its markers, in the order of their geohashes. */
   readonly markers: MarkerConnection;
+  /**
+   * Its markers at a place of their hierarchy and at all places inside it, in the order of their places and keys. Names
+   * match as a whole (`1` does not find `12`), after Unicode NFC.
+   */
+  readonly markersIn: MarkerConnection;
   /** What people call it. */
   readonly name: Scalars['String']['output'];
   /**
@@ -215,6 +227,14 @@ export type CollectionMarkersArgs = {
   first?: InputMaybe<Scalars['Int']['input']>;
 };
 
+
+/** A named set of markers that is drawn, counted and paged together. */
+export type CollectionMarkersInArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+  place: ReadonlyArray<Scalars['String']['input']>;
+};
+
 /** A page of collections. */
 export type CollectionConnection = {
   readonly __typename?: 'CollectionConnection';
@@ -248,6 +268,10 @@ export type CreateCollectionInput = {
   readonly code?: InputMaybe<Scalars['String']['input']>;
   /** What it holds, in a sentence or two. */
   readonly description?: InputMaybe<Scalars['String']['input']>;
+  /** Whether each of its markers gets a `globalId`. */
+  readonly globalIds?: InputMaybe<Scalars['Boolean']['input']>;
+  /** How its markers get their keys. */
+  readonly idStrategy?: InputMaybe<IdStrategy>;
   /** 1 to 63 of `a-z`, `0-9`, `_` and `-`, beginning with a letter or digit. Can never be changed. */
   readonly key: Scalars['String']['input'];
   /** Up to 64 names of marker properties that a map draws; none where left out. */
@@ -270,10 +294,18 @@ export type CreateMarkerInput = {
   readonly category?: InputMaybe<Scalars['String']['input']>;
   /** Key of a collection that exists. */
   readonly collection: Scalars['String']['input'];
-  /** 1 to 1,012 bytes of UTF-8 that name it within the collection. It has to be given. */
+  /**
+   * 1 to 1,012 bytes of UTF-8 that name it within the collection. It has to be given where the collection's `idStrategy` is
+   * GIVEN, and must not be where it is another.
+   */
   readonly key?: InputMaybe<Scalars['String']['input']>;
   /** What people call it. */
   readonly name?: InputMaybe<Scalars['String']['input']>;
+  /**
+   * Where it hangs in a hierarchy, outermost first: up to 12 names of 1 to 200 bytes of UTF-8. Spellings of one name that
+   * Unicode NFC makes the same are the same.
+   */
+  readonly place?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
   /** Where it stands. */
   readonly position: PointInput;
   /** Whatever else is known of it. The marker as a whole takes at most 400 KB in DynamoDB. */
@@ -288,6 +320,15 @@ export type CreateMarkersResult = {
   /** Those that were stored, in the order they were given. */
   readonly markers: ReadonlyArray<Marker>;
 };
+
+/** How markers of a collection get their keys. */
+export type IdStrategy =
+  /** Whoever makes a marker gives its key. */
+  | 'GIVEN'
+  /** They are counted: 1, 2, 3 and so on. No two get the same number; numbers of markers that were not made are left out. */
+  | 'SEQUENCE'
+  /** UUIDs of version 7, which begin with the time. */
+  | 'UUID';
 
 /** The sort keys from `from` to `to`, both included, in one partition of one index. */
 export type KeyRange = {
@@ -319,12 +360,22 @@ export type Marker = Node & {
   readonly geohash: Scalars['Geohash']['output'];
   /** The marker as a GeoJSON Feature: a Point, its id, and its properties with `key`, `name` and `category` among them. */
   readonly geojson: Scalars['GeoJSON']['output'];
+  /**
+   * A UUID that names it among the markers of all collections, fit for `Query.markerByGlobalId`; null where its collection
+   * gives none. In a viewport it is read from the markers themselves, in one batch.
+   */
+  readonly globalId?: Maybe<Scalars['ID']['output']>;
   /** `marker::`, the collection's key, `::` and the marker's key. */
   readonly id: Scalars['ID']['output'];
   /** Its name within the collection; never changes. */
   readonly key: Scalars['String']['output'];
   /** What people call it; null where it has no name. */
   readonly name?: Maybe<Scalars['String']['output']>;
+  /**
+   * Where it hangs in a hierarchy, outermost first, e.g. `["Poznań", "A", "2", "13"]`; empty where it hangs nowhere. In a
+   * viewport it is read from the markers themselves, in one batch.
+   */
+  readonly place: ReadonlyArray<Scalars['String']['output']>;
   /** Where it stands, exactly as it was given. */
   readonly position: Point;
   /** Whatever else is known of it. Where a map drew only some of it, the rest is read now, in one batch for all markers. */
@@ -418,10 +469,18 @@ export type MarkerFilter = {
 export type MarkerInput = {
   /** The kind of place. */
   readonly category?: InputMaybe<Scalars['String']['input']>;
-  /** 1 to 1,012 bytes of UTF-8 that name it within the collection. It has to be given. */
+  /**
+   * 1 to 1,012 bytes of UTF-8 that name it within the collection. It has to be given where the collection's `idStrategy` is
+   * GIVEN, and must not be where it is another.
+   */
   readonly key?: InputMaybe<Scalars['String']['input']>;
   /** What people call it. */
   readonly name?: InputMaybe<Scalars['String']['input']>;
+  /**
+   * Where it hangs in a hierarchy, outermost first: up to 12 names of 1 to 200 bytes of UTF-8. Spellings of one name that
+   * Unicode NFC makes the same are the same.
+   */
+  readonly place?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
   /** Where it stands. */
   readonly position: PointInput;
   /** Whatever else is known of it. The marker as a whole takes at most 400 KB in DynamoDB. */
@@ -438,11 +497,32 @@ export type Mutation = {
   /** Puts up to 500 markers into one collection. What is wrong with one of them keeps none of the others out. */
   readonly createMarkers: CreateMarkersResult;
   /**
+   * Deletes a collection with all that is in it, and answers with it as it was. Nothing of it is to be seen any more; other
+   * servers may show it for two seconds. It is emptied in the background, and as long as that takes, at least a minute, its
+   * key and its code are CONFLICT.
+   */
+  readonly deleteCollection: Collection;
+  /**
+   * Takes a marker off the map with a single conditional write, and deletes its readings; answers with the marker as it
+   * was. A marker made again under its key has none of them.
+   */
+  readonly deleteMarker: Marker;
+  /**
    * Records readings of a marker and answers how many instants were stored. A reading of an instant that has one already
    * takes its place, so a call may be repeated, and should be after THROTTLED or UNAVAILABLE. One that has expired already
    * is left out. NOT_FOUND where there is no such marker.
    */
   readonly recordReadings: Scalars['Int']['output'];
+  /**
+   * Changes what is said of a collection with a single conditional write. CONFLICT, with the current `version` in the
+   * error's extensions, where another is expected.
+   */
+  readonly updateCollection: Collection;
+  /**
+   * Changes a marker with a single conditional write, whatever indexes it stands in; only what is given changes. NOT_FOUND
+   * where there is none; CONFLICT, with the current `version` in the error's extensions, where another is expected.
+   */
+  readonly updateMarker: Marker;
 };
 
 
@@ -466,9 +546,34 @@ export type MutationCreateMarkersArgs = {
 
 
 /** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
+export type MutationDeleteCollectionArgs = {
+  key: Scalars['String']['input'];
+};
+
+
+/** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
+export type MutationDeleteMarkerArgs = {
+  expectedVersion?: InputMaybe<Scalars['Int']['input']>;
+  id: Scalars['ID']['input'];
+};
+
+
+/** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
 export type MutationRecordReadingsArgs = {
   marker: Scalars['ID']['input'];
   readings: ReadonlyArray<ReadingInput>;
+};
+
+
+/** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
+export type MutationUpdateCollectionArgs = {
+  input: UpdateCollectionInput;
+};
+
+
+/** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
+export type MutationUpdateMarkerArgs = {
+  input: UpdateMarkerInput;
 };
 
 /** Anything that can be read again by its id alone. */
@@ -543,8 +648,10 @@ export type Query = {
   readonly collection?: Maybe<Collection>;
   /** All collections, in the order of their keys. */
   readonly collections: CollectionConnection;
-  /** One marker; null where there is none. */
+  /** One marker, as its last write left it; null where there is none. */
   readonly marker?: Maybe<Marker>;
+  /** One marker; null where there is none. One that was made a moment ago may take another to be found. */
+  readonly markerByGlobalId?: Maybe<Marker>;
   /** Whatever has this id; null where there is nothing. */
   readonly node?: Maybe<Node>;
   /** Several at once, in the order of their ids and in one batched read; null where there is nothing. */
@@ -577,6 +684,12 @@ export type QueryCollectionsArgs = {
 /** Everything that can be read. */
 export type QueryMarkerArgs = {
   id: Scalars['ID']['input'];
+};
+
+
+/** Everything that can be read. */
+export type QueryMarkerByGlobalIdArgs = {
+  globalId: Scalars['ID']['input'];
 };
 
 
@@ -673,6 +786,36 @@ export type SubscriptionMarkerChangedArgs = {
 export type SubscriptionReadingRecordedArgs = {
   marker: Scalars['ID']['input'];
   since?: InputMaybe<Scalars['DateTime']['input']>;
+};
+
+/** What is to change of a collection. What is left out stays as it is. */
+export type UpdateCollectionInput = {
+  /** What it holds, in a sentence or two; null takes it away. */
+  readonly description?: InputMaybe<Scalars['String']['input']>;
+  /** Nothing is changed, and the answer is CONFLICT, unless the collection has this version. */
+  readonly expectedVersion?: InputMaybe<Scalars['Int']['input']>;
+  /** Its key. */
+  readonly key: Scalars['String']['input'];
+  /** What people call it: 1 character or more. Null is not allowed. */
+  readonly name?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** What is to change of a marker. What is left out stays as it is. */
+export type UpdateMarkerInput = {
+  /** The kind of place; null takes it away. */
+  readonly category?: InputMaybe<Scalars['String']['input']>;
+  /** Nothing is changed, and the answer is CONFLICT, unless the marker has this version. */
+  readonly expectedVersion?: InputMaybe<Scalars['Int']['input']>;
+  /** Its id. */
+  readonly id: Scalars['ID']['input'];
+  /** What people call it; null takes its name away. */
+  readonly name?: InputMaybe<Scalars['String']['input']>;
+  /** Where it hangs in a hierarchy, see `CreateMarkerInput.place`; null or an empty list takes it out. */
+  readonly place?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  /** Where it stands from now on: it moves. Null is not allowed, as every marker stands somewhere. */
+  readonly position?: InputMaybe<PointInput>;
+  /** All of its properties, in place of those it has; null takes them away. */
+  readonly properties?: InputMaybe<Scalars['JSONObject']['input']>;
 };
 
 /**
@@ -909,6 +1052,7 @@ export type ResolversTypes = {
   GeoJSON: ResolverTypeWrapper<Scalars['GeoJSON']['output']>;
   Geohash: ResolverTypeWrapper<Scalars['Geohash']['output']>;
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
+  IdStrategy: IdStrategy;
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   JSON: ResolverTypeWrapper<Scalars['JSON']['output']>;
   JSONObject: ResolverTypeWrapper<Scalars['JSONObject']['output']>;
@@ -934,6 +1078,8 @@ export type ResolversTypes = {
   ReadingsBucket: ReadingsBucket;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
   Subscription: ResolverTypeWrapper<Record<PropertyKey, never>>;
+  UpdateCollectionInput: UpdateCollectionInput;
+  UpdateMarkerInput: UpdateMarkerInput;
   Viewport: ResolverTypeWrapper<MapViewport>;
   ViewportContent: ResolverTypeWrapper<MapContent>;
   ViewportPlan: ResolverTypeWrapper<ViewportPlan>;
@@ -981,6 +1127,8 @@ export type ResolversParentTypes = {
   ReadingInput: ReadingInput;
   String: Scalars['String']['output'];
   Subscription: Record<PropertyKey, never>;
+  UpdateCollectionInput: UpdateCollectionInput;
+  UpdateMarkerInput: UpdateMarkerInput;
   Viewport: MapViewport;
   ViewportContent: MapContent;
   ViewportPlan: ViewportPlan;
@@ -1020,11 +1168,14 @@ export type CollectionResolvers<ContextType = RequestContext, ParentType extends
   countsExact?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   description?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  globalIds?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  idStrategy?: Resolver<ResolversTypes['IdStrategy'], ParentType, ContextType>;
   key?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   mapProperties?: Resolver<ReadonlyArray<ResolversTypes['String']>, ParentType, ContextType>;
   marker?: Resolver<Maybe<ResolversTypes['Marker']>, ParentType, ContextType, RequireFields<CollectionMarkerArgs, 'key'>>;
   markers?: Resolver<ResolversTypes['MarkerConnection'], ParentType, ContextType, RequireFields<CollectionMarkersArgs, 'first'>>;
+  markersIn?: Resolver<ResolversTypes['MarkerConnection'], ParentType, ContextType, RequireFields<CollectionMarkersInArgs, 'first' | 'place'>>;
   name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   prefixLength?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   readingsBucket?: Resolver<ResolversTypes['ReadingsBucket'], ParentType, ContextType>;
@@ -1094,9 +1245,11 @@ export type MarkerResolvers<ContextType = RequestContext, ParentType extends Res
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   geohash?: Resolver<ResolversTypes['Geohash'], ParentType, ContextType>;
   geojson?: Resolver<ResolversTypes['GeoJSON'], ParentType, ContextType>;
+  globalId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   key?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  place?: Resolver<ReadonlyArray<ResolversTypes['String']>, ParentType, ContextType>;
   position?: Resolver<ResolversTypes['Point'], ParentType, ContextType>;
   properties?: Resolver<ResolversTypes['JSONObject'], ParentType, ContextType>;
   readings?: Resolver<ReadonlyArray<ResolversTypes['Reading']>, ParentType, ContextType, RequireFields<MarkerReadingsArgs, 'last'>>;
@@ -1134,7 +1287,11 @@ export type MutationResolvers<ContextType = RequestContext, ParentType extends R
   createCollection?: Resolver<ResolversTypes['Collection'], ParentType, ContextType, RequireFields<MutationCreateCollectionArgs, 'input'>>;
   createMarker?: Resolver<ResolversTypes['Marker'], ParentType, ContextType, RequireFields<MutationCreateMarkerArgs, 'input'>>;
   createMarkers?: Resolver<ResolversTypes['CreateMarkersResult'], ParentType, ContextType, RequireFields<MutationCreateMarkersArgs, 'collection' | 'markers'>>;
+  deleteCollection?: Resolver<ResolversTypes['Collection'], ParentType, ContextType, RequireFields<MutationDeleteCollectionArgs, 'key'>>;
+  deleteMarker?: Resolver<ResolversTypes['Marker'], ParentType, ContextType, RequireFields<MutationDeleteMarkerArgs, 'id'>>;
   recordReadings?: Resolver<ResolversTypes['Int'], ParentType, ContextType, RequireFields<MutationRecordReadingsArgs, 'marker' | 'readings'>>;
+  updateCollection?: Resolver<ResolversTypes['Collection'], ParentType, ContextType, RequireFields<MutationUpdateCollectionArgs, 'input'>>;
+  updateMarker?: Resolver<ResolversTypes['Marker'], ParentType, ContextType, RequireFields<MutationUpdateMarkerArgs, 'input'>>;
 };
 
 export type NodeResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Node'] = ResolversParentTypes['Node']> = {
@@ -1158,6 +1315,7 @@ export type QueryResolvers<ContextType = RequestContext, ParentType extends Reso
   collection?: Resolver<Maybe<ResolversTypes['Collection']>, ParentType, ContextType, RequireFields<QueryCollectionArgs, 'key'>>;
   collections?: Resolver<ResolversTypes['CollectionConnection'], ParentType, ContextType, RequireFields<QueryCollectionsArgs, 'first'>>;
   marker?: Resolver<Maybe<ResolversTypes['Marker']>, ParentType, ContextType, RequireFields<QueryMarkerArgs, 'id'>>;
+  markerByGlobalId?: Resolver<Maybe<ResolversTypes['Marker']>, ParentType, ContextType, RequireFields<QueryMarkerByGlobalIdArgs, 'globalId'>>;
   node?: Resolver<Maybe<ResolversTypes['Node']>, ParentType, ContextType, RequireFields<QueryNodeArgs, 'id'>>;
   nodes?: Resolver<ReadonlyArray<Maybe<ResolversTypes['Node']>>, ParentType, ContextType, RequireFields<QueryNodesArgs, 'ids'>>;
   viewport?: Resolver<Maybe<ResolversTypes['Viewport']>, ParentType, ContextType, RequireFields<QueryViewportArgs, 'bounds' | 'zoom'>>;

@@ -2,6 +2,7 @@ import { CellportError } from '../errors.js';
 import type { Collection } from '../model/collection.js';
 import type { Database, Item } from '../store/database.js';
 import { newMarkerItem } from '../store/marker-item.js';
+import { checkImportedKey } from '../store/marker-keys.js';
 import { Places } from './place.js';
 import type { RejectsFile } from './rejects.js';
 import type { RowSource } from './row-source.js';
@@ -30,10 +31,13 @@ export interface Checked {
   /** Of the rows that are markers. */
   readonly places: Places;
   readonly rejected: number;
+  /** The greatest of the keys of a collection that counts its markers; 0 without any. */
+  readonly greatest: number;
 }
 
 /** The item of a row. Throws CellportError where the store would not have it; `now` is RFC 3339 in UTC. */
 export function itemOf(job: Pick<CheckJob, 'database' | 'collection'>, marker: MarkerRow, now: string): Item {
+  checkImportedKey(job.collection, marker.key);
   return newMarkerItem(job.database, job.collection, marker as Parameters<typeof newMarkerItem>[2], now);
 }
 
@@ -57,16 +61,21 @@ function faultOf(job: CheckJob, { line, content }: Row, seen: SeenKeys): string 
  * key until then.
  */
 export async function checkRows(job: CheckJob): Promise<Checked> {
+  const counts = job.collection.idStrategy === 'SEQUENCE';
   const seen = new SeenKeys();
   const places = new Places();
   let rejected = 0;
+  let greatest = 0;
   await job.rejects.begin();
   try {
     for await (const rows of job.source.scan()) {
       job.signal?.throwIfAborted();
       const rejects = rows.flatMap((row) => {
         const reason = faultOf(job, row, seen);
-        if (reason === undefined) places.push(row);
+        if (reason === undefined) {
+          places.push(row);
+          if (counts && 'marker' in row.content) greatest = Math.max(greatest, Number(row.content.marker.key));
+        }
         return reason === undefined ? [] : [{ line: row.line, reason, row: row.source }];
       });
       await job.rejects.write(rejects);
@@ -80,5 +89,5 @@ export async function checkRows(job: CheckJob): Promise<Checked> {
   } finally {
     await job.rejects.close();
   }
-  return { places, rejected };
+  return { places, rejected, greatest };
 }

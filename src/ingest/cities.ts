@@ -45,6 +45,7 @@ function markerOf(city: City): MarkerRow {
     name,
     category: featureCode,
     properties,
+    place: undefined,
   };
 }
 

@@ -155,6 +155,16 @@ function propertyValue(text: string): string | number {
   return String(value) === text && Number.isFinite(value) ? value : text;
 }
 
+/** A place where a cell is a JSON list, `["Berlin", "D", "4"]`; else whatever it is. */
+function placeValue(text: string): unknown {
+  if (!text.startsWith('[')) return propertyValue(text);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
 /** The cells of a record by their column's name, read as what they are; empty cells are left out. */
 function fieldsOf(cells: readonly string[], names: readonly string[], map: FieldMap, delimiter: Delimiter): Fields {
   const fields: Record<string, unknown> = {};
@@ -162,6 +172,7 @@ function fieldsOf(cells: readonly string[], names: readonly string[], map: Field
     const cell = cells[at] ?? '';
     if (cell === '') continue;
     if (name === map.lng || name === map.lat) fields[name] = degrees(cell, delimiter);
+    else if (name === map.place) fields[name] = placeValue(cell);
     else fields[name] = name === map.key || name === map.name || name === map.category ? cell : propertyValue(cell);
   }
   return fields;

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import { chunks } from '../store/concurrency.js';
 import type { Database, Item } from '../store/database.js';
+import { countFrom } from '../store/marker-keys.js';
 import { markerWriter } from '../store/markers.js';
 import type { Call } from '../store/meter.js';
 import { type CheckJob, checkRows, itemOf } from './check-rows.js';
@@ -9,6 +10,7 @@ import type { ImportCounts, ImportState, ImportStateFile } from './import-state.
 import { shuffledOrder } from './order.js';
 import type { Place, Places } from './place.js';
 import { upsertMarkers } from './upsert.js';
+import { watchCollection } from './watch-collection.js';
 
 /** Rows that are written together; after each such window the import could be interrupted and go on. */
 const WINDOW_ROWS = 2000;
@@ -195,14 +197,22 @@ export async function importMarkers(job: ImportJob): Promise<ImportProgress> {
   // Before anything is read: a run that is killed while it checks leaves word that the collection was made for it.
   await job.state.write(interrupted ?? anew);
   try {
-    const { places, rejected } = await checkRows({ ...job, signal: job.call.signal });
-    // Another release may see other markers in the same file; then the order is another one too.
+    const { places, rejected, greatest } = await checkRows({ ...job, signal: job.call.signal });
     const usable = interrupted !== undefined && (interrupted.markers ?? places.count) === places.count;
+    // Another release may see other markers in the same file; then the order is another one too.
     const from = usable ? interrupted : { ...anew, bulk: anew.bulk || interrupted?.bulk === true };
     const begun = { ...from, markers: places.count, counts: { ...from.counts, rejected } };
     await job.state.write(begun);
     const way = !begun.bulk ? 'beside others' : interrupted === undefined ? 'blind' : 'alone';
-    const state = await writeWindows(job, begun, places, way);
+    const watch = await watchCollection(job.database, job.collection, job.call);
+    let state: ImportState;
+    try {
+      // Before the first of them is written: nobody may be given a number that a marker of the file will have.
+      if (greatest > 0) await countFrom(job.database, job.collection, greatest, watch.call);
+      state = await writeWindows({ ...job, call: watch.call }, begun, places, way);
+    } finally {
+      await watch.stop();
+    }
     if (job.once) await job.state.write({ ...state, done: true });
     else await job.state.clear();
     return { counts: state.counts, resumed: markersIn(begun.counts), part: 1 };

@@ -8,6 +8,8 @@ export interface MarkerRow {
   readonly name: string | null;
   readonly category: string | null;
   readonly properties: Properties;
+  /** Undefined where the row says nothing of it. */
+  readonly place: readonly string[] | undefined;
 }
 
 /** Why a row is not what it should be. */
@@ -79,6 +81,14 @@ function label(field: string, value: unknown): string | null {
   throw new RowFault(`its ${field} is not a text`);
 }
 
+/**
+ * A place in a hierarchy, where a value is one: a list of texts. Files have fields called `place` that hold all sorts of
+ * other things, and those are properties.
+ */
+function placeIn(value: unknown): readonly string[] | undefined {
+  return Array.isArray(value) && value.every((name): name is string => typeof name === 'string') ? value : undefined;
+}
+
 /** The fields without those that were used for something else. */
 export function without(fields: Fields, used: readonly (string | undefined)[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !used.includes(name)));
@@ -99,12 +109,14 @@ export function markerOfFeature(feature: unknown, { keyField }: ReadOptions): Ma
   if (!Array.isArray(coordinates) || coordinates.length < 2) throw new RowFault('its Point has no coordinates');
   const properties = feature['properties'] ?? {};
   if (!isFields(properties)) throw new RowFault('its properties are no object');
+  const place = placeIn(properties['place']);
   return {
     key: keyField === undefined ? keyText('id', feature['id']) : keyText(keyField, properties[keyField]),
     position: { lng: coordinates[0] as unknown, lat: coordinates[1] as unknown },
     name: label('name', properties['name']),
     category: label('category', properties['category']),
-    properties: without(properties, ['name', 'category']),
+    properties: without(properties, ['name', 'category', ...(place === undefined ? [] : ['place'])]),
+    place,
   };
 }
 
@@ -115,6 +127,7 @@ export const FIELD_NAMES = {
   lat: ['lat', 'latitude', 'y'],
   name: ['name'],
   category: ['category'],
+  place: ['place'],
 } as const;
 
 /** Which field of a file holds which part of a marker. */
@@ -152,12 +165,16 @@ export function mapFields(names: readonly string[], { keyField }: ReadOptions): 
 /** A marker from named fields, e.g. a row of a table; what `map` does not name is a property. Throws RowFault. */
 export function markerOfFields(fields: Fields, map: FieldMap, { keyField }: ReadOptions): MarkerRow {
   const value = (part: keyof typeof FIELD_NAMES): unknown => (map[part] === undefined ? undefined : fields[map[part]]);
+  const place = placeIn(value('place'));
+  const { key, place: placeField, ...others } = map;
+  // A field that was named as the key stays a property, as it does in GeoJSON; so does a `place` that is none.
+  const used = [...Object.values(others), keyField === undefined ? key : undefined, place && placeField];
   return {
-    key: keyText(keyField ?? map.key ?? 'key', value('key')),
+    key: keyText(keyField ?? key ?? 'key', value('key')),
     position: { lng: value('lng'), lat: value('lat') },
     name: label('name', value('name')),
     category: label('category', value('category')),
-    // A field that was named as the key stays a property, as it does in GeoJSON.
-    properties: without(fields, Object.values(keyField === undefined ? map : { ...map, key: '' })),
+    properties: without(fields, used),
+    place,
   };
 }

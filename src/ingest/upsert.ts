@@ -1,11 +1,12 @@
-import { isDeepStrictEqual } from 'node:util';
 import { CellportError } from '../errors.js';
 import { backOff } from '../store/backoff.js';
 import { batchGet } from '../store/batch-get.js';
 import { mapConcurrently } from '../store/concurrency.js';
+import { asFound } from '../store/conditional-change.js';
 import { putIfAbsent } from '../store/conditional-put.js';
 import type { Database, Item } from '../store/database.js';
 import { isFailure } from '../store/failures.js';
+import { replacedMarkerItem } from '../store/marker-item.js';
 import { putMarkersInBulk } from '../store/markers.js';
 import type { Call } from '../store/meter.js';
 import { send } from '../store/send.js';
@@ -17,36 +18,6 @@ const WRITES_AT_A_TIME = 16;
 const FRUITLESS_TRIES = 120;
 /** How often an item may change between our reading and our writing it before we give up on it. */
 const ROUNDS = 10;
-
-/** What counts the changes of an item, and is no part of what a file says of it. */
-const BOOKKEEPING = ['mv', 'version', 'createdAt', 'updatedAt'] as const;
-/** What the geo index projects: where one of these differs, the map version is raised. */
-const PROJECTED = ['lng', 'lat', 'name', 'category', 'm', 'mc'] as const;
-
-const number = (value: unknown): number => (typeof value === 'number' ? value : 0);
-
-/** The item as DynamoDB gives it back: no undefined values, and -0 is 0. */
-const stored = (item: Item): Item => JSON.parse(JSON.stringify(item)) as Item;
-
-/**
- * What has to be put so that a marker's item says what `wanted` (made by `newMarkerItem`) says, undefined where it does
- * already. Creation time, versions and whatever else stands in `found` are kept or carried on.
- */
-export function merge(found: Item, wanted: Item): Item | undefined {
-  const next = stored(wanted);
-  const differs = (name: string): boolean => !isDeepStrictEqual(found[name], next[name]);
-  const said = [...Object.keys(next), 'name', 'category', 'properties'];
-  if (!said.some((name) => !(BOOKKEEPING as readonly string[]).includes(name) && differs(name))) return undefined;
-  // What the file no longer says is gone; attributes that are none of its business stay.
-  const { name: _name, category: _category, properties: _properties, ...rest } = found;
-  return {
-    ...rest,
-    ...next,
-    createdAt: found['createdAt'] ?? next['createdAt'],
-    version: number(found['version']) + 1,
-    mv: number(found['mv']) + (PROJECTED.some(differs) ? 1 : 0),
-  };
-}
 
 /** Repeats work that may be repeated while DynamoDB throttles or is away, for about two minutes. */
 async function patiently<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
@@ -63,22 +34,8 @@ async function patiently<T>(work: () => Promise<T>, signal: AbortSignal | undefi
 
 /** Puts an item over the one that was read; false where that one has changed since. */
 async function replace(database: Database, next: Item, found: Item, call: Call): Promise<boolean> {
-  const versioned = typeof found['version'] === 'number';
   try {
-    await send(
-      database,
-      'put',
-      {
-        TableName: database.tables.entities,
-        Item: { ...next },
-        ConditionExpression: versioned
-          ? '#version = :version'
-          : 'attribute_exists(pk) AND attribute_not_exists(#version)',
-        ExpressionAttributeNames: { '#version': 'version' },
-        ...(versioned ? { ExpressionAttributeValues: { ':version': found['version'] } } : {}),
-      },
-      call,
-    );
+    await send(database, 'put', { TableName: database.tables.entities, Item: { ...next }, ...asFound(found) }, call);
     return true;
   } catch (error) {
     if (isFailure(error, 'ConditionalCheckFailedException')) return false;
@@ -124,7 +81,7 @@ export async function upsertMarkers(
         if (put) outcomes[index] = 'created';
         return put;
       }
-      const next = merge(before, item);
+      const next = replacedMarkerItem(before, item);
       if (next === undefined) {
         outcomes[index] = 'unchanged';
         return true;

@@ -103,14 +103,16 @@ export const ZONE_COVER = {
   },
 } as const satisfies EntityDeclaration;
 
-const COUNTER = {
+/** The last number that a collection has given. */
+export const COUNTER = {
   name: 'counter',
   key: { pk: { readable: 'counter::{scope}', compact: '{scope:2}Nu#' }, sk: '{schema}' },
 } as const satisfies EntityDeclaration;
 
-const JOB = {
+/** Work on a collection that goes on in the background. */
+export const JOB = {
   name: 'job',
-  key: { pk: { readable: 'job::{scope}', compact: '{scope:2}Jo#' }, sk: '{kind}' },
+  key: { pk: { readable: 'job::{scope}', compact: '{scope:2}Jo#' }, sk: '{kind}::{subject*}' },
 } as const satisfies EntityDeclaration;
 
 export const CELL = {

@@ -5,6 +5,8 @@ import {
   CELL,
   CODE,
   COLLECTION,
+  COUNTER,
+  JOB,
   MARKER,
   READING,
   SET_ASIDE,
@@ -55,6 +57,12 @@ export interface Keyspace {
   parseCollection(key: Key): string | undefined;
   /** The item that keeps a code for one collection. */
   codeClaim(code: string): Key;
+  /** The item that counts what a collection numbers itself, by what is counted. */
+  counter(scope: string, schema: string): Key;
+  /** Work on a collection that goes on in the background, by its kind and what it is about. */
+  job(scope: string, kind: string, ...subject: readonly string[]): Key;
+  /** Bounds of all work of one kind that is about something. */
+  jobs(scope: string, kind: string): PartitionRange;
   /** A marker's own item. */
   marker(scope: string, key: string): Key;
   parseMarker(key: Key): { readonly scope: string; readonly key: string } | undefined;
@@ -68,6 +76,14 @@ export interface Keyspace {
   parseReading(key: Key): { readonly scope: string; readonly key: string; readonly instant: string } | undefined;
   /** The two attributes that put a marker into its geo index. */
   geoEntry(entry: GeoEntry): Readonly<Record<string, string>>;
+  /** The two attributes that put a marker into the index of places; none for a marker without a place. */
+  placeEntry(scope: string, key: string, place: readonly string[]): Readonly<Record<string, string>>;
+  /** Where all markers at a place stand, and at the places inside it; the whole partition where there are no bounds. */
+  placeRange(scope: string, place: readonly [string, ...string[]]): { readonly pk: string; readonly range?: SortRange };
+  /** The marker's key, from the sort key of an entry. */
+  parsePlaceSort(sortKey: string): { readonly key: string } | undefined;
+  /** Where a marker hangs, from both keys of its entry. */
+  parsePlace(entry: Key): readonly string[] | undefined;
   /** The partition keys of a prefix, one a shard. */
   geoPartitions(scope: string, prefix: string, writeShards: number): string[];
   /** Bounds of the sort keys of all markers from one geohash of length 10 to another, both included. */
@@ -92,6 +108,8 @@ export interface Keyspace {
 export function createKeyspace(style: KeyStyle): Keyspace {
   const collections = defineEntity(COLLECTION, style);
   const codes = defineEntity(CODE, style);
+  const counters = defineEntity(COUNTER, style);
+  const jobs = defineEntity(JOB, style);
   const markers = defineEntity(MARKER, style);
   const readings = defineEntity(READING, style);
   const bucketedReadings = defineEntity(BUCKETED_READING, style);
@@ -112,6 +130,9 @@ export function createKeyspace(style: KeyStyle): Keyspace {
     collectionsPartition: collections.pk.format({}),
     parseCollection: (key) => collections.parse(key)?.key,
     codeClaim: (code) => codes.format({ code }),
+    counter: (scope, schema) => counters.format({ scope, schema }),
+    job: (scope, kind, ...subject) => jobs.format({ scope, kind, subject }),
+    jobs: (scope, kind) => ({ pk: jobs.pk.format({ scope }), ...jobs.sk.rangeUnder({ kind }) }),
     marker: (scope, key) => markers.format({ scope, key }),
     parseMarker: (key) => markers.parse(key),
     isUnderMarker: (key) => markers.pk.parse(key.pk) !== undefined,
@@ -132,6 +153,17 @@ export function createKeyspace(style: KeyStyle): Keyspace {
     },
     parseReading: (key) => readings.parse(key) ?? bucketedReadings.parse(key),
     geoEntry: ({ geoSlot, ...entry }) => markers.indexes[geoIndexOf(geoSlot)].format(entry),
+    placeEntry: (scope, key, place) => markers.indexes.place.format({ scope, key, place }),
+    placeRange(scope, [outermost, ...inner]) {
+      const pk = markers.indexes.place.pk.format({ scope, outermost });
+      return inner.length === 0 ? { pk } : { pk, range: markers.indexes.place.sk.rangeUnder({ inner }) };
+    },
+    parsePlaceSort: (sortKey) => markers.indexes.place.sk.parse(sortKey),
+    parsePlace({ pk, sk }) {
+      const { outermost } = markers.indexes.place.pk.parse(pk) ?? {};
+      const { inner } = markers.indexes.place.sk.parse(sk) ?? {};
+      return outermost === undefined || inner === undefined ? undefined : [outermost, ...inner];
+    },
     geoPartitions(scope, prefix, writeShards) {
       const shards = writeShards > 1 ? Array.from({ length: writeShards }, (_, shard) => [String(shard)]) : [[]];
       return shards.map((shard) => geo.pk.format({ scope, prefix, shard }));

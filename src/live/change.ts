@@ -131,7 +131,7 @@ export function toldReading({ instant, image = {} }: ReadingEvent, now: number):
   return { at: instant, values: values as Properties };
 }
 
-/** When the marker was made that a reading is of: one made anew under the same key has none of its readings. */
+/** The life of the marker that a reading is of: one made anew under the same key has none of its readings. */
 export function readingOf({ image = {} }: ReadingEvent): string | undefined {
   return textOf(image, 'of');
 }

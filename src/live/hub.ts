@@ -273,7 +273,7 @@ export function createHub(options: HubOptions): LiveHub {
       const name = nameOf({ scope, key: marker.key });
       const tell = (event: LiveEvent) => {
         if (event.type !== 'reading' || event.key !== marker.key) return undefined;
-        return (readingOf(event) ?? marker.createdAt) === marker.createdAt ? toldReading(event, now()) : undefined;
+        return (readingOf(event) ?? marker.life) === marker.life ? toldReading(event, now()) : undefined;
       };
       return open<RecordedReading>(scope, since, tell, (queue) => {
         const watching = readings.get(name) ?? new Set();

@@ -1,26 +1,43 @@
-import DataLoader from 'dataloader';
-
+import { INDEXES } from '../keys/indexes.js';
+import type { SortRange } from '../keys/keyspace.js';
 import type { CellBlock } from '../model/cell.js';
 import type { Collection } from '../model/collection.js';
 import type { KeyRange } from '../model/key-range.js';
-import type { Marker } from '../model/marker.js';
-import type { Reading } from '../model/reading.js';
-import { getCollections } from '../store/collections.js';
+import type { MapMarker } from '../model/marker.js';
+import type { Place } from '../model/place.js';
 import type { Database, Item } from '../store/database.js';
 import { mapMarkerFromIndex } from '../store/marker-item.js';
 import type { Call } from '../store/meter.js';
-import type { ReadingsWanted } from '../store/readings.js';
+import { readPlacePage } from '../store/place-index.js';
 import { rangeRequest } from '../store/ranges.js';
 import { send } from '../store/send.js';
 import { compareBytes } from './byte-order.js';
 import { type BlocksLoader, createBlockLoader, createBlocksLoader } from './block-loader.js';
 import type { CellCache } from './cell-cache.js';
 import type { CollectionCache } from './collection-cache.js';
+import { type EntityLoaders, createEntityLoaders } from './entity-loader.js';
 import type { IndexedMarker, MarkerCache, MarkersOf } from './marker-cache.js';
-import { type MarkerName, type ReadingLimits, createMarkerLoader } from './marker-loader.js';
+import { type MarkerLoader, type ReadingLimits, createMarkerLoader } from './marker-loader.js';
 import { createRangeLoader, sortKeyOf } from './range-loader.js';
 import type { RangeRequest } from './range-union.js';
 import { createSlots } from './slots.js';
+
+/** A marker as it stands in the index of places, where it hangs included. */
+export interface MarkerAtPlace {
+  /** Its index sort key. */
+  readonly sortKey: string;
+  readonly marker: MapMarker & { readonly place: Place };
+}
+
+/** A stretch of one partition of the index of places. */
+export interface PlaceRequest {
+  readonly pk: string;
+  /** Bounds of the sort keys, both included; all of the partition where there are none. */
+  readonly range: SortRange | undefined;
+  /** A sort key of an entry, after which it begins; the entry may be gone. */
+  readonly after: string | undefined;
+  readonly limit: number;
+}
 
 /** Markers of one range of the geo index. */
 export interface IndexedMarkers {
@@ -34,18 +51,14 @@ export interface IndexedMarkers {
 }
 
 /** Reads of one request: what is asked for in one tick is read together, and the same thing is read once. */
-export interface Loaders {
-  /** A collection by key, null where there is none. */
-  collection(key: string): Promise<Collection | null>;
-  /** A marker's base item, null where there is none. */
-  marker(name: MarkerName): Promise<Marker | null>;
-  /**
-   * Readings of a marker, newest first; none where there is no marker. Asked for in the same tick as the marker itself,
-   * the latest ones come with it in one Query. Throws LIMIT_EXCEEDED where the request asks too many markers for theirs.
-   */
-  readings(name: MarkerName, wanted: ReadingsWanted): Promise<readonly Reading[]>;
+export interface Loaders extends EntityLoaders, MarkerLoader {
   /** Markers of one range of the geo index, whose partition is named by `prefix`; items that are no markers are left out. */
   markers(collection: Collection, prefix: string, request: RangeRequest): Promise<IndexedMarkers>;
+  /** Markers by where they hang, one Query; `next` is the sort key after which there may be more. */
+  markersAtPlaces(
+    collection: Collection,
+    request: PlaceRequest,
+  ): Promise<{ readonly markers: readonly MarkerAtPlace[]; readonly next: string | undefined }>;
   readonly blocks: BlocksLoader;
   /** The cell block under a parent, an empty one where there is none. */
   block(scope: string, parent: string): Promise<CellBlock>;
@@ -73,20 +86,6 @@ export function createLoaders(options: LoadersOptions): Loaders {
     return { items: page.Items ?? [], next: page.LastEvaluatedKey };
   }, slots);
 
-  const collections = new DataLoader<string, Collection | null>(async (names) => {
-    const found = new Map(names.map((name) => [name, collectionCache.get(name)]));
-    const missing = names.filter((name) => !found.get(name));
-    if (missing.length > 0) {
-      const read = await getCollections(db, missing, call);
-      for (const collection of read) {
-        if (!collection) continue;
-        collectionCache.put(collection);
-        found.set(collection.key, collection);
-      }
-    }
-    return names.map((name) => found.get(name) ?? null);
-  });
-
   const decoded = new WeakMap<Item, IndexedMarker | null>();
   function decode(item: Item, index: KeyRange['index'], { collection, prefix }: MarkersOf): IndexedMarker | null {
     const known = decoded.get(item);
@@ -99,7 +98,7 @@ export function createLoaders(options: LoadersOptions): Loaders {
   }
 
   return {
-    collection: (key) => collections.load(key),
+    ...createEntityLoaders(db, collectionCache, call),
     ...createMarkerLoader({ ...options, slots }),
     async markers(collection, prefix, request) {
       const { index } = request.range;
@@ -125,6 +124,22 @@ export function createLoaders(options: LoadersOptions): Loaders {
       const markers = all.slice(0, request.limit);
       const told = complete ? markers.at(-1)?.sortKey : (upTo ?? head.at(-1)?.sortKey);
       return { markers, upTo: told, complete: false, calls };
+    },
+    async markersAtPlaces(collection, { pk, range: within, after, limit }) {
+      const { pk: partition, sk: sort } = INDEXES.place;
+      const scope = keys.scope(collection);
+      const startOf = (sortKey: string): Item => {
+        const { key = '' } = keys.parsePlaceSort(sortKey) ?? {};
+        return { ...keys.marker(scope, key), [partition]: pk, [sort]: sortKey };
+      };
+      const start = after === undefined ? undefined : startOf(after);
+      const page = await readPlacePage(db, { pk, range: within, after: start, limit }, call);
+      const found = page.items.flatMap((item): MarkerAtPlace[] => {
+        const marker = mapMarkerFromIndex(keys, item, collection);
+        const place = keys.parsePlace({ pk, sk: String(item[sort]) });
+        return marker && place ? [{ sortKey: String(item[sort]), marker: { ...marker, place } }] : [];
+      });
+      return { markers: found, next: page.next && String(page.next[sort]) };
     },
     blocks: createBlocksLoader({ keys, cellCache, call }, range),
     block: createBlockLoader(db, cellCache, call),

@@ -21,20 +21,23 @@ export function writeCursor(list: string, place: Place): string {
   return Buffer.from(JSON.stringify([VERSION, list, place])).toString('base64url');
 }
 
-/** The place that a cursor of this list goes on from. Throws BAD_USER_INPUT for anything else. */
-export function readCursor(list: string, cursor: string): Place {
-  const place = placeOf(list, cursor);
+/**
+ * The place that a cursor of this list goes on from. `fits` tells what a place of this list can be, where it is not one
+ * in the order of geohashes. Throws BAD_USER_INPUT for anything else.
+ */
+export function readCursor(list: string, cursor: unknown, fits = (place: string) => PLACE.test(place)): Place {
+  const place = placeOf(list, cursor, fits);
   if (place === undefined) throw badInput('after', cursor, 'a cursor that a page of the same list gave');
   return place;
 }
 
-function placeOf(list: string, cursor: unknown): Place | undefined {
+function placeOf(list: string, cursor: unknown, fits: (place: string) => boolean): Place | undefined {
   if (typeof cursor !== 'string') return undefined;
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
     if (!Array.isArray(parts) || parts.length !== 3) return undefined;
     const [version, ofList, place] = parts as readonly unknown[];
-    if (version !== VERSION || ofList !== list || typeof place !== 'string' || !PLACE.test(place)) return undefined;
+    if (version !== VERSION || ofList !== list || typeof place !== 'string' || !fits(place)) return undefined;
     // Another spelling of the same cursor is none that we gave.
     return writeCursor(list, place) === cursor ? place : undefined;
   } catch {

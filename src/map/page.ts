@@ -15,7 +15,7 @@ export interface PageInput {
 }
 
 /** A marker of a page. Its cursor is written when it is asked for: most maps ask for the markers alone. */
-class MarkerEdge {
+export class MarkerEdge {
   readonly node: MapMarker;
   readonly #list: string;
   readonly #place: Place;

@@ -3,6 +3,10 @@ export interface Collection {
   readonly key: string;
   readonly name: string;
   readonly description: string | null;
+  /** How its markers get their keys. */
+  readonly idStrategy: IdStrategy;
+  /** Whether each of its markers gets a UUID that finds it without the collection's key. */
+  readonly globalIds: boolean;
   /** Names of the properties that a viewport can draw without touching the base items. */
   readonly mapProperties: readonly string[];
   /** Geohash characters in the partition key of its markers' index entries, 0 to 6. */
@@ -26,3 +30,5 @@ export interface Collection {
 export type GeoSlot = 'A' | 'B';
 
 export type ReadingsBucket = 'NONE' | 'DAY' | 'HOUR';
+/** Keys are given by whoever makes a marker, counted from 1, or UUIDs of version 7. */
+export type IdStrategy = 'GIVEN' | 'SEQUENCE' | 'UUID';

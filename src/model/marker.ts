@@ -1,4 +1,5 @@
 import type { Point } from '../geo/point.js';
+import type { Place } from './place.js';
 
 export type Properties = Readonly<Record<string, unknown>>;
 
@@ -17,11 +18,18 @@ export interface MapMarker {
   readonly mapProperties: Properties;
   /** Whether `mapProperties` holds all of the marker's properties. */
   readonly complete: boolean;
+  /** Where it hangs in a hierarchy; left out by an index that does not know. */
+  readonly place?: Place;
 }
 
 /** A marker as its base item holds it. */
 export interface Marker extends MapMarker {
   readonly properties: Properties;
+  readonly place: Place;
+  /** UUID; null where its collection gives none. */
+  readonly globalId: string | null;
+  /** Tells it from other markers that had its key before; empty where it was made by others. */
+  readonly life: string;
   readonly version: number;
   /** RFC 3339, UTC, milliseconds. */
   readonly createdAt: string;

@@ -3,7 +3,7 @@ import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { CellportError, badInput } from '../errors.js';
 import { isWellFormed } from '../keys/escape.js';
 import { readCode, readCollectionKey } from '../keys/validate.js';
-import type { Collection, ReadingsBucket } from '../model/collection.js';
+import type { Collection, IdStrategy, ReadingsBucket } from '../model/collection.js';
 import { partitionsOf } from '../model/reading.js';
 import { backOff } from './backoff.js';
 import { type BatchGetOptions, batchGet } from './batch-get.js';
@@ -19,6 +19,8 @@ export interface CollectionInput {
   readonly key: string;
   readonly name: string;
   readonly description?: string | null | undefined;
+  readonly idStrategy?: IdStrategy | null | undefined;
+  readonly globalIds?: boolean | null | undefined;
   readonly mapProperties?: readonly string[] | null | undefined;
   readonly prefixLength?: number | null | undefined;
   readonly writeShards?: number | null | undefined;
@@ -47,6 +49,15 @@ function readInteger<T>(field: string, value: unknown, least: number, most: numb
   return value;
 }
 
+const ID_STRATEGIES: readonly unknown[] = ['GIVEN', 'SEQUENCE', 'UUID'] satisfies IdStrategy[];
+const isStrategy = (value: unknown): value is IdStrategy => ID_STRATEGIES.includes(value);
+
+function readStrategy(value: unknown): IdStrategy {
+  if (value === undefined || value === null) return 'GIVEN';
+  if (isStrategy(value)) return value;
+  throw badInput('idStrategy', value, ID_STRATEGIES.join(', '));
+}
+
 function readMapProperties(value: unknown): readonly string[] {
   if (value === undefined || value === null) return [];
   const names = Array.isArray(value) ? [...new Set<unknown>(value)] : [];
@@ -57,7 +68,8 @@ function readMapProperties(value: unknown): readonly string[] {
   return names;
 }
 
-function readText(field: string, value: unknown): string {
+/** A text that is not empty from a client. Throws BAD_USER_INPUT naming the field. */
+export function readText(field: string, value: unknown): string {
   if (typeof value !== 'string' || value === '' || !isWellFormed(value)) {
     throw badInput(field, value, 'text of Unicode characters that is not empty');
   }
@@ -83,6 +95,11 @@ export function readReadingsSettings(
   return { readingsTtlDays, readingsBucket };
 }
 
+/** What a collection holds, in words from a client; null for none. */
+export function readDescription(value: unknown): string | null {
+  return value === undefined || value === null || value === '' ? null : readText('description', value);
+}
+
 /** The collection that an input describes. Throws BAD_USER_INPUT naming the field that is wrong. */
 export function newCollection(input: CollectionInput, now: string): Collection {
   const key = readCollectionKey('key', input.key);
@@ -92,10 +109,9 @@ export function newCollection(input: CollectionInput, now: string): Collection {
   return {
     key,
     name: readText('name', input.name),
-    description:
-      input.description === undefined || input.description === null || input.description === ''
-        ? null
-        : readText('description', input.description),
+    description: readDescription(input.description),
+    idStrategy: readStrategy(input.idStrategy),
+    globalIds: input.globalIds ?? false,
     mapProperties: readMapProperties(input.mapProperties),
     prefixLength: readInteger('prefixLength', input.prefixLength, 0, LONGEST_PREFIX, DEFAULT_PREFIX_LENGTH),
     writeShards: readInteger('writeShards', input.writeShards, 1, MOST_WRITE_SHARDS, 1),
@@ -118,21 +134,40 @@ function collectionItem({ keys }: Pick<Database, 'keys'>, collection: Collection
     code: code ?? undefined,
     readingsTtlDays: readingsTtlDays ?? undefined,
   };
-  const bytes = itemBytes(item);
-  if (bytes > MAX_ITEM_BYTES) throw badInput('description', `${bytes} bytes`, `under ${MAX_ITEM_BYTES} bytes in all`);
+  checkCollectionSize(item);
   return item;
 }
 
-/** A collection from its item; undefined where the item is none, e.g. written by hand. */
-export function collectionFromItem({ keys }: Pick<Database, 'keys'>, item: Item): Collection | undefined {
+/** Throws BAD_USER_INPUT for an item that DynamoDB does not hold. */
+export function checkCollectionSize(item: Item): void {
+  const bytes = itemBytes(item);
+  if (bytes > MAX_ITEM_BYTES) throw badInput('description', `${bytes} bytes`, `under ${MAX_ITEM_BYTES} bytes in all`);
+}
+
+/** The key of the collection that has a code, from the item that keeps it. */
+export async function collectionOfCode(database: Database, code: string, call: Call): Promise<string | undefined> {
+  const request = { TableName: database.tables.entities, Key: { ...database.keys.codeClaim(code) } };
+  const { Item: claim } = await send(database, 'get', request, call);
+  return typeof claim?.['collection'] === 'string' ? claim['collection'] : undefined;
+}
+
+/** A collection from its item; undefined where the item is none, e.g. written by hand, and where it is being emptied. */
+export function collectionFromItem(database: Pick<Database, 'keys'>, item: Item): Collection | undefined {
+  return item[EMPTYING] === undefined ? anyCollectionFromItem(database, item) : undefined;
+}
+
+/** The same, also of one that is being emptied. */
+export function anyCollectionFromItem({ keys }: Pick<Database, 'keys'>, item: Item): Collection | undefined {
   const { pk, sk, name, description, mapProperties, prefixLength, writeShards, code, geoSlot, version } = item;
-  const { createdAt, updatedAt, readingsTtlDays, readingsBucket } = item;
+  const { createdAt, updatedAt, readingsTtlDays, readingsBucket, idStrategy, globalIds } = item;
   const key = typeof pk === 'string' && typeof sk === 'string' ? keys.parseCollection({ pk, sk }) : undefined;
   if (key === undefined || typeof prefixLength !== 'number' || typeof writeShards !== 'number') return undefined;
   return {
     key,
     name: typeof name === 'string' ? name : key,
     description: typeof description === 'string' ? description : null,
+    idStrategy: isStrategy(idStrategy) ? idStrategy : 'GIVEN',
+    globalIds: globalIds === true,
     mapProperties: Array.isArray(mapProperties) ? mapProperties.map(String) : [],
     prefixLength,
     writeShards,
@@ -147,8 +182,15 @@ export function collectionFromItem({ keys }: Pick<Database, 'keys'>, item: Item)
 }
 
 function keyTaken(key: string): CellportError {
-  return new CellportError('CONFLICT', `there is a collection ${JSON.stringify(key)} already`, { key });
+  const message = `there is a collection ${JSON.stringify(key)} already, or one that is still being emptied`;
+  return new CellportError('CONFLICT', message, { key });
 }
+
+/**
+ * Attribute of a collection that was deleted, until nothing of it is left: from when. Nobody sees such a collection, and
+ * its key and code stay taken.
+ */
+export const EMPTYING = 'emptying';
 
 const CONFLICTING_TRANSACTIONS = 6;
 
@@ -199,6 +241,11 @@ export async function createCollection(
   return collection;
 }
 
+/** Whether a collection can have this key at all. */
+export function canBeCollection(key: string): boolean {
+  return COLLECTION_KEY.test(key);
+}
+
 /** Collections by key, in the order of the keys, null where there is none. */
 export async function getCollections(
   database: Database,
@@ -207,7 +254,7 @@ export async function getCollections(
   options: BatchGetOptions = {},
 ): Promise<(Collection | null)[]> {
   // What no collection can be called has no key in the table either.
-  const possible = keys.filter((key) => COLLECTION_KEY.test(key));
+  const possible = keys.filter(canBeCollection);
   const items = await batchGet(
     database,
     database.tables.entities,

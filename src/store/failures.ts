@@ -35,6 +35,8 @@ interface SdkFailure {
   readonly name?: unknown;
   readonly code?: unknown;
   readonly $metadata?: { readonly httpStatusCode?: number; readonly attempts?: number };
+  /** What a condition found, in wire format, where that was asked for. */
+  readonly Item?: unknown;
   readonly CancellationReasons?: readonly { readonly Code?: string }[];
 }
 

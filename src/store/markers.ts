@@ -4,14 +4,18 @@ import type { Marker } from '../model/marker.js';
 import { type BatchGetOptions, batchGet } from './batch-get.js';
 import { bulkWriter } from './batch-write.js';
 import { mapConcurrently } from './concurrency.js';
+import type { Change } from './conditional-change.js';
 import { putIfAbsent } from './conditional-put.js';
 import type { Database, Item } from './database.js';
 import { type MarkerInput, markerFromBase, newMarkerItem } from './marker-item.js';
+import { checkKeyGiven, takeKeys } from './marker-keys.js';
 import type { Call } from './meter.js';
 
 /** Most markers that one call may create. */
 export const MAX_MARKERS_A_CALL = 500;
 const PUTS_AT_A_TIME = 16;
+/** As long as any key that a collection gives by itself: a UUID. */
+const LONGEST_OWN_KEY = 'x'.repeat(36);
 
 function conflict(collection: Collection, key: unknown): CellportError {
   return new CellportError('CONFLICT', `the collection ${collection.key} has a marker ${JSON.stringify(key)} already`, {
@@ -20,15 +24,32 @@ function conflict(collection: Collection, key: unknown): CellportError {
   });
 }
 
+/** What one write did to a marker: its item before and after, and the marker that is told of: as it is, or was. */
+export interface MarkerWrite extends Change {
+  readonly marker: Marker;
+}
+
 function asMarker(database: Database, item: Item, collection: Collection): Marker {
   const marker = markerFromBase(database.keys, item, collection);
   if (marker === undefined) throw new Error(`an item of our own making is no marker: ${JSON.stringify(item)}`);
   return marker;
 }
 
+/** Throws BAD_USER_INPUT naming the field where no marker can be made of an input, whatever key it may get. */
+function checkInput(database: Database, collection: Collection, input: MarkerInput, now: string): void {
+  checkKeyGiven(collection, input.key);
+  newMarkerItem(
+    database,
+    collection,
+    { ...input, key: collection.idStrategy === 'GIVEN' ? input.key : LONGEST_OWN_KEY },
+    now,
+  );
+}
+
 /**
  * Creates a marker by one conditional write of one item, whatever indexes it stands in; `now` is RFC 3339 in UTC. Throws
- * BAD_USER_INPUT naming the field, or CONFLICT where its key is taken.
+ * BAD_USER_INPUT naming the field, or CONFLICT where its key is taken. Where the collection counts its markers, a write
+ * before that takes the number.
  */
 export async function createMarker(
   database: Database,
@@ -36,10 +57,12 @@ export async function createMarker(
   input: MarkerInput,
   now: string,
   call: Call,
-): Promise<Marker> {
-  const item = newMarkerItem(database, collection, input, now);
-  if (!(await putIfAbsent(database, database.tables.entities, item, call))) throw conflict(collection, input.key);
-  return asMarker(database, item, collection);
+): Promise<MarkerWrite> {
+  checkInput(database, collection, input, now);
+  const [key = input.key] = collection.idStrategy === 'GIVEN' ? [] : await takeKeys(database, collection, 1, call);
+  const item = newMarkerItem(database, collection, { ...input, key }, now);
+  if (!(await putIfAbsent(database, database.tables.entities, item, call))) throw conflict(collection, key);
+  return { before: undefined, after: item, marker: asMarker(database, item, collection) };
 }
 
 export interface MarkerFailure {
@@ -51,15 +74,37 @@ export interface MarkerFailure {
 
 export interface CreatedMarkers {
   /** In the order of the inputs, those that failed left out. */
-  readonly markers: readonly Marker[];
+  readonly written: readonly MarkerWrite[];
   readonly failures: readonly MarkerFailure[];
+}
+
+/** What is wrong with each input, undefined where nothing is. Of several with one key the first is right. */
+function faultsOf(
+  database: Database,
+  collection: Collection,
+  inputs: readonly MarkerInput[],
+  now: string,
+): (CellportError | undefined)[] {
+  const seen = new Set<unknown>();
+  return inputs.map((input) => {
+    try {
+      checkInput(database, collection, input, now);
+    } catch (error) {
+      if (error instanceof CellportError) return error;
+      throw error;
+    }
+    // Not left to the condition: which of two concurrent writes comes first would be chance.
+    if (collection.idStrategy === 'GIVEN' && seen.has(input.key)) return conflict(collection, input.key);
+    seen.add(input.key);
+    return undefined;
+  });
 }
 
 /**
  * Creates up to 500 markers, each by a conditional write of its own: one that fails takes no other with it and is named
- * by its index. Of several inputs with one key the first is created. When DynamoDB throttles or is away even after
- * retries, what was not yet tried fails with the same code at once, so that the call ends. Throws BAD_USER_INPUT for
- * more than 500 before anything is written.
+ * by its index. Of several inputs with one key the first is created. Where the collection counts its markers, one write
+ * takes the numbers of all. When DynamoDB throttles or is away even after retries, what was not yet tried fails with the
+ * same code at once, so that the call ends. Throws BAD_USER_INPUT for more than 500 before anything is written.
  */
 export async function createMarkers(
   database: Database,
@@ -71,26 +116,31 @@ export async function createMarkers(
   if (inputs.length > MAX_MARKERS_A_CALL) {
     throw badInput('markers', `${inputs.length} markers`, `at most ${MAX_MARKERS_A_CALL} markers a call`);
   }
-  const firstOf = new Map<unknown, number>();
-  inputs.forEach(({ key }, index) => firstOf.set(key, firstOf.get(key) ?? index));
+  const faults = faultsOf(database, collection, inputs, now);
+  const right = faults.filter((fault) => fault === undefined).length;
+  const own = collection.idStrategy === 'GIVEN' ? undefined : await takeKeys(database, collection, right, call);
+  const next = own?.values();
+  const named = inputs.map((input, index) =>
+    faults[index] === undefined && next ? { ...input, key: next.next().value } : input,
+  );
   let gaveUp: CellportError | undefined;
-  async function create(input: MarkerInput, index: number): Promise<Marker | CellportError> {
+  async function create(input: MarkerInput, index: number): Promise<MarkerWrite | CellportError> {
+    const fault = faults[index] ?? gaveUp;
+    if (fault !== undefined) return fault;
     try {
       const item = newMarkerItem(database, collection, input, now);
-      // Not left to the condition: which of two concurrent writes comes first would be chance.
-      if (firstOf.get(input.key) !== index) return conflict(collection, input.key);
-      if (gaveUp !== undefined) return gaveUp;
       const put = await putIfAbsent(database, database.tables.entities, item, call);
-      return put ? asMarker(database, item, collection) : conflict(collection, input.key);
+      if (!put) return conflict(collection, input.key);
+      return { before: undefined, after: item, marker: asMarker(database, item, collection) };
     } catch (error) {
       if (!(error instanceof CellportError) || call.signal?.aborted === true) throw error;
       if (error.code === 'THROTTLED' || error.code === 'UNAVAILABLE') gaveUp = error;
       return error;
     }
   }
-  const results = await mapConcurrently(inputs, PUTS_AT_A_TIME, create);
+  const results = await mapConcurrently(named, PUTS_AT_A_TIME, create);
   return {
-    markers: results.filter((result): result is Marker => !(result instanceof CellportError)),
+    written: results.filter((result): result is MarkerWrite => !(result instanceof CellportError)),
     failures: results.flatMap((result, index) =>
       result instanceof CellportError ? [{ index, code: result.code, message: result.message }] : [],
     ),

@@ -4,7 +4,7 @@ import type { Item } from './database.js';
 
 /** A value as DynamoDB writes it: one entry, whose name is its type. Numbers and bytes are texts. */
 type Wire = Readonly<Record<string, unknown>>;
-type WireMap = Readonly<Record<string, Wire>>;
+export type WireMap = Readonly<Record<string, Wire>>;
 
 /** Integers beyond 53 bits become BigInt, as lib-dynamodb has it. */
 function numberOf(text: string): number | bigint {
@@ -46,7 +46,7 @@ function valueOf(wire: Wire): unknown {
 }
 
 /** An item, or a map within one. Takes the place of what was parsed, value by value: nobody else holds it. */
-function itemOf(wire: WireMap): Item {
+export function itemOf(wire: WireMap): Item {
   const item = wire as Record<string, unknown>;
   for (const name in wire) {
     const value = wire[name];

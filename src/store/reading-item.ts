@@ -12,8 +12,8 @@ import { checkName, checkNumber, checkText } from './properties.js';
 export interface ReadingOwner {
   readonly collection: Collection;
   readonly key: string;
-  /** A marker that is made again under the same key inherits no readings. */
-  readonly createdAt: string;
+  /** The marker's own: one that is made again under the same key has another one, and inherits no readings. */
+  readonly life: string;
 }
 
 /** The values of a reading from a client. Throws BAD_USER_INPUT naming the one that is neither a number nor a text. */
@@ -38,7 +38,7 @@ export function readValues(field: string, values: unknown): Reading['values'] {
  */
 export function newReadingItem(
   { keys }: { readonly keys: Keyspace },
-  { collection, key, createdAt }: ReadingOwner,
+  { collection, key, life }: ReadingOwner,
   { at, values }: Reading,
   now: number,
   field = '',
@@ -52,7 +52,7 @@ export function newReadingItem(
   const item: Item = {
     ...keys.reading({ scope: keys.scope(collection), key, bucket: bucketOf(readingsBucket, at) }, at),
     values,
-    of: createdAt === '' ? undefined : createdAt,
+    of: life === '' ? undefined : life,
     ttl: ttlDays === null ? undefined : removableFrom(ttlDays, time),
   };
   const bytes = itemBytes(item);
@@ -65,16 +65,16 @@ const shown = (value: unknown): unknown => (typeof value === 'bigint' ? String(v
 
 /**
  * A reading from its item; undefined where it is to be shown no more (`now` is in milliseconds since 1970), where it
- * belongs to a former marker of the same key, and where it cannot be understood. `createdAt` is the marker's. An item
+ * belongs to a former marker of the same key, and where it cannot be understood. `life` is the marker's. An item
  * without `of` was written by others, and is shown.
  */
-export function readingFromItem(keys: Keyspace, item: Item, createdAt: string, now: number): Reading | undefined {
+export function readingFromItem(keys: Keyspace, item: Item, life: string, now: number): Reading | undefined {
   const { pk, sk, values, of, ttl } = item;
   if (typeof pk !== 'string' || typeof sk !== 'string') return undefined;
   const at = keys.parseReading({ pk, sk })?.instant;
   if (at === undefined || !isInstant(at)) return undefined;
   if (typeof values !== 'object' || values === null || Array.isArray(values)) return undefined;
-  if (of !== undefined && of !== createdAt) return undefined;
+  if (of !== undefined && of !== life) return undefined;
   // DynamoDB removes expired items late, by up to some days.
   if (typeof ttl === 'number' && ttl * 1000 <= now) return undefined;
   return { at, values: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, shown(value)])) };

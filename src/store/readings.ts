@@ -55,7 +55,7 @@ export async function recordReadings(
   const readings = readReadings(inputs, now);
   const [marker] = await getMarkers(database, [reference], call, { consistent: true });
   if (!marker) throw notFound('marker', markerId(collection.key, key));
-  const owner = { collection, key, createdAt: marker.createdAt };
+  const owner = { collection, key, life: marker.life };
   const items = new Map<string, Item>();
   readings.forEach((reading, index) => {
     const item = newReadingItem(database, owner, reading, now.getTime(), `readings[${index}].`);
@@ -143,12 +143,12 @@ async function firstReadings(
   { keys }: Database,
   items: AsyncGenerator<Item, void, undefined>,
   count: number,
-  createdAt: string,
+  life: string,
   now: number,
 ): Promise<Reading[]> {
   const readings: Reading[] = [];
   for await (const item of items) {
-    const reading = readingFromItem(keys, item, createdAt, now);
+    const reading = readingFromItem(keys, item, life, now);
     if (reading !== undefined) readings.push(reading);
     if (readings.length >= count) break;
   }
@@ -181,7 +181,7 @@ export async function readMarkerWithReadings(
   const first = await items.next();
   const marker = first.done === true ? undefined : markerFromBase(keys, first.value, collection);
   if (marker === undefined) return { marker: null, readings: [] };
-  return { marker, readings: await firstReadings(database, items, last, marker.createdAt, options.now) };
+  return { marker, readings: await firstReadings(database, items, last, marker.life, options.now) };
 }
 
 /**
@@ -191,7 +191,7 @@ export async function readMarkerWithReadings(
 export async function readReadingsOf(
   database: Database,
   { collection, key }: MarkerReference,
-  { createdAt }: Pick<Marker, 'createdAt'>,
+  { life }: Pick<Marker, 'life'>,
   { last, from, to }: ReadingsWanted,
   options: ReadingsOptions,
 ): Promise<readonly Reading[]> {
@@ -203,7 +203,7 @@ export async function readReadingsOf(
   const scope = database.keys.scope(collection);
   const readIn = (bucket: string | undefined, count: number) => {
     const range = database.keys.readingRange({ scope, key, bucket }, start, to);
-    return firstReadings(database, itemsDown(database, range, count, options), count, createdAt, now);
+    return firstReadings(database, itemsDown(database, range, count, options), count, life, now);
   };
   if (readingsBucket === 'NONE' || start === undefined) return readIn(undefined, last);
   const end = Math.min(latestInstant(readingsBucket, now), to === undefined ? Infinity : Date.parse(to));

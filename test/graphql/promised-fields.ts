@@ -32,6 +32,7 @@ Query.nodes(ids: [ID!]!): [Node]!
 Query.collection(key: String!): Collection
 Query.collections(first: Int = 50, after: String): CollectionConnection!
 Query.marker(id: ID!): Marker
+Query.markerByGlobalId(globalId: ID!): Marker
 Query.cell(collection: String!, geohash: Geohash!): Cell
 Query.viewport(bounds: BoundsInput!, zoom: Float!): Viewport
 Viewport.bounds: Bounds!
@@ -62,6 +63,9 @@ Collection.id: ID!
 Collection.key: String!
 Collection.name: String!
 Collection.description: String
+Collection.idStrategy: IdStrategy!
+Collection.globalIds: Boolean!
+enum IdStrategy = GIVEN | SEQUENCE | UUID
 Collection.mapProperties: [String!]!
 Collection.prefixLength: Int!
 Collection.writeShards: Int!
@@ -76,16 +80,19 @@ Collection.readingsTtlDays: Int
 Collection.readingsBucket: ReadingsBucket!
 enum ReadingsBucket = NONE | DAY | HOUR
 Collection.marker(key: String!): Marker
+Collection.markersIn(place: [String!]!, first: Int = 100, after: String): MarkerConnection!
 Collection.markers(first: Int = 100, after: String, filter: MarkerFilter): MarkerConnection!
 Marker implements Node
 Marker.id: ID!
 Marker.key: String!
+Marker.globalId: ID
 Marker.collection: Collection!
 Marker.position: Point!
 Marker.geohash: Geohash!
 Marker.name: String
 Marker.category: String
 Marker.properties: JSONObject!
+Marker.place: [String!]!
 Marker.version: Int!
 Marker.createdAt: DateTime!
 Marker.updatedAt: DateTime!
@@ -132,22 +139,33 @@ CollectionConnection.edges: [CollectionEdge!]!
 CollectionConnection.nodes: [Collection!]!
 CollectionConnection.pageInfo: PageInfo!
 Mutation.createCollection(input: CreateCollectionInput!): Collection!
+Mutation.updateCollection(input: UpdateCollectionInput!): Collection!
+Mutation.deleteCollection(key: String!): Collection!
 Mutation.createMarker(input: CreateMarkerInput!): Marker!
 Mutation.createMarkers(collection: String!, markers: [MarkerInput!]!): CreateMarkersResult!
+Mutation.updateMarker(input: UpdateMarkerInput!): Marker!
+Mutation.deleteMarker(id: ID!, expectedVersion: Int): Marker!
 input CreateCollectionInput.key: String!
 input CreateCollectionInput.name: String!
 input CreateCollectionInput.description: String
+input CreateCollectionInput.idStrategy: IdStrategy = GIVEN
+input CreateCollectionInput.globalIds: Boolean = false
 input CreateCollectionInput.mapProperties: [String!]
 input CreateCollectionInput.prefixLength: Int
 input CreateCollectionInput.writeShards: Int
 input CreateCollectionInput.code: String
 input CreateCollectionInput.readingsTtlDays: Int
 input CreateCollectionInput.readingsBucket: ReadingsBucket = NONE
+input UpdateCollectionInput.key: String!
+input UpdateCollectionInput.name: String
+input UpdateCollectionInput.description: String
+input UpdateCollectionInput.expectedVersion: Int
 input MarkerInput.key: String
 input MarkerInput.position: PointInput!
 input MarkerInput.name: String
 input MarkerInput.category: String
 input MarkerInput.properties: JSONObject
+input MarkerInput.place: [String!]
 input CreateMarkerInput.collection: String!
 input CreateMarkerInput.key: String
 input CreateMarkerInput.position: PointInput!
@@ -157,6 +175,14 @@ input CreateMarkerInput.properties: JSONObject
 Mutation.recordReadings(marker: ID!, readings: [ReadingInput!]!): Int!
 input ReadingInput.at: DateTime
 input ReadingInput.values: JSONObject!
+input CreateMarkerInput.place: [String!]
+input UpdateMarkerInput.id: ID!
+input UpdateMarkerInput.position: PointInput
+input UpdateMarkerInput.name: String
+input UpdateMarkerInput.category: String
+input UpdateMarkerInput.properties: JSONObject
+input UpdateMarkerInput.place: [String!]
+input UpdateMarkerInput.expectedVersion: Int
 CreateMarkersResult.markers: [Marker!]!
 CreateMarkersResult.failures: [MarkerFailure!]!
 MarkerFailure.index: Int!

@@ -28,6 +28,7 @@ const PLACES = [
     name: 'Zoo',
     category: 'park',
     properties: { size: 33, open: true },
+    place: ['Berlin', 'Mitte'],
   },
   {
     key: 'tiergarten',
@@ -56,23 +57,36 @@ const PLACES = [
 const CREATE = `
   mutation Create($collection: CreateCollectionInput!, $one: CreateMarkerInput!, $key: String!, $others: [MarkerInput!]!) {
     createCollection(input: $collection) {
-      id key name description mapProperties prefixLength writeShards version createdAt updatedAt count countsExact code
-      readingsTtlDays readingsBucket
+      id key name description idStrategy globalIds mapProperties prefixLength writeShards version createdAt updatedAt count
+      countsExact code readingsTtlDays readingsBucket
       bounds {west}
     }
-    createMarker(input: $one) {id key version}
+    createMarker(input: $one) {id key globalId version}
     createMarkers(collection: $key, markers: $others) {markers {key} failures {index code message}}
     recordReadings(marker: "marker::places::zoo", readings: [{at: "2026-11-21T09:30:00Z", values: {visitors: 12}}])
   }`;
 
+const CHANGE = `
+  mutation Change($update: UpdateMarkerInput!, $gone: ID!, $version: Int) {
+    updateMarker(input: $update) {...M}
+    deleteMarker(id: $gone, expectedVersion: $version) {...M}
+  }`;
+
+const COLLECTIONS = `
+  mutation Collections($update: UpdateCollectionInput!, $gone: String!) {
+    updateCollection(input: $update) {key name description version}
+    deleteCollection(key: $gone) {key name}
+  }`;
+
 const MARKER = `
   fragment M on Marker {
-    id key collection {key} position {lng lat} geohash name category properties version createdAt updatedAt geojson
+    id key globalId collection {key} position {lng lat} geohash name category properties place version createdAt updatedAt geojson
     cell(precision: 4) {geohash count} readings {at values}
   }`;
 
 const READ = `
-  query Read($key: String!, $id: ID!, $ids: [ID!]!, $geohash: Geohash!) {
+  query Read($key: String!, $id: ID!, $globalId: ID!, $ids: [ID!]!, $geohash: Geohash!) {
+    markerByGlobalId(globalId: $globalId) {id}
     node(id: $id) {__typename id ...M}
     nodes(ids: $ids) {__typename id}
     marker(id: $id) {...M}
@@ -84,6 +98,7 @@ const READ = `
       count countsExact bounds {west south east north}
       marker(key: "zoo") {...M}
       markers(first: 2) {edges {cursor node {key}} nodes {key} pageInfo {hasNextPage hasPreviousPage startCursor endCursor}}
+      markersIn(place: ["Berlin"], first: 5) {nodes {key place} edges {cursor} pageInfo {hasNextPage endCursor}}
       filtered: markers(filter: {category: ["cafe"]}) {nodes {key}}
     }
     cell(collection: $key, geohash: $geohash) {
@@ -131,7 +146,7 @@ test('every field of every type is asked for below', () => {
       ? Object.keys(type.getFields()).map((field) => `${type.name}.${field}`)
       : [],
   );
-  const found = asked(schema, [CREATE, READ, VIEWPORT]);
+  const found = asked(schema, [CREATE, CHANGE + MARKER, COLLECTIONS, READ, VIEWPORT]);
   // What subscriptions bring has tests of its own.
   const live = /^(Subscription|MarkerChange|Reading)\./;
   expect(fields.filter((field) => !found.has(field) && !live.test(field))).toEqual([]);
@@ -155,6 +170,8 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
       key,
       name: 'Places',
       description: 'Places to be',
+      idStrategy: 'GIVEN',
+      globalIds: true,
       mapProperties: ['size'],
       prefixLength: 2,
       writeShards: 1,
@@ -174,7 +191,13 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
       countsExact: true,
       bounds: null,
     });
-    expect(created.data.createMarker).toEqual({ id, key: 'zoo', version: 1 });
+    const { globalId } = created.data.createMarker;
+    expect(created.data.createMarker).toEqual({
+      id,
+      key: 'zoo',
+      version: 1,
+      globalId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
     expect(created.data.recordReadings).toBe(1);
     expect(created.data.createMarkers).toEqual({
       markers: others.map((marker) => ({ key: marker.key })),
@@ -188,6 +211,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     const { data, errors } = await server.ask(READ, {
       key,
       id,
+      globalId,
       ids: [id, 'collection::places', 'marker::places::no'],
       geohash,
     });
@@ -195,12 +219,14 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     const marker = {
       id,
       key: 'zoo',
+      globalId,
       collection: { key },
       position: zoo!.position,
       geohash: encode(zoo!.position, 10),
       name: 'Zoo',
       category: 'park',
       properties: zoo!.properties,
+      place: ['Berlin', 'Mitte'],
       version: 1,
       createdAt: expect.stringMatching(/Z$/),
       updatedAt: expect.stringMatching(/Z$/),
@@ -213,6 +239,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
       cell: { geohash, count: 3 },
       readings: [{ at: '2026-11-21T09:30:00.000Z', values: { visitors: 12 } }],
     };
+    expect(data.markerByGlobalId).toEqual({ id });
     expect(data.node).toEqual({ __typename: 'Marker', ...marker });
     expect(data.marker).toEqual(marker);
     expect(data.collection.marker).toEqual(marker);
@@ -230,6 +257,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     expect(data.collection.markers.nodes).toHaveLength(2);
     expect(data.collection.markers.edges[1].cursor).toBe(data.collection.markers.pageInfo.endCursor);
     expect(data.collection.markers.pageInfo).toMatchObject({ hasNextPage: true, hasPreviousPage: false });
+    expect(data.collection.markersIn.nodes).toEqual([{ key: 'zoo', place: ['Berlin', 'Mitte'] }]);
     expect(data.collection.filtered.nodes).toEqual([{ key: 'kranzler' }]);
     const { bounds, center, centroid, ...cell } = data.cell;
     expect(cell).toMatchObject({ geohash, precision: 4, count: 3, parent: { geohash: geohash.slice(0, 3), count: 3 } });
@@ -300,7 +328,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
       .replace(/^ *nodes?\(.*$/gm, '')
       .replace(/collections\([^]*?\n    }/, '');
     const before = server.compared.same;
-    const { errors } = await server.ask(fields, { key, id, geohash: 'u33d' });
+    const { errors } = await server.ask(fields, { key, id, globalId: 'none', geohash: 'u33d' });
     expect([errors, server.compared.same]).toEqual([[], before + 1]);
   });
 
@@ -312,6 +340,56 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     for (const text of queries) expect((await server.ask(text)).errors).toEqual([]);
     expect(server.compared.same - same + server.compared.interpretedOnly - interpretedOnly).toBe(queries.length);
     expect(server.compared.same - same).toBeGreaterThan(7);
+  });
+
+  test('a change and a deletion answer with the marker, and are seen at once', async () => {
+    const update = { id: 'marker::places::planten', name: null, position: { lng: 10, lat: 53.6 }, expectedVersion: 1 };
+    const gone = 'marker::places::kranzler';
+    const { data, errors } = await server.ask(CHANGE + MARKER, { update, gone });
+    expect(errors).toEqual([]);
+    expect(data.updateMarker).toMatchObject({ key: 'planten', name: null, category: 'park', version: 2 });
+    expect(data.updateMarker).toMatchObject({ position: update.position, geohash: encode(update.position, 10) });
+    expect(data.deleteMarker).toMatchObject({ key: 'kranzler', version: 1, properties: { note: 'x'.repeat(1_000) } });
+    const after = await server.ask(`{changed: marker(id: "${update.id}") {version} gone: marker(id: "${gone}") {id}}`);
+    expect(after.data).toEqual({ changed: { version: 2 }, gone: null });
+    const again = await server.ask(CHANGE + MARKER, { update, gone });
+    expect(again.errors[0]).toMatchObject({
+      path: ['updateMarker'],
+      extensions: { code: 'CONFLICT', expectedVersion: 1, version: 2 },
+    });
+  });
+
+  test('a collection is changed, and a deleted one is gone at once with all that was in it, its key taken', async () => {
+    const make = `mutation {
+      createCollection(input: {key: "short-lived", name: "S", code: "Sl"}) {key}
+      createMarker(input: {collection: "short-lived", key: "m", position: {lng: 1, lat: 2}}) {id}
+    }`;
+    expect((await server.ask(make)).errors).toEqual([]);
+    const update = { key, description: null, name: 'Other places', expectedVersion: 1 };
+    const { data, errors } = await server.ask(COLLECTIONS, { update, gone: 'short-lived' });
+    expect(errors).toEqual([]);
+    expect(data.updateCollection).toEqual({ key, name: 'Other places', description: null, version: 2 });
+    expect(data.deleteCollection).toEqual({ key: 'short-lived', name: 'S' });
+    const after = await server.ask(`{
+      collection(key: "${key}") {name version}
+      gone: collection(key: "short-lived") {key}
+      node(id: "collection::short-lived") {id}
+      marker(id: "marker::short-lived::m") {id}
+      collections {nodes {key}}
+    }`);
+    expect(after.data).toEqual({
+      collection: { name: 'Other places', version: 2 },
+      gone: null,
+      node: null,
+      marker: null,
+      collections: { nodes: [{ key }] },
+    });
+    const late = await server.ask(make);
+    expect(late.errors.map(({ extensions }) => extensions['code'])).toEqual(['CONFLICT']);
+    const stale = await server.ask(COLLECTIONS, { update, gone: 'short-lived' });
+    expect(stale.errors[0]?.extensions).toMatchObject({ code: 'CONFLICT', expectedVersion: 1, version: 2 });
+    const write = `mutation {createMarker(input: {collection: "short-lived", key: "n", position: {lng: 1, lat: 2}}) {id}}`;
+    expect((await server.ask(write)).errors[0]?.extensions).toMatchObject({ code: 'NOT_FOUND' });
   });
 
   test('nothing of all this was an error of ours', () => {

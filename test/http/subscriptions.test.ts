@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Collection } from '../../src/model/collection.js';
 import { createCollection } from '../../src/store/collections.js';
 import { newMarkerItem } from '../../src/store/marker-item.js';
+import { readItem } from '../../src/store/conditional-change.js';
 import { createMarker } from '../../src/store/markers.js';
 import { newCall } from '../../src/store/meter.js';
 import { send } from '../../src/store/send.js';
@@ -132,7 +133,8 @@ test('what was missed while away is told first, readings too, and a moment too l
     client,
     'subscription { readingRecorded(marker: "marker::parks::away", since: "' + second + '") { at values } }',
   );
-  const item = { ...reading, of: NOW, values: { celsius: 21.5 } };
+  const away = await readItem(db, db.keys.marker('parks', 'away'), newCall());
+  const item = { ...reading, of: away?.['life'], values: { celsius: 21.5 } };
   await send(db, 'put', { TableName: db.tables.entities, Item: item }, newCall());
   await until(() => readings.data.length > 0);
   expect(readings.data).toEqual([{ readingRecorded: { at: '2026-11-21T10:00:00.000Z', values: { celsius: 21.5 } } }]);

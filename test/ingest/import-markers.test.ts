@@ -25,12 +25,13 @@ import { shuffledOrder } from '../../src/ingest/order.js';
 import { formatOf, openRows } from '../../src/ingest/read-file.js';
 import { RejectsFile } from '../../src/ingest/rejects.js';
 import type { RowSource } from '../../src/ingest/row-source.js';
-import { merge, upsertMarkers } from '../../src/ingest/upsert.js';
+import { upsertMarkers } from '../../src/ingest/upsert.js';
 import type { Collection } from '../../src/model/collection.js';
+import { deleteCollection } from '../../src/store/collection-changes.js';
 import { createCollection } from '../../src/store/collections.js';
 import type { Database } from '../../src/store/database.js';
-import { newMarkerItem } from '../../src/store/marker-item.js';
-import { getMarkers } from '../../src/store/markers.js';
+import { newMarkerItem, replacedMarkerItem } from '../../src/store/marker-item.js';
+import { createMarker, getMarkers } from '../../src/store/markers.js';
 import { newCall } from '../../src/store/meter.js';
 import { interceptCalls } from '../support/faults.js';
 import { randomFrom } from '../support/random.js';
@@ -63,7 +64,7 @@ interface Run {
   readonly seed?: number;
   readonly source?: RowSource;
   readonly onChecked?: (progress: CheckProgress) => void;
-  readonly onProgress?: (progress: ImportProgress) => void;
+  readonly onProgress?: (progress: ImportProgress) => void | Promise<void>;
   readonly database?: Database;
   /** Called before a state is kept. */
   readonly onState?: (state: ImportState) => Promise<void>;
@@ -125,13 +126,61 @@ describe('importing a file', () => {
     const path = await file('fresh.ndjson', many(1000));
     calls.reset();
     expect(await run(collection, path, { fresh: true })).toMatchObject({ counts: counts(1000, 0, 0, 0), resumed: 0 });
-    expect(calls.count('BatchWriteItem')).toBe(calls.count());
-    expect(calls.count()).toBeLessThanOrEqual(1000 / 25 + 10);
+    // Now and then it looks whether the collection is still there.
+    expect(calls.count('BatchWriteItem')).toBe(calls.count() - calls.count('GetItem'));
+    expect(calls.count('BatchWriteItem')).toBeLessThanOrEqual(1000 / 25 + 10);
     expect(await load(collection, ['k0', 'k999', 'k1000'])).toMatchObject([
       { key: 'k0', position: { lng: -180, lat: 52.4 }, name: 'k0', properties: { a: 1 }, version: 1, createdAt: first },
       { key: 'k999' },
       null,
     ]);
+  });
+
+  it('takes keys that the collection could have given, and lets it count on behind them', async () => {
+    const counted = { key: 'counted', name: 'Counted', idStrategy: 'SEQUENCE', globalIds: true } as const;
+    const collection = await createCollection(database, counted, first, call);
+    const path = await file('counted.ndjson', [row('7'), row('41'), row('007'), row('x'), row('0')]);
+    expect(await run(collection, path)).toMatchObject({ counts: counts(2, 0, 0, 3) });
+    const { marker } = await createMarker(database, collection, { position: { lng: 0, lat: 0 } }, first, call);
+    expect(marker.key).toBe('42');
+    const before = await load(collection, ['7', '41']);
+    expect(before.every((found) => found?.globalId)).toBe(true);
+    // Its global ids stay, and what was counted stays counted.
+    expect(await run(collection, path, { now: second })).toMatchObject({ counts: counts(0, 0, 2, 3) });
+    expect(await load(collection, ['7', '41'])).toEqual(before);
+    expect((await createMarker(database, collection, { position: { lng: 0, lat: 0 } }, first, call)).marker.key).toBe(
+      '43',
+    );
+  });
+
+  it('writes nothing into a collection that was deleted while the rows were checked, and stops where it is deleted later', async () => {
+    const gone = await newCollection();
+    const path = await file('gone.ndjson', many(300));
+    await deleteCollection(database, gone.key, second, call);
+    await expect(run(gone, path)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect((await load(gone, ['k0', 'k299'])).filter((marker) => marker !== null)).toEqual([]);
+
+    const later = await newCollection();
+    const slow = await file('later.ndjson', many(300));
+    let told = 0;
+    const onProgress = async () => {
+      told += 1;
+      if (told > 1) return;
+      await deleteCollection(database, later.key, second, call);
+      await new Promise((resolve) => setTimeout(resolve, 7_000));
+    };
+    await expect(run(later, slow, { onProgress })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(told).toBe(1);
+  });
+
+  it('keeps where a marker hangs, and takes it out where the file says nothing of it any more', async () => {
+    const collection = await newCollection();
+    await run(collection, await file('hung.ndjson', [row('a', { place: ['Berlin', 'D'] })]));
+    expect(await load(collection, ['a'])).toMatchObject([{ place: ['Berlin', 'D'], version: 1 }]);
+    await run(collection, await file('moved.ndjson', [row('a', { place: ['Berlin', 'E'] })]));
+    expect(await load(collection, ['a'])).toMatchObject([{ place: ['Berlin', 'E'], version: 2, mapVersion: 1 }]);
+    await run(collection, await file('unhung.ndjson', [row('a')]));
+    expect(await load(collection, ['a'])).toMatchObject([{ place: [], version: 3 }]);
   });
 
   it('changes nothing when it is repeated, and writes nothing', async () => {
@@ -141,7 +190,7 @@ describe('importing a file', () => {
     const before = await load(collection, ['k0', 'k150', 'k299']);
     calls.reset();
     expect(await run(collection, path, { now: second })).toMatchObject({ counts: counts(0, 0, 300, 0) });
-    expect(calls.count('BatchGetItem')).toBe(calls.count());
+    expect(calls.count('BatchGetItem')).toBe(calls.count() - calls.count('GetItem'));
     expect(await load(collection, ['k0', 'k150', 'k299'])).toEqual(before);
   });
 
@@ -238,7 +287,7 @@ describe('importing a file', () => {
     });
     await expect(interrupted).rejects.toThrow('pulled the plug');
     const progress: ImportProgress[] = [];
-    const result = await run(collection, path, { now: second, onProgress: (each) => progress.push(each) });
+    const result = await run(collection, path, { now: second, onProgress: (each) => void progress.push(each) });
     // The next window was under way, and may have come through.
     expect([100, 200]).toContain(progress[0]?.resumed);
     expect(progress[0]?.counts).toMatchObject({ created: progress[0]?.resumed, rejected: 3 });
@@ -393,7 +442,7 @@ describe('importing a file', () => {
     const left = await load(collection, order);
     expect(left.filter((marker) => marker !== null)).toHaveLength(100 + (second100.size - 25) + third100.size);
     const progress: ImportProgress[] = [];
-    const result = await run(collection, path, { now: second, onProgress: (each) => progress.push(each) });
+    const result = await run(collection, path, { now: second, onProgress: (each) => void progress.push(each) });
     expect(progress[0]).toMatchObject({ resumed: 100, counts: counts(100, 0, 0, 0) });
     expect(result.counts).toEqual(counts(100 + 25 + 250, 0, 175, 0));
     const found = await load(collection, order);
@@ -566,9 +615,9 @@ describe('upsertMarkers', () => {
       version: 4,
       mv: 2,
     };
-    const merged = merge(found, wanted);
+    const merged = replacedMarkerItem(found, wanted);
     expect(merged).toMatchObject({ ttl: 7, version: 5, mv: 3, createdAt: first, updatedAt: second });
     expect(merged).not.toHaveProperty('name');
-    expect(merge(merged ?? {}, wanted)).toBeUndefined();
+    expect(replacedMarkerItem(merged ?? {}, wanted)).toBeUndefined();
   });
 });

@@ -69,6 +69,34 @@ describe('every format', () => {
     }
   });
 
+  it('takes a list of names called place for where the marker hangs, and anything else by that name for a property', async () => {
+    const place = ['Poznań', 'A', '2'];
+    const says = (value: unknown) => ({ id: 'a', lng: 1, lat: 2, place: value });
+    const geojson = (value: unknown) => JSON.stringify(collection(feature('a', { properties: { place: value } })));
+    const csv = (value: string) => `id,lng,lat,place\na,1,2,${value}`;
+    const hanging: [FileFormat, string][] = [
+      ['geojson', geojson(place)],
+      ['ndjson', JSON.stringify(says(place))],
+      ['csv', csv('"[""Poznań"",""A"",""2""]"')],
+    ];
+    for (const [format, text] of hanging) {
+      expect(markersOf(await rowsOf(format, text))).toMatchObject([{ place, properties: {} }]);
+    }
+    const other: [FileFormat, string][] = [
+      ['geojson', geojson('town')],
+      ['ndjson', JSON.stringify(says('town'))],
+      ['csv', csv('town')],
+    ];
+    for (const [format, text] of other) {
+      expect(markersOf(await rowsOf(format, text))).toMatchObject([
+        { place: undefined, properties: { place: 'town' } },
+      ]);
+    }
+    expect(markersOf(await rowsOf('ndjson', JSON.stringify(says(['A', 1]))))).toMatchObject([
+      { place: undefined, properties: { place: ['A', 1] } },
+    ]);
+  });
+
   it('never changes a digit of a long id, and hands on long numbers in properties as bigint', async () => {
     const long = '9007199254740993';
     const text = `{"type":"Feature","id":${long},"geometry":{"type":"Point","coordinates":[1,2]},"properties":{"n":${long},"text":"\\"1234567890123456789"}}`;

@@ -184,7 +184,7 @@ test('readings are told to those who ask for their marker; expired ones and thos
   reading('a', 1);
   reading('a', 2, { ttl: { N: String(START) } });
   reading('a', 3, { of: { S: 'another life' } });
-  const marker = { key: 'a', createdAt: 'made' } as Marker;
+  const marker = { key: 'a', life: 'made' } as Marker;
   const told = await hub.readings({ collection: parks, marker, since: (START + 50) * 1_000 });
   reading('b', 4);
   reading('a', 5, { ttl: { N: String(START + 1_000) } });

@@ -23,6 +23,8 @@ describe('a collection', () => {
       key: 'parks',
       name: 'Parks',
       description: null,
+      idStrategy: 'GIVEN',
+      globalIds: false,
       mapProperties: [],
       prefixLength: 2,
       writeShards: 1,

@@ -25,6 +25,8 @@ function collectionOf(key: string, more: Partial<Collection> = {}): Collection {
     key,
     name: key,
     description: null,
+    idStrategy: 'GIVEN',
+    globalIds: false,
     mapProperties: ['height'],
     prefixLength: 2,
     writeShards: 1,
@@ -63,7 +65,7 @@ describe('creating a marker', () => {
   test('is one conditional write of one item that stands in its index at once', async () => {
     const calls = recordCalls(database);
     const call = newCall();
-    const marker = await createMarker(
+    const { marker } = await createMarker(
       database,
       parks,
       at('citadel', { name: 'Cytadela', category: 'park', properties: { height: 80 } }),
@@ -82,6 +84,9 @@ describe('creating a marker', () => {
       mapProperties: { height: 80 },
       complete: true,
       properties: { height: 80 },
+      place: [],
+      globalId: null,
+      life: expect.any(String),
       version: 1,
       createdAt: NOW,
       updatedAt: NOW,
@@ -94,7 +99,7 @@ describe('creating a marker', () => {
   });
 
   test('under a key that is taken fails as CONFLICT and changes nothing', async () => {
-    const first = await createMarker(database, parks, at('taken', { name: 'first' }), NOW, newCall());
+    const { marker: first } = await createMarker(database, parks, at('taken', { name: 'first' }), NOW, newCall());
     await expect(createMarker(database, parks, at('taken', { name: 'second' }), NOW, newCall())).rejects.toMatchObject({
       code: 'CONFLICT',
     });
@@ -104,7 +109,7 @@ describe('creating a marker', () => {
   test('whose answer is lost succeeds, as the marker is there', async () => {
     const db = client();
     injectFaults(db, 'PutItem', ['answer lost']);
-    const marker = await createMarker(db, parks, at('lost', { name: 'once' }), NOW, newCall());
+    const { marker } = await createMarker(db, parks, at('lost', { name: 'once' }), NOW, newCall());
     expect(await getMarkers(database, [{ collection: parks, key: 'lost' }], newCall())).toEqual([marker]);
   });
 
@@ -272,8 +277,8 @@ describe('creating many markers', () => {
       at('bad', { position: { lng: 0, lat: 91 } }),
       at('three'),
     ];
-    const { markers, failures } = await createMarkers(database, many, inputs, NOW, newCall());
-    expect(markers.map(({ key }) => key)).toEqual(['one', 'two', 'three']);
+    const { written, failures } = await createMarkers(database, many, inputs, NOW, newCall());
+    expect(written.map(({ marker }) => marker.key)).toEqual(['one', 'two', 'three']);
     expect(failures.map(({ index, code }) => [index, code])).toEqual([
       [1, 'CONFLICT'],
       [3, 'CONFLICT'],
@@ -290,8 +295,8 @@ describe('creating many markers', () => {
       details: { field: 'markers' },
     });
     expect(await indexed(database, five)).toEqual([]);
-    const { markers, failures } = await createMarkers(database, five, inputs.slice(1), NOW, newCall());
-    expect(markers).toHaveLength(500);
+    const { written, failures } = await createMarkers(database, five, inputs.slice(1), NOW, newCall());
+    expect(written).toHaveLength(500);
     expect(failures).toEqual([]);
   });
 
@@ -303,15 +308,15 @@ describe('creating many markers', () => {
       ...Array<'throttled'>(1_000).fill('throttled'),
     ]);
     const inputs = Array.from({ length: 200 }, (_, n) => at(String(n)));
-    const { markers, failures } = await createMarkers(db, slow, inputs, NOW, newCall());
-    expect(markers.length + failures.length).toBe(inputs.length);
+    const { written, failures } = await createMarkers(db, slow, inputs, NOW, newCall());
+    expect(written.length + failures.length).toBe(inputs.length);
     expect(new Set(failures.map(({ code }) => code))).toEqual(new Set(['THROTTLED']));
     const found = await getMarkers(
       database,
       inputs.map(({ key }) => ({ collection: slow, key: key ?? '' })),
       newCall(),
     );
-    expect(found.filter((marker) => marker !== null)).toEqual(markers);
+    expect(found.filter((marker) => marker !== null)).toEqual(written.map(({ marker }) => marker));
   });
 });
 

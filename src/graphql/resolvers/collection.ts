@@ -1,5 +1,6 @@
 import { collectionId } from '../../keys/ids.js';
 import { collectionBounds, collectionCount, collectionMarkers } from '../../map/collection.js';
+import { markersInPlace } from '../../map/places.js';
 import type { CollectionResolvers } from '../generated.js';
 import { loadMarker } from './load-marker.js';
 
@@ -8,7 +9,9 @@ export const collection: CollectionResolvers = {
   count: (parent, _args, { map }) => collectionCount(map, parent),
   countsExact: (_parent, _args, { services }) => services.consumerStatus()?.countsExact ?? false,
   bounds: (parent, _args, { map }) => collectionBounds(map, parent),
-  marker: (parent, { key }, context, info) => loadMarker({ collection: parent, key }, context, info),
+  marker: (parent, { key }, context, info) => loadMarker(parent.key, key, context, info),
   markers: (parent, { first, after, filter }, { map }) =>
     collectionMarkers(map, parent, { first: first ?? 100, after }, filter),
+  markersIn: (parent, { place, first, after }, { map }) =>
+    markersInPlace(map, parent, place, { first: first ?? 100, after }),
 };

@@ -1,17 +1,25 @@
 import type { GraphQLResolveInfo } from 'graphql';
 
-import type { MarkerName } from '../../loaders/marker-loader.js';
 import type { Marker } from '../../model/marker.js';
 import type { RequestContext } from '../context.js';
 import { readingsAsked } from '../readings-asked.js';
 
-/** A marker by name, null where there is none; the readings that the query selects of it are read in the same Query. */
-export function loadMarker(
-  name: MarkerName,
+/**
+ * A marker by the keys of its collection and its own, null where there is none: as its last write left it, or with the
+ * readings that the query selects of it in the same Query.
+ */
+export async function loadMarker(
+  collectionKey: string,
+  key: string,
   { map: { loaders, limits } }: RequestContext,
   info: GraphQLResolveInfo,
 ): Promise<Marker | null> {
-  for (const wanted of readingsAsked(info, limits.maxFirst)) {
+  const asked = readingsAsked(info, limits.maxFirst);
+  if (asked.length === 0) return loaders.currentMarker(collectionKey, key);
+  const collection = await loaders.collection(collectionKey);
+  if (!collection) return null;
+  const name = { collection, key };
+  for (const wanted of asked) {
     // The field asks the same and gets the same, its failure too.
     loaders.readings(name, wanted).catch(() => undefined);
   }

@@ -24,6 +24,11 @@ export const marker: MarkerResolvers = {
   collection: (parent, _args, { map }) => requireCollection(map, parent.collection),
   geohash: (parent) => geohashOf(parent),
   properties: (parent, _args, context) => properties(parent, context),
+  globalId: async (parent, _args, context) => {
+    const { globalIds } = await requireCollection(context.map, parent.collection);
+    return globalIds ? (await details(parent, context)).globalId : null;
+  },
+  place: async (parent, _args, context) => parent.place ?? (await details(parent, context)).place,
   version: async (parent, _args, context) => (await details(parent, context)).version,
   createdAt: async (parent, _args, context) => (await details(parent, context)).createdAt,
   updatedAt: async (parent, _args, context) => (await details(parent, context)).updatedAt,

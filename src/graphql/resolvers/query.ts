@@ -22,9 +22,7 @@ async function nodeById(
   const { loaders } = context.map;
   const name = parseId(id);
   if (name === undefined) return null;
-  if (name.type === 'collection') return loaders.collection(name.key);
-  const collection = await loaders.collection(name.collection);
-  return collection && loadMarker({ collection, key: name.key }, context, info);
+  return name.type === 'collection' ? loaders.node(name) : loadMarker(name.collection, name.key, context, info);
 }
 
 export const query: QueryResolvers = {
@@ -58,10 +56,10 @@ export const query: QueryResolvers = {
 
   marker: async (_root, { id }, context, info) => {
     const name = parseId(id);
-    if (name?.type !== 'marker') return null;
-    const collection = await context.map.loaders.collection(name.collection);
-    return collection && loadMarker({ collection, key: name.key }, context, info);
+    return name?.type === 'marker' ? loadMarker(name.collection, name.key, context, info) : null;
   },
+
+  markerByGlobalId: (_root, { globalId }, { map: { loaders } }) => loaders.markerByGlobalId(globalId),
 
   cell: async (_root, args, { map }) => cellAt(map, await requireCollection(map, args.collection), args.geohash),
 

@@ -1,0 +1,26 @@
+import { deleteCollection, updateCollection } from '../../store/collection-changes.js';
+import { createCollection } from '../../store/collections.js';
+import type { MutationResolvers } from '../generated.js';
+
+export const collectionMutations = {
+  createCollection: async (_root, { input }, { services, map, work }) => {
+    const collection = await createCollection(services.db, input, services.now().toISOString(), work);
+    map.loaders.forgetCollection(collection.key);
+    services.collectionCache.put(collection);
+    return collection;
+  },
+
+  updateCollection: async (_root, { input: { key, expectedVersion, ...update } }, { services, map, work }) => {
+    const options = { now: services.now().toISOString(), expectedVersion };
+    const { collection } = await updateCollection(services.db, key, update, options, work);
+    map.loaders.forgetCollection(key);
+    services.collectionCache.put(collection);
+    return collection;
+  },
+
+  deleteCollection: async (_root, { key }, { services, map, work }) => {
+    const { collection } = await deleteCollection(services.db, key, services.now().toISOString(), work);
+    map.loaders.forgetCollection(key);
+    return collection;
+  },
+} satisfies MutationResolvers;

@@ -1,0 +1,105 @@
+import type { Log } from '../log.js';
+import type { Collection } from '../model/collection.js';
+import { getBlocks } from '../store/cells.js';
+import { emptyingJob, releaseCollection } from '../store/collection-changes.js';
+import { mapConcurrently } from '../store/concurrency.js';
+import { removePartition } from '../store/marker-removal.js';
+import { type Call, newCall } from '../store/meter.js';
+import { removeLeftReadings } from '../store/reading-removal.js';
+import { type OwnJob, type Sightings, type Worker, doJob } from './lease.js';
+import { type Prefixes, allPrefixes, hasFewPartitions, occupiedPrefixes } from './prefixes.js';
+
+export interface EmptyingOptions {
+  readonly worker: Worker;
+  /**
+   * Resolves once the cells hold all that was written before the call, and tells whether they are exact then. Rejects when
+   * the signal is aborted.
+   */
+  readonly cellsCaughtUp: (signal: AbortSignal) => Promise<boolean>;
+  /** Longer than any process goes on writing into a collection that it has read before it was deleted. Milliseconds. */
+  readonly settleMs: number;
+  readonly log: Log;
+}
+
+const PARTITIONS_AT_A_TIME = 8;
+const PARTITIONS_BETWEEN_REPORTS = 64;
+/** How often the cells are asked for what is left, before every partition is gone through after all. */
+const GUIDED_ROUNDS = 3;
+
+/** Removes all markers below some prefixes; those before number `from` are done already. */
+async function sweep(
+  { worker: { database } }: EmptyingOptions,
+  collection: Collection,
+  prefixes: Prefixes,
+  { from, reached, call }: { readonly from: number; readonly reached: (number: number) => void; readonly call: Call },
+): Promise<void> {
+  const { keys } = database;
+  const { writeShards } = collection;
+  const scope = keys.scope(collection);
+  let wave: string[] = [];
+  async function flush(next: number): Promise<void> {
+    const partitions = wave.flatMap((prefix) => keys.geoPartitions(scope, prefix, writeShards));
+    wave = [];
+    await mapConcurrently(partitions, PARTITIONS_AT_A_TIME, (pk) => removePartition(database, collection, pk, call));
+    reached(next);
+  }
+  for (const { number, prefix } of prefixes.list(from)) {
+    wave.push(prefix);
+    if (wave.length >= PARTITIONS_BETWEEN_REPORTS) await flush(number + 1);
+  }
+  await flush(prefixes.total);
+}
+
+/** Removes all markers of a collection that nobody writes to any more. */
+async function removeMarkers(options: EmptyingOptions, collection: Collection, job: OwnJob): Promise<void> {
+  const { worker, cellsCaughtUp } = options;
+  const call = newCall(job.signal);
+  if (!hasFewPartitions(collection)) {
+    for (let round = 0; round < GUIDED_ROUNDS && (await cellsCaughtUp(job.signal)); round += 1) {
+      const prefixes = await occupiedPrefixes(worker.database, collection, call);
+      if (prefixes.total === 0) return;
+      await sweep(options, collection, prefixes, { from: 0, reached: () => undefined, call });
+    }
+  }
+  // Progress counts from 1: 0 is for a job that has not waited yet.
+  const from = job.done() - 1;
+  await sweep(options, collection, allPrefixes(collection), { from, reached: (next) => job.reach(next + 1), call });
+}
+
+async function empty(options: EmptyingOptions, collection: Collection, job: OwnJob): Promise<void> {
+  const { worker, cellsCaughtUp, settleMs, log } = options;
+  const { database, sleep } = worker;
+  if (job.done() === 0) {
+    await sleep(settleMs, job.signal);
+    job.signal.throwIfAborted();
+    job.reach(1);
+  }
+  await removeMarkers(options, collection, job);
+  const call = newCall(job.signal);
+  await removeLeftReadings(database, collection, Infinity, call);
+  // A collection that is made anew under the key begins with cells that count nothing.
+  const exact = await cellsCaughtUp(job.signal);
+  const [total] = await getBlocks(database, database.keys.scope(collection), [''], call, { consistent: true });
+  if (total !== undefined && total.children.size > 0) {
+    log.error({ collection: collection.key, exact }, 'cells of an emptied collection still count markers: recount');
+  }
+  await releaseCollection(database, collection, newCall());
+  log.info({ collection: collection.key }, 'a deleted collection is empty; its key can be used again');
+}
+
+/**
+ * Empties a collection that was deleted, if no other process is about it, and frees its key; gives whether it did. First
+ * it waits until nobody can still be writing markers, so that one pass finds all of them. It goes through the partitions
+ * of the geo index, all of them where they are few, else those that the cells name, while these are exact. Whatever it
+ * removes it removes by its life, so that a process that stood still and goes on does no harm.
+ */
+export function emptyCollection(
+  options: EmptyingOptions,
+  collection: Collection,
+  seen: Sightings,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { worker } = options;
+  const key = emptyingJob(worker.database, collection);
+  return doJob(worker, key, seen, (job) => empty(options, collection, job), signal);
+}

@@ -1,0 +1,110 @@
+import DataLoader from 'dataloader';
+
+import { CellportError } from '../errors.js';
+import type { Key } from '../keys/document-id.js';
+import type { NodeId } from '../keys/ids.js';
+import type { Collection } from '../model/collection.js';
+import type { Marker } from '../model/marker.js';
+import { batchGet } from '../store/batch-get.js';
+import { canBeCollection, collectionFromItem, collectionOfCode } from '../store/collections.js';
+import type { Database, Item } from '../store/database.js';
+import { findGlobalId } from '../store/global-index.js';
+import { markerFromBase } from '../store/marker-item.js';
+import { readUuid } from '../store/marker-keys.js';
+import type { Call } from '../store/meter.js';
+import type { CollectionCache } from './collection-cache.js';
+
+/** Entities by their names, null where there is none: all that are asked for in one tick come in one batched read. */
+export interface EntityLoaders {
+  /** A collection by key; it may be two seconds old. */
+  collection(key: string): Promise<Collection | null>;
+  /** A marker as its last write left it, and not where its collection is gone. */
+  currentMarker(collection: string, key: string): Promise<Marker | null>;
+  /** What an id names: a marker as its last write left it. */
+  node(name: NodeId): Promise<Collection | Marker | null>;
+  /** A marker by its global id; one that was made a moment ago may not be found yet. */
+  markerByGlobalId(globalId: string): Promise<Marker | null>;
+  /** Has a collection read again where it is asked for from now on. */
+  forgetCollection(key: string): void;
+}
+
+/** The loaders of one request. */
+export function createEntityLoaders(db: Database, collectionCache: CollectionCache, call: Call): EntityLoaders {
+  const { keys, tables } = db;
+  const loaderOf = (consistent: boolean) =>
+    new DataLoader<Key, Item | undefined, string>(
+      (wanted) => batchGet(db, tables.entities, wanted, call, { consistent }),
+      {
+        cacheKeyFn: (key) => keys.documentId(key),
+      },
+    );
+  const lagging = loaderOf(false);
+  const current = loaderOf(true);
+  const collections = new Map<string, Promise<Collection | null>>();
+
+  async function readCollection(key: string, items: typeof lagging): Promise<Collection | null> {
+    const cached = collectionCache.get(key);
+    if (cached || !canBeCollection(key)) return cached ?? null;
+    const item = await items.load(keys.collection(key));
+    const collection = item && collectionFromItem(db, item);
+    if (collection) collectionCache.put(collection);
+    return collection ?? null;
+  }
+
+  function collectionIn(key: string, items: typeof lagging): Promise<Collection | null> {
+    const known = collections.get(key);
+    if (known) return known;
+    const read = readCollection(key, items);
+    collections.set(key, read);
+    return read;
+  }
+
+  /** A marker's key; undefined for a name that none can have: one that is too long would fail the whole batch. */
+  function keyOf(scope: string, key: string): Key | undefined {
+    try {
+      return keys.marker(scope, key);
+    } catch (error) {
+      if (error instanceof CellportError) return undefined;
+      throw error;
+    }
+  }
+
+  const markerOf = (item: Item | undefined, collection: Collection) =>
+    (item && markerFromBase(keys, item, collection)) ?? null;
+
+  async function currentMarker(collectionKey: string, key: string): Promise<Marker | null> {
+    // Where keys are readable the collection's own is its scope, so both are read in one go.
+    const early = keys.style === 'readable' ? keyOf(collectionKey, key) : undefined;
+    const [collection, item] = await Promise.all([
+      collectionIn(collectionKey, current),
+      early && canBeCollection(collectionKey) ? current.load(early) : undefined,
+    ]);
+    if (!collection) return null;
+    if (early) return markerOf(item, collection);
+    const late = keyOf(keys.scope(collection), key);
+    return late ? markerOf(await current.load(late), collection) : null;
+  }
+
+  return {
+    collection: (key) => collectionIn(key, lagging),
+    currentMarker,
+    node: async (name) =>
+      name.type === 'collection' ? collectionIn(name.key, current) : currentMarker(name.collection, name.key),
+    async markerByGlobalId(text) {
+      const globalId = readUuid(text);
+      const found = globalId && (await findGlobalId(db, globalId, call));
+      const name = found && keys.parseMarker(found);
+      if (!name) return null;
+      const collection = keys.style === 'readable' ? name.scope : await collectionOfCode(db, name.scope, call);
+      const marker = collection === undefined ? null : await currentMarker(collection, name.key);
+      // What the index says may be of a marker that was there before.
+      return marker?.globalId === globalId ? marker : null;
+    },
+    forgetCollection(key) {
+      collections.delete(key);
+      collectionCache.forget(key);
+      lagging.clear(keys.collection(key));
+      current.clear(keys.collection(key));
+    },
+  };
+}

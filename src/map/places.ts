@@ -1,0 +1,63 @@
+import { badInput } from '../errors.js';
+import { readPlace } from '../keys/place.js';
+import type { MarkerAtPlace } from '../loaders/loaders.js';
+import { compareBytes } from '../loaders/byte-order.js';
+import type { Collection } from '../model/collection.js';
+import type { MapContext } from './context.js';
+import { listName, readCursor, writeCursor } from './cursor.js';
+import { MarkerEdge, type MarkerPage, type PageInput, readWhole } from './page.js';
+
+function readNames(place: readonly string[]): [string, ...string[]] {
+  const [outermost, ...inner] = readPlace('place', place);
+  if (outermost === undefined) throw badInput('place', place, 'one name or more, the outermost first');
+  return [outermost, ...inner];
+}
+
+/**
+ * A page of the markers at a place and at all places inside it, in the order of their places and keys. Names match as a
+ * whole, after Unicode NFC. Throws BAD_USER_INPUT for no names, or a name that is empty.
+ */
+export async function markersInPlace(
+  { loaders, keys, limits }: MapContext,
+  collection: Collection,
+  place: readonly string[],
+  page: PageInput,
+): Promise<MarkerPage> {
+  const first = readWhole('first', page.first, 1, limits.maxFirst);
+  const names = readNames(place);
+  const scope = keys.scope(collection);
+  const { pk, range } = keys.placeRange(scope, names);
+  const list = listName(['place', collection.key, names]);
+  const isFirst = page.after === null || page.after === undefined;
+  const inRange = (sortKey: string) =>
+    keys.parsePlaceSort(sortKey) !== undefined &&
+    (range === undefined || (compareBytes(range.from, sortKey) <= 0 && compareBytes(sortKey, range.to) <= 0));
+  const after = isFirst ? undefined : readCursor(list, page.after, inRange);
+
+  const found = new Map<string, MarkerAtPlace>();
+  let reached = after;
+  let ended = false;
+  for (let calls = 0; !ended && found.size <= first && calls < limits.rangesPerPage; calls++) {
+    // One more than asked for tells whether there is a next page.
+    const limit = first + 1 - found.size;
+    const { markers, next } = await loaders.markersAtPlaces(collection, { pk, range, after: reached, limit });
+    // In the middle of a change the index may hold a marker at its old and its new place.
+    for (const one of markers) if (!found.has(one.marker.key)) found.set(one.marker.key, one);
+    reached = next;
+    ended = next === undefined;
+  }
+  const edges = [...found.values()]
+    .slice(0, first)
+    .map(({ sortKey, marker }) => new MarkerEdge(list, { place: sortKey, marker }));
+  const full = found.size > first;
+  const last = edges.at(-1)?.cursor ?? null;
+  return {
+    edges,
+    pageInfo: {
+      hasNextPage: full || !ended,
+      hasPreviousPage: !isFirst,
+      startCursor: edges[0]?.cursor ?? null,
+      endCursor: full || reached === undefined ? last : writeCursor(list, reached),
+    },
+  };
+}

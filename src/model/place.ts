@@ -1,0 +1,5 @@
+/**
+ * Where something hangs in a hierarchy, outermost first, e.g. `['Poznań', 'A', '2', '13']`: names in Unicode NFC, none of
+ * them empty. No names at all for what hangs nowhere.
+ */
+export type Place = readonly string[];

@@ -1,0 +1,304 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { emptyCollection, type EmptyingOptions } from '../../src/jobs/emptying.js';
+import { keepJobs } from '../../src/jobs/keep-jobs.js';
+import { silentLog } from '../../src/log.js';
+import type { Collection } from '../../src/model/collection.js';
+import { putInBulk } from '../../src/store/batch-write.js';
+import { deleteCollection } from '../../src/store/collection-changes.js';
+import {
+  type CollectionInput,
+  createCollection,
+  getCollections,
+  listCollections,
+} from '../../src/store/collections.js';
+import type { Database } from '../../src/store/database.js';
+import { deleteMarker } from '../../src/store/marker-changes.js';
+import { newMarkerItem } from '../../src/store/marker-item.js';
+import { createMarker, createMarkers, putMarkersInBulk } from '../../src/store/markers.js';
+import { newCall } from '../../src/store/meter.js';
+import { createConsumer } from '../../src/stream/consumer.js';
+import { systemClock } from '../../src/stream/dynamodb.js';
+import { allItems, countedCells, storedCells, streamParts } from '../stream/support.js';
+import { interceptCalls } from '../support/faults.js';
+import { recordCalls } from '../support/record-calls.js';
+import { newDatabase, testDatabase } from '../support/test-database.js';
+
+const NOW = '2026-11-21T10:00:00.000Z';
+const databases = { readable: await testDatabase('readable'), compact: await testDatabase('compact') };
+const stop = new AbortController();
+const consumers = new Map(Object.values(databases).map((db) => [db.tables, createConsumer(streamParts(db))]));
+const running: Promise<void>[] = [];
+beforeAll(() => {
+  for (const consumer of consumers.values()) running.push(consumer.run(stop.signal));
+});
+afterAll(async () => {
+  stop.abort();
+  await Promise.all(running);
+});
+
+/** Resolves once the cells hold all that was written before the call. */
+async function cellsCaughtUp({ tables }: Database): Promise<boolean> {
+  const from = performance.now() + 300;
+  for (;;) {
+    const { behindMs } = consumers.get(tables)!.status();
+    if (behindMs !== undefined && performance.now() - behindMs >= from) return true;
+    await sleep(20);
+  }
+}
+
+function optionsOf(database: Database, more: Partial<EmptyingOptions> = {}): EmptyingOptions {
+  return {
+    worker: {
+      database,
+      self: randomUUID(),
+      ownerIsGone: () => false,
+      now: () => performance.now(),
+      sleep: (ms, signal) => systemClock.sleep(ms, signal),
+      leaseMs: 1_000,
+    },
+    cellsCaughtUp: () => cellsCaughtUp(database),
+    settleMs: 0,
+    log: silentLog,
+    ...more,
+  };
+}
+
+const never = new AbortController().signal;
+const empty = (database: Database, collection: Collection, options = optionsOf(database)) =>
+  emptyCollection(options, collection, new Map(), never);
+
+/** A collection full of all that one can hold: markers at places, with global ids and readings, and numbers. */
+async function fill(database: Database, input: Partial<CollectionInput> & { readonly key: string }, markers = 60) {
+  const said = { name: input.key, code: 'Xx', globalIds: true, idStrategy: 'SEQUENCE', ...input } as const;
+  const collection = await createCollection(database, said, NOW, newCall());
+  const inputs = Array.from({ length: markers }, (_, n) => ({
+    position: { lng: ((n * 37) % 360) - 180, lat: ((n * 17) % 180) - 90 },
+    place: ['A', String(n % 7)],
+  }));
+  const { written } = await createMarkers(database, collection, inputs, NOW, newCall());
+  const readings = written.slice(0, 10).flatMap(({ after }, n) =>
+    Array.from({ length: n * 8 }, (_, at) => ({
+      pk: after?.['pk'],
+      sk: `reading::2026-01-01T00:00:${String(at % 60).padStart(2, '0')}.${String(at).padStart(3, '0')}Z`,
+      of: after?.['life'],
+    })),
+  );
+  await putInBulk(database, database.tables.entities, readings, newCall());
+  return collection;
+}
+
+/** All that stands in both tables of a collection, cells of nothing aside. */
+async function leftOf(database: Database, { key, code }: Collection): Promise<unknown[]> {
+  const scope = database.keys.style === 'readable' ? key : code;
+  const mine = (pk: unknown) => String(pk).split('::')[1] === scope || String(pk).startsWith(`${scope}`);
+  const items = await allItems(database, database.tables.entities);
+  const collections = items.filter(({ pk, sk }) => pk === database.keys.collectionsPartition && sk === key);
+  const cells = Object.keys(await storedCells(database)).filter((name) => name.startsWith(`${scope}/`));
+  return [...items.filter(({ pk }) => mine(pk)), ...collections, ...cells];
+}
+
+describe.each(['readable', 'compact'] as const)('a deleted collection, with %s keys', async (style) => {
+  const db = databases[style];
+
+  test('is gone at once for whoever looks, its key and code are taken until nothing is left of it, then free', async () => {
+    const neighbour = await fill(db, { key: 'neighbour', code: 'Nb' }, 20);
+    const parks = await fill(db, { key: 'parks', code: 'Pk' });
+    const own = newDatabase(style, { tables: db.tables });
+    const calls = recordCalls(own);
+    const { collection } = await deleteCollection(own, 'parks', NOW, newCall());
+    expect(calls.commands.map(({ name }) => name)).toEqual(['GetItem', 'UpdateItem']);
+    expect(collection).toEqual(parks);
+    expect(await getCollections(db, ['parks'], newCall())).toEqual([null]);
+    expect((await listCollections(db, { first: 10 }, newCall())).collections.map(({ key }) => key)).toEqual([
+      'neighbour',
+    ]);
+    const again = { key: 'parks', name: 'Parks', code: 'Pk' };
+    await expect(createCollection(db, again, NOW, newCall())).rejects.toMatchObject({ code: 'CONFLICT' });
+    await expect(deleteCollection(db, 'parks', NOW, newCall())).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    if (style === 'compact') {
+      await expect(createCollection(db, { ...again, key: 'other' }, NOW, newCall())).rejects.toMatchObject({
+        code: 'CONFLICT',
+      });
+    }
+
+    calls.reset();
+    expect(await empty(own, parks)).toBe(true);
+    expect(calls.count('Scan')).toBe(0);
+    own.client.destroy();
+    expect(await leftOf(db, parks)).toEqual([]);
+    expect((await leftOf(db, neighbour)).length).toBeGreaterThan(20);
+
+    const anew = await createCollection(db, { ...again, idStrategy: 'SEQUENCE' }, NOW, newCall());
+    expect((await createMarker(db, anew, { position: { lng: 1, lat: 2 } }, NOW, newCall())).marker.key).toBe('1');
+    await cellsCaughtUp(db);
+    expect(await storedCells(db)).toEqual(await countedCells(db));
+  });
+});
+
+describe('emptying', async () => {
+  const db = databases.readable;
+  const client = () => newDatabase('readable', { tables: db.tables });
+
+  test('is gone on with by another process where the one before was killed, and each removes what the other left', async () => {
+    const huts = await fill(db, { key: 'huts' }, 80);
+    await deleteCollection(db, 'huts', NOW, newCall());
+    for (let life = 0; life < 4; life += 1) {
+      const dying = client();
+      let calls = 0;
+      interceptCalls(dying, 'BatchExecuteStatement', async (input, ask) => {
+        if ((calls += 1) > 2) throw new Error('killed');
+        return ask(input);
+      });
+      // Dead processes hand nothing over: their lease has to run out.
+      interceptCalls(dying, 'PutItem', async (input, ask) => {
+        if (calls > 2) throw new Error('killed');
+        return ask(input);
+      });
+      const seen = new Map();
+      const options = optionsOf(dying);
+      for (;;) {
+        const outcome = await emptyCollection(options, huts, seen, never).catch((error: Error) => error.message);
+        if (outcome !== false) {
+          expect(outcome).toBe('killed');
+          break;
+        }
+        await sleep(100);
+      }
+      dying.client.destroy();
+    }
+    await expect(createCollection(db, { key: 'huts', name: 'Huts' }, NOW, newCall())).rejects.toMatchObject({
+      code: 'CONFLICT',
+    });
+    const seen = new Map();
+    const options = optionsOf(db);
+    while (!(await emptyCollection(options, huts, seen, never))) await sleep(100);
+    expect(await leftOf(db, huts)).toEqual([]);
+  });
+
+  test('is done by one process at a time', async () => {
+    const inns = await fill(db, { key: 'inns' }, 40);
+    await deleteCollection(db, 'inns', NOW, newCall());
+    const first = empty(db, inns, optionsOf(db, { settleMs: 1_500 }));
+    await sleep(300);
+    expect(await empty(db, inns)).toBe(false);
+    expect(await first).toBe(true);
+    expect(await leftOf(db, inns)).toEqual([]);
+  });
+
+  test('takes in what a process wrote that had not heard of the deletion', async () => {
+    const cafes = await fill(db, { key: 'cafes' }, 10);
+    await deleteCollection(db, 'cafes', NOW, newCall());
+    const emptying = empty(db, cafes, optionsOf(db, { settleMs: 2_000 }));
+    // Its copy of the collection is from before.
+    for (let n = 0; n < 5; n += 1) {
+      await createMarker(db, cafes, { position: { lng: n, lat: n } }, NOW, newCall());
+      await sleep(100);
+    }
+    expect(await emptying).toBe(true);
+    expect(await leftOf(db, cafes)).toEqual([]);
+  });
+
+  test('finds markers of long prefixes by the cells, without going through partitions that have none', async () => {
+    const deep = await fill(db, { key: 'deep', prefixLength: 6, writeShards: 2 }, 30);
+    await deleteCollection(db, 'deep', NOW, newCall());
+    const own = client();
+    const calls = recordCalls(own);
+    expect(await empty(own, deep)).toBe(true);
+    own.client.destroy();
+    // 30 cells of five characters, 32 prefixes each, 2 shards.
+    expect(calls.count('Query')).toBeLessThan(30 * 32 * 2 + 200);
+    expect(await leftOf(db, deep)).toEqual([]);
+  });
+
+  test('finds them all where the cells are wrong', async () => {
+    const wrong = await createCollection(db, { key: 'wrong', name: 'Wrong' }, NOW, newCall());
+    const items = Array.from({ length: 30 }, (_, n) =>
+      newMarkerItem(db, wrong, { key: `w${n}`, position: { lng: n * 10 - 150, lat: 50 } }, NOW),
+    );
+    await putMarkersInBulk(db, items, newCall());
+    await deleteCollection(db, 'wrong', NOW, newCall());
+    // Whatever the cells say, they are not asked where the partitions are few.
+    expect(await empty(db, wrong, optionsOf(db, { cellsCaughtUp: async () => false }))).toBe(true);
+    await cellsCaughtUp(db);
+    expect(await leftOf(db, wrong)).toEqual([]);
+  });
+
+  test('never removes what was made after the key was free again, however late a process goes on', async () => {
+    const bays = await fill(db, { key: 'bays', idStrategy: 'GIVEN' }, 0);
+    await createMarker(db, bays, { key: 'a', position: { lng: 1, lat: 2 } }, NOW, newCall());
+    await deleteCollection(db, 'bays', NOW, newCall());
+    const late = client();
+    let wake: () => void = () => undefined;
+    const woken = new Promise<void>((resolve) => (wake = resolve));
+    let asleep: (() => void) | undefined;
+    const sleeps = new Promise<void>((resolve) => (asleep = resolve));
+    let standsStill = false;
+    // It has found the marker, and stands still before it removes it.
+    interceptCalls(late, 'BatchExecuteStatement', async (input, ask) => {
+      standsStill = true;
+      asleep?.();
+      await woken;
+      return ask(input);
+    });
+    interceptCalls(late, 'PutItem', (input, ask) =>
+      standsStill ? Promise.reject(new Error('stands still')) : ask(input),
+    );
+    const lagging = empty(late, bays).catch((error: Error) => error);
+    await sleeps;
+    const seen = new Map();
+    const options = optionsOf(db);
+    while (!(await emptyCollection(options, bays, seen, never))) await sleep(100);
+    const anew = await createCollection(db, { key: 'bays', name: 'Bays' }, '2026-11-22T10:00:00.000Z', newCall());
+    const { after } = await createMarker(db, anew, { key: 'a', position: { lng: 1, lat: 2 } }, NOW, newCall());
+    wake();
+    await lagging;
+    expect(await leftOf(db, anew)).toEqual(expect.arrayContaining([after]));
+    expect(await getCollections(db, ['bays'], newCall())).toEqual([anew]);
+    late.client.destroy();
+  });
+});
+
+test('what processes leave for the background is done by any that keeps the jobs', async () => {
+  const db = databases.readable;
+  const kept = await fill(db, { key: 'kept', idStrategy: 'GIVEN' }, 0);
+  const gone = await fill(db, { key: 'gone' }, 15);
+  const sensor = async (key: string) => {
+    const { after } = await createMarker(db, kept, { key, position: { lng: 1, lat: 2 } }, NOW, newCall());
+    const reading = { pk: after?.['pk'], sk: 'reading::2026-01-01T00:00:00.000Z', of: after?.['life'] };
+    await putInBulk(db, db.tables.entities, [reading], newCall());
+  };
+  await sensor('dead');
+  await sensor('alive');
+  // Both deletions die: one after the marker's own, one before.
+  for (const [key, command] of [
+    ['dead', 'BatchExecuteStatement'],
+    ['alive', 'DeleteItem'],
+  ] as const) {
+    const dying = newDatabase('readable', { tables: db.tables });
+    interceptCalls(dying, command, () => Promise.reject(new Error('killed')));
+    await expect(deleteMarker(dying, { collection: kept, key }, { now: NOW }, newCall())).rejects.toThrow('killed');
+    dying.client.destroy();
+  }
+  const remains = async () => {
+    const items = (await leftOf(db, kept)).filter((item) => typeof item === 'object') as { pk: string; sk: string }[];
+    return items.map(({ pk, sk }) => `${pk}#${sk}`).sort();
+  };
+  expect(await remains()).toContain('marker::kept::dead#reading::2026-01-01T00:00:00.000Z');
+  await deleteCollection(db, 'gone', NOW, newCall());
+
+  const stopping = new AbortController();
+  const wall = () => Date.parse(NOW) + 3_600_000;
+  const jobs = keepJobs({ ...optionsOf(db), everyMs: 50, wall }, stopping.signal);
+  while ((await leftOf(db, gone)).length > 0 || (await remains()).some((id) => id.startsWith('job'))) await sleep(100);
+  stopping.abort();
+  await jobs;
+  expect(await remains()).toEqual([
+    'collection#kept',
+    'marker::kept::alive#reading::2026-01-01T00:00:00.000Z',
+    'marker::kept::alive#self',
+  ]);
+});

@@ -1,0 +1,174 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { markersInPlace } from '../../src/map/places.js';
+import type { Collection } from '../../src/model/collection.js';
+import type { Database } from '../../src/store/database.js';
+import { updateMarker } from '../../src/store/marker-changes.js';
+import { newMarkerItem } from '../../src/store/marker-item.js';
+import { putMarkersInBulk } from '../../src/store/markers.js';
+import { newCall } from '../../src/store/meter.js';
+import { recordCalls } from '../support/record-calls.js';
+import { testDatabase } from '../support/test-database.js';
+import { NOW, makeCollection, requestContext } from './fixture.js';
+
+const databases = { readable: await testDatabase('readable'), compact: await testDatabase('compact') };
+const composed = 'Pozna\u0144';
+const decomposed = 'Poznan\u0301';
+
+async function hang(db: Database, collection: Collection, places: Readonly<Record<string, readonly string[]>>) {
+  const items = Object.entries(places).map(([key, place]) =>
+    newMarkerItem(db, collection, { key, position: { lng: 1, lat: 2 }, place }, NOW),
+  );
+  await putMarkersInBulk(db, items, newCall());
+}
+
+/** All markers at a place, page by page. */
+async function keysIn(db: Database, collection: Collection, place: readonly string[], first = 100) {
+  const keys: string[] = [];
+  let after: string | null = null;
+  for (let pages = 0; pages < 500; pages += 1) {
+    const { context } = requestContext(db);
+    const { edges, pageInfo } = await markersInPlace(context, collection, place, { first, after });
+    expect(edges.length).toBeLessThanOrEqual(first);
+    expect(pageInfo.hasPreviousPage).toBe(after !== null);
+    keys.push(...edges.map(({ node }) => node.key));
+    if (!pageInfo.hasNextPage) return keys;
+    expect(pageInfo.endCursor).not.toBeNull();
+    after = pageInfo.endCursor;
+  }
+  throw new Error('the pages have no end');
+}
+
+describe.each(['readable', 'compact'] as const)('markers by their place, with %s keys', async (style) => {
+  const db = databases[style];
+  const houses = await makeCollection(db, { key: 'houses', name: 'Houses', code: 'Ho' }, []);
+
+  test('are found at any depth, by whole names only, whatever the spelling of an accent', async () => {
+    await hang(db, houses, {
+      a: [composed, 'A', '1'],
+      b: [decomposed, 'A', '12'],
+      c: [composed, 'A'],
+      d: ['Poznan', 'A', '1'],
+      e: [composed],
+      f: [composed, 'A', '1', '13'],
+      g: ['Berlin', 'D', '4'],
+      'A::1::x': [composed],
+      h: [composed, 'A::1'],
+      i: [],
+    });
+    const found = async (...place: string[]) => (await keysIn(db, houses, place)).toSorted();
+    expect(await found(decomposed)).toEqual(['A::1::x', 'a', 'b', 'c', 'e', 'f', 'h']);
+    expect(await found(composed)).toEqual(await found(decomposed));
+    expect(await found('Poznan')).toEqual(['d']);
+    expect(await found(composed, 'A')).toEqual(['a', 'b', 'c', 'f']);
+    expect(await found(composed, 'A', '1')).toEqual(['a', 'f']);
+    expect(await found(composed, 'A', '1', '13')).toEqual(['f']);
+    expect(await found(composed, 'A::1')).toEqual(['h']);
+    expect(await found('Berlin', 'D', '4')).toEqual(['g']);
+  });
+
+  test('are told where they hang without a read of their own items', async () => {
+    const calls = recordCalls(db);
+    const { context } = requestContext(db);
+    const { edges } = await markersInPlace(context, houses, ['Berlin'], { first: 10 });
+    expect(edges.map(({ node }) => node.place)).toEqual([['Berlin', 'D', '4']]);
+    expect(calls.commands.map(({ name }) => name)).toEqual(['Query']);
+  });
+
+  test('follow a change of place, and leave with it', async () => {
+    const change = (place: string[] | null) =>
+      updateMarker(db, { collection: houses, key: 'g' }, { place }, { now: NOW }, newCall());
+    await change(['Berlin', 'E']);
+    expect([await keysIn(db, houses, ['Berlin', 'D']), await keysIn(db, houses, ['Berlin'])]).toEqual([[], ['g']]);
+    await change(null);
+    expect(await keysIn(db, houses, ['Berlin'])).toEqual([]);
+  });
+
+  test('come in pages of any size, each once, as a linear scan finds them', async () => {
+    const name = fc.constantFrom(
+      '1',
+      '12',
+      '2',
+      'a:',
+      ':b',
+      '::',
+      ';',
+      '%',
+      '#',
+      composed,
+      decomposed,
+      'Poznan',
+      '\u{10ffff}',
+    );
+    const place = fc.array(name, { minLength: 1, maxLength: 4 });
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(place, { minLength: 1, maxLength: 25 }),
+        fc.array(place, { minLength: 1, maxLength: 4 }),
+        fc.integer({ min: 1, max: 7 }),
+        async (places, asked, first) => {
+          const collection = { ...houses, key: `run-${style}-${(run += 1)}`, code: `${run % 10}${'abcd'[run % 4]}` };
+          const scope = db.keys.scope(collection);
+          const own = (key: string) => `${scope}-${run}-${key}`;
+          await hang(db, collection, Object.fromEntries(places.map((one, n) => [own(`k${n}`), one])));
+          for (const under of [...asked, ...places.slice(0, 2), places[0]!.slice(0, 1)]) {
+            const normal = under.map((one) => one.normalize('NFC'));
+            const inside = (one: readonly string[]) => normal.every((part, n) => one[n]?.normalize('NFC') === part);
+            const wanted = places.flatMap((one, n) => (inside(one) ? [own(`k${n}`)] : []));
+            const found = (await keysIn(db, collection, under, first)).filter((key) => key.startsWith(own('')));
+            expect(found.toSorted()).toEqual(wanted.toSorted());
+          }
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe('a page of markers by their place', async () => {
+  const db = databases.readable;
+  const yards = await makeCollection(db, { key: 'yards', name: 'Yards' }, []);
+
+  test('goes on where the one before ended, whatever came and went in between', async () => {
+    await hang(db, yards, Object.fromEntries(['a', 'b', 'c', 'd'].map((key) => [key, ['X', key]])));
+    const page = (after?: string | null) =>
+      markersInPlace(requestContext(db).context, yards, ['X'], { first: 2, after });
+    const first = await page();
+    expect(first.edges.map(({ node }) => node.key)).toEqual(['a', 'b']);
+    await updateMarker(db, { collection: yards, key: 'b' }, { place: null }, { now: NOW }, newCall());
+    await hang(db, yards, { aa: ['X', 'a'], cc: ['X', 'c'] });
+    const second = await page(first.pageInfo.endCursor);
+    expect(second.edges.map(({ node }) => node.key)).toEqual(['c', 'cc']);
+  });
+
+  test.each<[string, readonly string[], object]>([
+    ['no names', [], { field: 'place' }],
+    ['an empty name', ['X', ''], { field: 'place[1]' }],
+    ['13 names', Array.from({ length: 13 }, () => 'x'), { field: 'place' }],
+    ['a name of 201 bytes', ['x'.repeat(201)], { field: 'place[0]' }],
+    ['half a surrogate pair', ['\ud800'], { field: 'place[0]' }],
+  ])('of %s is refused by name', async (_, place, details) => {
+    await expect(markersInPlace(requestContext(db).context, yards, place, { first: 2 })).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      details,
+    });
+  });
+
+  test('takes no cursor of another place', async () => {
+    const { context } = requestContext(db);
+    const { pageInfo } = await markersInPlace(context, yards, ['X'], { first: 1 });
+    await expect(markersInPlace(context, yards, ['Y'], { first: 1, after: pageInfo.endCursor })).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      details: { field: 'after' },
+    });
+  });
+
+  test('a place and a key that are too long together are refused before anything is written', () => {
+    const place = ['X', ...Array.from({ length: 11 }, () => 'x'.repeat(95))];
+    expect(() => newMarkerItem(db, yards, { key: 'k', position: { lng: 0, lat: 0 }, place }, NOW)).toThrow(
+      /^place must be at most 1024 bytes together with the key/,
+    );
+  });
+});

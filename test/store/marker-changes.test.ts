@@ -1,0 +1,321 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { INDEXES } from '../../src/keys/indexes.js';
+import type { Collection } from '../../src/model/collection.js';
+import { createCollection } from '../../src/store/collections.js';
+import { readItem } from '../../src/store/conditional-change.js';
+import type { Database, Item } from '../../src/store/database.js';
+import { deleteMarker, updateMarker } from '../../src/store/marker-changes.js';
+import { type MarkerInput, type MarkerUpdate, newMarkerItem } from '../../src/store/marker-item.js';
+import { createMarker, getMarkers } from '../../src/store/markers.js';
+import { newCall } from '../../src/store/meter.js';
+import { send } from '../../src/store/send.js';
+import { DRAWN_ATTRIBUTES } from '../../src/store/table-definitions.js';
+import { injectFaults, interceptCalls } from '../support/faults.js';
+import { recordCalls } from '../support/record-calls.js';
+import { newDatabase, testDatabase } from '../support/test-database.js';
+
+const THEN = '2026-11-21T10:00:00.000Z';
+const NOW = '2026-11-21T11:00:00.000Z';
+const database = await testDatabase();
+const client = () => newDatabase('readable', { tables: database.tables });
+const POZNAN = { lng: 16.9299, lat: 52.4069 };
+const BERLIN = { lng: 13.4, lat: 52.52 };
+
+const parks = await createCollection(
+  database,
+  { key: 'parks', name: 'Parks', mapProperties: ['height'] },
+  THEN,
+  newCall(),
+);
+
+const itemOf = (key: string, collection = parks, db: Database = database) =>
+  readItem(db, db.keys.marker(db.keys.scope(collection), key), newCall());
+const reference = (key: string, collection = parks) => ({ collection, key });
+const make = (key: string, more: Partial<MarkerInput> = {}, collection = parks) =>
+  createMarker(database, collection, { key, position: POZNAN, ...more }, THEN, newCall());
+const update = (key: string, change: MarkerUpdate, expectedVersion?: number, db = database) =>
+  updateMarker(db, reference(key), change, { now: NOW, expectedVersion }, newCall());
+const remove = (key: string, expectedVersion?: number, db = database) =>
+  deleteMarker(db, reference(key), { now: NOW, expectedVersion }, newCall());
+
+const INDEX_KEYS = Object.values(INDEXES).flatMap((attributes) => Object.values(attributes) as string[]);
+const picked = (item: Item | undefined, names: readonly string[]) =>
+  Object.fromEntries(names.flatMap((name) => (item?.[name] === undefined ? [] : [[name, item[name]]])));
+
+/** Attributes that an UpdateItem names for writing, from what was sent. */
+function attributesWritten(input: Readonly<Record<string, unknown>>): string[] {
+  const names = input['ExpressionAttributeNames'] as Record<string, string>;
+  return [...String(input['UpdateExpression']).matchAll(/#\w+/g)].map(([name]) => names[name] ?? '').sort();
+}
+
+describe('updating a marker', () => {
+  test('changes only what is given, by one conditional write of what differs, and answers with what was written', async () => {
+    await make('kept', { name: 'Old', category: 'park', properties: { height: 1 }, place: ['A', 'B'] });
+    const before = await itemOf('kept');
+    const calls = recordCalls(database);
+    const written = await update('kept', { name: 'New' });
+    expect(calls.commands.map(({ name }) => name)).toEqual(['GetItem', 'UpdateItem']);
+    expect(attributesWritten(calls.commands[1]!.input)).toEqual(['mv', 'name', 'updatedAt', 'version']);
+    const after = await itemOf('kept');
+    expect(after).toEqual({ ...before, name: 'New', mv: 2, version: 2, updatedAt: NOW });
+    expect(written).toMatchObject({ before, after, marker: { name: 'New', category: 'park', version: 2 } });
+    expect(await getMarkers(database, [reference('kept')], newCall())).toEqual([written.marker]);
+  });
+
+  test('that moves it writes position and index keys in the same write: 3 units', async () => {
+    await make('moved');
+    const call = newCall();
+    await updateMarker(database, reference('moved'), { position: BERLIN }, { now: NOW }, call);
+    expect(call.meter.writeUnits).toBe(3);
+    const moved = await itemOf('moved');
+    const fresh = newMarkerItem(database, parks, { key: 'moved', position: BERLIN }, NOW);
+    expect(picked(moved, INDEX_KEYS)).toEqual(picked(fresh, INDEX_KEYS));
+  });
+
+  test('of what no map draws writes no index', async () => {
+    const long = 'x'.repeat(300);
+    await make('quiet', { properties: { height: 1, long } });
+    const call = newCall();
+    const properties = { height: 1, long: long.toUpperCase() };
+    await updateMarker(database, reference('quiet'), { properties }, { now: NOW }, call);
+    expect(call.meter.writeUnits).toBe(1);
+    expect(await itemOf('quiet')).toMatchObject({ mv: 1, version: 2, properties });
+  });
+
+  test('takes away what null stands for, and raises the version even where nothing differs', async () => {
+    await make('cleared', { name: 'N', category: 'C', properties: { a: 1 }, place: ['A'] });
+    const { marker } = await update('cleared', { name: null, category: null, properties: null, place: null });
+    expect(marker).toMatchObject({ name: null, category: null, properties: {}, place: [], version: 2 });
+    const item = await itemOf('cleared');
+    expect(
+      Object.keys(item ?? {}).filter((name) => ['name', 'category', 'place', 'ppk', 'psk'].includes(name)),
+    ).toEqual([]);
+    expect((await update('cleared', { name: null })).marker.version).toBe(3);
+    expect(await itemOf('cleared')).toMatchObject({ mv: 2 });
+  });
+
+  test.each<[string, MarkerUpdate, string]>([
+    ['a position of null', { position: null }, 'position'],
+    ['latitude 91', { position: { lng: 0, lat: 91 } }, 'position.lat'],
+    ['a longitude too small for DynamoDB', { position: { lng: 5e-324, lat: 0 } }, 'position.lng'],
+    ['a number for a name', { name: 5 as unknown as string }, 'name'],
+    ['an empty name of a place', { place: ['A', ''] }, 'place[1]'],
+    ['properties of 401 KB', { properties: { a: 'x'.repeat(401 * 1024) } }, 'properties'],
+  ])('with %s is refused by name, and nothing is written', async (what, change, field) => {
+    await make(`bad ${what}`);
+    const before = await itemOf(`bad ${what}`);
+    await expect(update(`bad ${what}`, change)).rejects.toMatchObject({ code: 'BAD_USER_INPUT', details: { field } });
+    expect(await itemOf(`bad ${what}`)).toEqual(before);
+  });
+
+  test('with another version than expected is CONFLICT with the current one, and changes nothing', async () => {
+    await make('versioned');
+    await update('versioned', { name: 'two' }, 1);
+    const before = await itemOf('versioned');
+    for (const write of [() => update('versioned', { name: 'x' }, 1), () => remove('versioned', 3)]) {
+      await expect(write()).rejects.toMatchObject({ code: 'CONFLICT', details: { version: 2 } });
+    }
+    expect(await itemOf('versioned')).toEqual(before);
+  });
+
+  test('of a marker that is not there is NOT_FOUND, and so is deleting one', async () => {
+    await expect(update('nowhere', {})).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(remove('nowhere')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  test('by many at once loses none of their changes', async () => {
+    await make('busy', { properties: {} });
+    const places = Array.from({ length: 12 }, (_, n) => ['Level', String(n)]);
+    const names = Array.from({ length: 12 }, (_, n) => `name ${n}`);
+    await Promise.all([
+      ...places.map((place) => update('busy', { place })),
+      ...names.map((name) => update('busy', { name })),
+    ]);
+    const item = await itemOf('busy');
+    expect(item).toMatchObject({ version: 25, name: expect.stringMatching(/^name/) });
+    expect(item?.['psk']).toBe(`${(item!['place'] as string[])[1]}::busy`);
+  });
+
+  test('of which many expect the same version succeeds once', async () => {
+    await make('once');
+    const all = await Promise.allSettled(Array.from({ length: 10 }, (_, n) => update('once', { name: `${n}` }, 1)));
+    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(await itemOf('once')).toMatchObject({ version: 2 });
+  });
+
+  test('whose answer is lost succeeds, and counts once', async () => {
+    await make('lost');
+    const db = client();
+    injectFaults(db, 'UpdateItem', ['answer lost']);
+    const { before, after } = await update('lost', { name: 'there', position: BERLIN, place: ['A', 'B'] }, 1, db);
+    expect([before?.['version'], after?.['version']]).toEqual([1, 2]);
+    expect(await itemOf('lost')).toEqual(after);
+  });
+
+  test('never writes on a marker that was made again meanwhile as if it were the old one', async () => {
+    await make('again', { position: BERLIN });
+    const db = client();
+    let between: Promise<unknown> | undefined;
+    interceptCalls(db, 'UpdateItem', async (input, ask) => {
+      between ??= remove('again').then(() => make('again', { position: POZNAN }));
+      await between;
+      return ask(input);
+    });
+    // To the old one this is no move; the new one stands elsewhere and of the same version.
+    await update('again', { position: BERLIN }, undefined, db);
+    const fresh = newMarkerItem(database, parks, { key: 'again', position: BERLIN }, NOW);
+    expect(picked(await itemOf('again'), INDEX_KEYS)).toEqual(picked(fresh, INDEX_KEYS));
+  });
+});
+
+const reading = (pk: unknown, instant: string, of: unknown): Item => ({ pk, sk: `reading::${instant}`, of });
+const at = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString();
+
+async function readingsOf(key: string): Promise<Item[]> {
+  const { pk } = database.keys.marker('parks', key);
+  const request = {
+    TableName: database.tables.entities,
+    KeyConditionExpression: 'pk = :pk AND begins_with(sk, :reading)',
+    ExpressionAttributeValues: { ':pk': pk, ':reading': 'reading::' },
+  };
+  return (await send(database, 'query', request, newCall())).Items ?? [];
+}
+
+async function record(key: string, from: number, to: number, life?: unknown): Promise<void> {
+  const item = await itemOf(key);
+  const { pk } = database.keys.marker('parks', key);
+  for (let n = from; n < to; n += 1) {
+    const Item = reading(pk, at(n), life ?? item?.['life']);
+    await send(database, 'put', { TableName: database.tables.entities, Item: { ...Item } }, newCall());
+  }
+}
+
+describe('deleting a marker', () => {
+  test('is one conditional write that tells what it deleted', async () => {
+    const { marker } = await make('gone', { name: 'Gone', place: ['A'] });
+    const before = await itemOf('gone');
+    const calls = recordCalls(database);
+    expect(await remove('gone', 1)).toEqual({ before, after: undefined, marker });
+    expect(calls.commands.map(({ name }) => name)).toEqual(['Query', 'DeleteItem']);
+    expect(await itemOf('gone')).toBeUndefined();
+  });
+
+  test('whose answer is lost succeeds', async () => {
+    const { marker } = await make('lost-too');
+    const db = client();
+    injectFaults(db, 'DeleteItem', ['answer lost']);
+    expect((await remove('lost-too', undefined, db)).marker).toEqual(marker);
+  });
+
+  test('takes its readings with it', async () => {
+    await make('sensor');
+    await record('sensor', 0, 60);
+    await remove('sensor');
+    expect(await readingsOf('sensor')).toEqual([]);
+  });
+
+  test('leaves the readings of a marker that was made again under the same key', async () => {
+    await make('reborn');
+    await record('reborn', 0, 30);
+    const db = client();
+    let between: Promise<unknown> | undefined;
+    // Between the marker's own deletion and that of its readings.
+    interceptCalls(db, 'BatchExecuteStatement', async (input, ask) => {
+      between ??= make('reborn').then(() => record('reborn', 20, 40));
+      await between;
+      return ask(input);
+    });
+    await remove('reborn', undefined, db);
+    const life = (await itemOf('reborn'))?.['life'];
+    expect(await readingsOf('reborn')).toEqual(
+      Array.from({ length: 20 }, (_, n) => expect.objectContaining({ sk: `reading::${at(n + 20)}`, of: life })),
+    );
+  });
+});
+
+/** Layouts of which each must keep its index keys right. */
+const LAYOUTS = [
+  { style: 'readable', input: { key: 'plain', name: 'p' } },
+  { style: 'readable', input: { key: 'sharded', name: 's', prefixLength: 4, writeShards: 3, mapProperties: ['n'] } },
+  { style: 'compact', input: { key: 'short', name: 'c', prefixLength: 0, code: 'Sh' } },
+] as const;
+
+describe.each(LAYOUTS)('with the keys of $style/$input.key', async ({ style, input }) => {
+  const db = newDatabase(style, { tables: database.tables });
+  const collection: Collection = await createCollection(db, input, THEN, newCall());
+
+  // DynamoDB holds no smaller magnitudes, and they are refused.
+  const degrees = (most: number) =>
+    fc.double({ min: -most, max: most, noNaN: true }).map((value) => (Math.abs(value) < 1e-130 ? 0 : value));
+  const position = fc.oneof(
+    fc.record({ lng: degrees(180), lat: degrees(90) }),
+    fc.constantFrom({ lng: 180, lat: 0 }, { lng: -180, lat: 90 }, { lng: 0, lat: -0 }, POZNAN, BERLIN),
+  );
+  const text = fc.option(fc.constantFrom('a', 'ż', 'x::y'), { nil: null });
+  const place = fc.option(
+    fc.array(fc.constantFrom('A', '1', '12', 'e\u0301', '\u00e9', 'a::b', ':;', '#'), { maxLength: 4 }),
+    {
+      nil: null,
+    },
+  );
+  const properties = fc.option(
+    fc.constantFrom({}, { n: 1 }, { n: 2 }, { n: 1, long: 'x'.repeat(300) }, { n: 1, long: 'y'.repeat(300) }),
+    { nil: null },
+  );
+  const step = fc.oneof(
+    {
+      weight: 2,
+      arbitrary: fc.record({ kind: fc.constant('create' as const), position, name: text, place, properties }),
+    },
+    {
+      weight: 6,
+      arbitrary: fc.record(
+        { kind: fc.constant('update' as const), position, name: text, category: text, place, properties },
+        { requiredKeys: ['kind'] },
+      ),
+    },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const) }) },
+  );
+
+  test('after any sequence of changes the index keys are those of a new marker that says the same', async () => {
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
+        const key = `m${(run += 1)}`;
+        let says: MarkerInput | undefined;
+        for (const { kind, ...rest } of [{ kind: 'create' as const, position: POZNAN }, ...steps]) {
+          const change = rest as MarkerUpdate;
+          const before = await itemOf(key, collection, db);
+          try {
+            if (kind === 'delete') await deleteMarker(db, { collection, key }, { now: NOW }, newCall());
+            else if (kind === 'update') await updateMarker(db, { collection, key }, change, { now: NOW }, newCall());
+            else
+              await createMarker(db, collection, { position: POZNAN, ...change, key } as MarkerInput, NOW, newCall());
+          } catch (error) {
+            expect(error).toMatchObject({ code: kind === 'create' ? 'CONFLICT' : 'NOT_FOUND' });
+            continue;
+          }
+          if (kind === 'delete') says = undefined;
+          else if (kind === 'create') says = { position: POZNAN, ...change, key } as MarkerInput;
+          else says = { ...(says as MarkerInput), ...change } as MarkerInput;
+          const item = await itemOf(key, collection, db);
+          const fresh = says && (JSON.parse(JSON.stringify(newMarkerItem(db, collection, says, NOW))) as Item);
+          // Whatever it says and the keys of its indexes; counters and times aside.
+          const aside = { mv: 0, version: 0, createdAt: '', updatedAt: '', life: '' };
+          expect(item && { ...item, ...aside }).toEqual(fresh && { ...fresh, ...aside });
+          if (kind === 'update') {
+            const drawn = [...DRAWN_ATTRIBUTES.filter((name) => name !== 'mv'), 'gpkA', 'gskA'];
+            const redrawn = JSON.stringify(picked(before, drawn)) !== JSON.stringify(picked(item, drawn));
+            expect([item?.['mv'], item?.['version']]).toEqual([
+              Number(before?.['mv']) + (redrawn ? 1 : 0),
+              Number(before?.['version']) + 1,
+            ]);
+          }
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+});

@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest';
+
+import { markerId } from '../../src/keys/ids.js';
+import { createCollectionCache } from '../../src/loaders/collection-cache.js';
+import { createEntityLoaders } from '../../src/loaders/entity-loader.js';
+import type { Collection } from '../../src/model/collection.js';
+import { type CollectionInput, createCollection, getCollections } from '../../src/store/collections.js';
+import { readItem } from '../../src/store/conditional-change.js';
+import type { Database } from '../../src/store/database.js';
+import { deleteMarker, updateMarker } from '../../src/store/marker-changes.js';
+import { createMarker, createMarkers } from '../../src/store/markers.js';
+import { newCall } from '../../src/store/meter.js';
+import { send } from '../../src/store/send.js';
+import { injectFaults } from '../support/faults.js';
+import { recordCalls } from '../support/record-calls.js';
+import { newDatabase, testDatabase } from '../support/test-database.js';
+
+const NOW = '2026-11-21T10:00:00.000Z';
+const databases = { readable: await testDatabase('readable'), compact: await testDatabase('compact') };
+const db = databases.readable;
+const HERE = { position: { lng: 1, lat: 2 } };
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+const newOf = (input: Partial<CollectionInput> & { readonly key: string }, database: Database = db) =>
+  createCollection(database, { name: input.key, ...input }, NOW, newCall());
+const one = (collection: Collection, database = db) => createMarker(database, collection, HERE, NOW, newCall());
+const loaders = (database: Database) =>
+  createEntityLoaders(database, createCollectionCache({ now: () => performance.now() }), newCall());
+
+test('a collection keeps how it names its markers, and is GIVEN without globalIds where nothing was said', async () => {
+  await newOf({ key: 'said', idStrategy: 'UUID', globalIds: true });
+  await newOf({ key: 'unsaid' });
+  expect(await getCollections(db, ['said', 'unsaid'], newCall())).toMatchObject([
+    { idStrategy: 'UUID', globalIds: true },
+    { idStrategy: 'GIVEN', globalIds: false },
+  ]);
+});
+
+test('SEQUENCE counts 1, 2, 3; a batch takes its numbers by one write, and inputs that are wrong take none', async () => {
+  const rooms = await newOf({ key: 'rooms', idStrategy: 'SEQUENCE' });
+  expect((await one(rooms)).marker.key).toBe('1');
+  await expect(createMarker(db, rooms, { position: { lng: 0, lat: 91 } }, NOW, newCall())).rejects.toThrow(/lat/);
+  const calls = recordCalls(db);
+  const inputs = [HERE, { position: { lng: 0, lat: 91 } }, { ...HERE, key: 'mine' }, HERE];
+  const { written, failures } = await createMarkers(db, rooms, inputs, NOW, newCall());
+  expect(written.map(({ marker }) => marker.key)).toEqual(['2', '3']);
+  expect(failures.map(({ index, code }) => [index, code])).toEqual([
+    [1, 'BAD_USER_INPUT'],
+    [2, 'BAD_USER_INPUT'],
+  ]);
+  expect(failures[1]?.message).toMatch(/^key must be left out/);
+  expect([calls.count('UpdateItem'), calls.count('PutItem')]).toEqual([1, 2]);
+  expect((await one(rooms)).marker.key).toBe('4');
+});
+
+test('50 writers at once never get the same number, be it one at a time or in batches, with answers lost', async () => {
+  const doors = await newOf({ key: 'doors', idStrategy: 'SEQUENCE' });
+  const writers = Array.from({ length: 50 }, async (_, index) => {
+    const database = newDatabase('readable', { tables: db.tables, maxSockets: 2, giveUpAfterMs: 120_000 });
+    if (index % 10 === 0) injectFaults(database, 'UpdateItem', ['answer lost']);
+    try {
+      if (index % 2 === 0) return [(await one(doors, database)).marker.key];
+      const { written, failures } = await createMarkers(database, doors, Array(4).fill(HERE), NOW, newCall());
+      expect(failures).toEqual([]);
+      return written.map(({ marker }) => marker.key);
+    } finally {
+      database.client.destroy();
+    }
+  });
+  const keys = (await Promise.all(writers)).flat();
+  expect(keys).toHaveLength(25 + 25 * 4);
+  expect(new Set(keys).size).toBe(keys.length);
+  expect(keys.every((key) => /^[1-9]\d*$/.test(key))).toBe(true);
+});
+
+test('UUID names markers by UUIDs of version 7 without another write', async () => {
+  const bikes = await newOf({ key: 'bikes', idStrategy: 'UUID' });
+  const calls = recordCalls(db);
+  const { written } = await createMarkers(db, bikes, [HERE, HERE], NOW, newCall());
+  expect(calls.count()).toBe(2);
+  expect(new Set(written.map(({ marker }) => marker.key)).size).toBe(2);
+  for (const { marker } of written) expect(marker.key).toMatch(UUID);
+});
+
+test.each(['readable', 'compact'] as const)(
+  'a marker is found by its global id, as long as it is there, with %s keys',
+  async (style) => {
+    const database = databases[style];
+    const cars = await newOf({ key: 'cars', globalIds: true, code: 'Ca' }, database);
+    const input = { ...HERE, key: 'a::b#c' };
+    const { marker } = await createMarker(database, cars, input, NOW, newCall());
+    expect(marker.globalId).toMatch(UUID);
+    const found = await loaders(database).markerByGlobalId(marker.globalId!.toUpperCase());
+    expect(found).toEqual(marker);
+    const reference = { collection: cars, key: input.key };
+    const moved = await updateMarker(database, reference, { name: 'N' }, { now: NOW }, newCall());
+    expect(moved.marker.globalId).toBe(marker.globalId);
+    await deleteMarker(database, reference, { now: NOW }, newCall());
+    const again = await createMarker(database, cars, input, NOW, newCall());
+    expect(again.marker.globalId).not.toBe(marker.globalId);
+    expect(await loaders(database).markerByGlobalId(marker.globalId!)).toBeNull();
+    expect(await loaders(database).markerByGlobalId('marker::cars::a')).toBeNull();
+  },
+);
+
+test('markers of a collection without global ids stand in no such index', async () => {
+  const plain = await newOf({ key: 'plain' });
+  await createMarker(db, plain, { ...HERE, key: 'p' }, NOW, newCall());
+  const { Items = [] } = await send(db, 'scan', { TableName: db.tables.entities, IndexName: 'global' }, newCall());
+  expect(Items.filter(({ pk }) => String(pk).startsWith('marker::plain::'))).toEqual([]);
+  expect(Items.filter(({ pk }) => String(pk).startsWith('marker::cars::'))).toHaveLength(1);
+});
+
+test('nodes of every type come in one batched read, strongly consistent', async () => {
+  const trees = await newOf({ key: 'trees' });
+  await createMarker(db, trees, { ...HERE, key: 'oak' }, NOW, newCall());
+  const calls = recordCalls(db);
+  const entities = loaders(db);
+  const names = [
+    { type: 'marker', collection: 'trees', key: 'oak' },
+    { type: 'collection', key: 'rooms' },
+    { type: 'marker', collection: 'trees', key: 'none' },
+    { type: 'marker', collection: 'nowhere', key: 'oak' },
+    { type: 'collection', key: 'Not One' },
+  ] as const;
+  const found = await Promise.all(names.map((name) => entities.node(name)));
+  expect(found.map((one) => one?.key ?? null)).toEqual(['oak', 'rooms', null, null, null]);
+  expect(calls.commands).toMatchObject([
+    { name: 'BatchGetItem', input: { RequestItems: { [db.tables.entities]: { ConsistentRead: true } } } },
+  ]);
+});
+
+test('document ids lead back to the items they name', async () => {
+  const key = db.keys.marker('trees', 'oak');
+  const id = db.keys.documentId(key);
+  expect(id).toBe(`${markerId('trees', 'oak')}#self`);
+  expect(db.keys.parseDocumentId(id)).toEqual(key);
+  const counter = db.keys.parseDocumentId('counter::rooms#marker');
+  expect(await readItem(db, counter!, newCall())).toMatchObject({ n: 4 });
+});
