@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { INDEXES } from '../../src/keys/indexes.js';
 import type { Collection } from '../../src/model/collection.js';
+import { putInBulk } from '../../src/store/batch-write.js';
 import { createCollection } from '../../src/store/collections.js';
 import { readItem } from '../../src/store/conditional-change.js';
 import type { Database, Item } from '../../src/store/database.js';
@@ -10,8 +11,11 @@ import { deleteMarker, updateMarker } from '../../src/store/marker-changes.js';
 import { type MarkerInput, type MarkerUpdate, newMarkerItem } from '../../src/store/marker-item.js';
 import { createMarker, getMarkers } from '../../src/store/markers.js';
 import { newCall } from '../../src/store/meter.js';
+import { removeLeftReadings } from '../../src/store/reading-removal.js';
+import { recordReadings } from '../../src/store/readings.js';
 import { send } from '../../src/store/send.js';
 import { DRAWN_ATTRIBUTES } from '../../src/store/table-definitions.js';
+import { allItems } from '../stream/support.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
@@ -214,6 +218,37 @@ describe('deleting a marker', () => {
     await record('sensor', 0, 60);
     await remove('sensor');
     expect(await readingsOf('sensor')).toEqual([]);
+  });
+
+  test('takes those with it that are spread over buckets', async () => {
+    const input = { key: 'spread', name: 'Spread', readingsTtlDays: 3, readingsBucket: 'DAY' } as const;
+    const spread = await createCollection(database, input, THEN, newCall());
+    await make('s', {}, spread);
+    const day = (n: number) => new Date(Date.parse(NOW) - n * 86_400_000).toISOString();
+    const readings = [0, 1, 2].map((n) => ({ at: day(n), values: { n } }));
+    expect(await recordReadings(database, reference('s', spread), readings, new Date(NOW), newCall())).toBe(3);
+    const left = async () =>
+      (await allItems(database, database.tables.entities)).filter(({ pk }) => /::spread(::|$)/.test(String(pk)));
+    expect(await left()).toHaveLength(4);
+    await deleteMarker(database, reference('s', spread), { now: NOW }, newCall());
+    expect(await left()).toEqual([]);
+  });
+
+  test('of more readings than one request removes leaves the rest, and word of it, to the background', async () => {
+    await make('plenty');
+    const life = (await itemOf('plenty'))?.['life'];
+    const { pk } = database.keys.marker('parks', 'plenty');
+    const items = Array.from({ length: 1_200 }, (_, n) => reading(pk, at(n), life));
+    await putInBulk(database, database.tables.entities, items, newCall());
+    await remove('plenty');
+    expect((await readingsOf('plenty')).length).toBe(200);
+    // Too soon, somebody may still be about it.
+    await removeLeftReadings(database, parks, Date.parse(NOW), newCall());
+    expect((await readingsOf('plenty')).length).toBe(200);
+    await removeLeftReadings(database, parks, Date.parse(NOW) + 3_600_000, newCall());
+    expect(await readingsOf('plenty')).toEqual([]);
+    const reminders = await allItems(database, database.tables.entities);
+    expect(reminders.filter((item) => String(item['pk']).startsWith('job::'))).toEqual([]);
   });
 
   test('leaves the readings of a marker that was made again under the same key', async () => {

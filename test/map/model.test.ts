@@ -1,0 +1,150 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { encode } from '../../src/geo/geohash.js';
+import { cellAt, viewportCells } from '../../src/map/cells.js';
+import { collectionCount, collectionMarkers } from '../../src/map/collection.js';
+import { viewportCount } from '../../src/map/count.js';
+import { viewportMarkers } from '../../src/map/markers.js';
+import type { PageInput, MarkerPage } from '../../src/map/page.js';
+import { markersInPlace } from '../../src/map/places.js';
+import { readViewport } from '../../src/map/viewport.js';
+import type { Marker } from '../../src/model/marker.js';
+import { deleteMarker, updateMarker } from '../../src/store/marker-changes.js';
+import { type MarkerWrite, createMarker, createMarkers } from '../../src/store/markers.js';
+import { newCall } from '../../src/store/meter.js';
+import { createConsumer } from '../../src/stream/consumer.js';
+import { storedCells, countedCells, streamParts } from '../stream/support.js';
+import { randomFrom } from '../support/random.js';
+import { newDatabase, testDatabase } from '../support/test-database.js';
+import { NOW, bruteInside, makeCollection, requestContext } from './fixture.js';
+
+const db = await testDatabase();
+const stop = new AbortController();
+const consumer = createConsumer(streamParts(db));
+let running: Promise<void>;
+beforeAll(() => {
+  running = consumer.run(stop.signal);
+});
+afterAll(async () => {
+  stop.abort();
+  await running;
+});
+
+async function caughtUp(): Promise<void> {
+  const from = performance.now() + 300;
+  for (;;) {
+    const { behindMs } = consumer.status();
+    if (behindMs !== undefined && performance.now() - behindMs >= from) return;
+    await sleep(20);
+  }
+}
+
+const SPOTS = [
+  { lng: 16.93, lat: 52.41 },
+  { lng: 16.9301, lat: 52.4101 },
+  { lng: 13.4, lat: 52.52 },
+  { lng: 180, lat: 0 },
+  { lng: -180, lat: 0.1 },
+  { lng: 0, lat: 90 },
+  { lng: -70, lat: -33 },
+];
+const PLACES = [[], ['A'], ['A', '1'], ['A', '12'], ['A', '1', 'x'], ['B', '1']];
+
+/** All markers of a list, page by page. */
+async function all(page: (input: PageInput) => Promise<MarkerPage>): Promise<string[]> {
+  const keys: string[] = [];
+  for (let after: string | null = null; ;) {
+    const { edges, pageInfo }: MarkerPage = await page({ first: 7, after });
+    keys.push(...edges.map(({ node }) => node.key));
+    if (!pageInfo.hasNextPage) return keys.toSorted();
+    after = pageInfo.endCursor;
+  }
+}
+
+test('after parallel clients have made, changed, moved and deleted markers at random, every question agrees with a model', async () => {
+  const collection = await makeCollection(db, { key: 'model', name: 'Model', globalIds: true }, []);
+  /** What clients were told of their writes, by the marker's life: the highest version is how it is. */
+  const model = new Map<string, Marker>();
+  const buried = new Set<string>();
+  const told = ({ marker }: MarkerWrite, gone = false) => {
+    if (gone) buried.add(marker.life);
+    if ((model.get(marker.life)?.version ?? 0) < marker.version) model.set(marker.life, marker);
+  };
+
+  const client = async (seed: number): Promise<void> => {
+    const own = newDatabase('readable', { tables: db.tables, giveUpAfterMs: 60_000 });
+    const random = randomFrom(seed);
+    const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+    for (let step = 0; step < 40; step += 1) {
+      const key = `m${Math.floor(random() * 25)}`;
+      const says = { position: pick(SPOTS), place: pick(PLACES), name: pick(['a', 'b', null]) };
+      const chance = random();
+      try {
+        if (chance < 0.3) told(await createMarker(own, collection, { key, ...says }, NOW, newCall()));
+        else if (chance < 0.35) {
+          const inputs = [key, `${key}x`].map((one) => ({ key: one, ...says }));
+          for (const write of (await createMarkers(own, collection, inputs, NOW, newCall())).written) told(write);
+        } else if (chance < 0.8) {
+          const field = pick(['position', 'place', 'name'] as const);
+          const change = { [field]: says[field] };
+          told(await updateMarker(own, { collection, key }, change, { now: NOW }, newCall()));
+        } else told(await deleteMarker(own, { collection, key }, { now: NOW }, newCall()), true);
+      } catch (error) {
+        expect(['CONFLICT', 'NOT_FOUND']).toContain((error as { code?: string }).code);
+      }
+    }
+    own.client.destroy();
+  };
+  for (let round = 0; round < 2; round += 1) {
+    await Promise.all([1, 2, 3, 4].map((seed) => client(round * 10 + seed)));
+    await caughtUp();
+
+    const markers = [...model.values()].filter(({ life }) => !buried.has(life));
+    expect(new Set(markers.map(({ key }) => key)).size).toBe(markers.length);
+    const keysOf = (list: readonly Marker[]) => list.map(({ key }) => key).toSorted();
+    expect(markers.length).toBeGreaterThan(5);
+    const { context } = requestContext(db);
+    const { loaders } = context;
+    for (const marker of markers) {
+      expect(await loaders.currentMarker('model', marker.key)).toEqual(marker);
+      expect(await loaders.markerByGlobalId(marker.globalId!)).toEqual(marker);
+    }
+    expect(await loaders.currentMarker('model', 'never')).toBeNull();
+    expect(await all((page) => collectionMarkers(requestContext(db).context, collection, page))).toEqual(
+      keysOf(markers),
+    );
+    expect(await collectionCount(context, collection)).toBe(markers.length);
+    for (const place of PLACES.slice(1)) {
+      const inside = markers.filter((marker) => place.every((name, at) => marker.place[at] === name));
+      const found = await all((page) => markersInPlace(requestContext(db).context, collection, place, page));
+      expect(found).toEqual(keysOf(inside));
+    }
+    for (const bounds of [
+      { west: 13, south: 52, east: 17, north: 53 },
+      { west: 170, south: -10, east: 190, north: 10 },
+      { west: -180, south: -90, east: 180, north: 90 },
+    ]) {
+      const viewport = readViewport({ bounds, zoom: 6 });
+      const inside = markers.filter(({ position }) => bruteInside(bounds, position));
+      const found = await all((page) => viewportMarkers(requestContext(db).context, viewport, 'model', page));
+      expect(found).toEqual(keysOf(inside));
+      expect(await viewportCount(requestContext(db).context, viewport, 'model')).toBe(inside.length);
+    }
+    const world = readViewport({ bounds: { west: -180, south: -90, east: 180, north: 90 }, zoom: 2 });
+    for (const precision of [1, 3]) {
+      const cells = await viewportCells(requestContext(db).context, world, 'model', precision);
+      const counted = new Map<string, number>();
+      for (const { position } of markers) {
+        const hash = encode(position, precision);
+        counted.set(hash, (counted.get(hash) ?? 0) + 1);
+      }
+      expect(new Map(cells.map(({ geohash, count }) => [geohash, count]))).toEqual(counted);
+    }
+    const street = encode(SPOTS[0]!, 7);
+    const there = markers.filter(({ position }) => encode(position, 7) === street);
+    expect((await cellAt(requestContext(db).context, collection, street)).count).toBe(there.length);
+    expect(await storedCells(db)).toEqual(await countedCells(db));
+  }
+});
