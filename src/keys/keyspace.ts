@@ -1,6 +1,6 @@
 import { badInput } from '../errors.js';
 import type { GeoSlot } from '../model/collection.js';
-import { CELL, CODE, COLLECTION, MARKER, READING, SET_ASIDE, STREAM_STATE, TOTAL } from './declarations.js';
+import { APPLIED, CELL, CODE, COLLECTION, MARKER, READING, SET_ASIDE, STREAM_STATE, TOTAL } from './declarations.js';
 import { documentId, parseDocumentId, type Key } from './document-id.js';
 import type { KeyStyle } from './entity-types.js';
 import { defineEntity } from './entity.js';
@@ -58,6 +58,8 @@ export interface Keyspace {
   /** Bounds of the cells from one geohash to another of the same length and partition, both included. */
   cellRange(scope: string, firstGeohash: string, lastGeohash: string): PartitionRange;
   parseCell(key: Key): { readonly scope: string; readonly geohash: string } | undefined;
+  /** The item that knows which record of a marker the cells have. */
+  applied(scope: string, key: string): Key;
   /** The item that holds a consumer's state, the one of a record that it set aside, and bounds of all of these. */
   streamState(consumer: string): Key;
   setAside(consumer: string, sequence: string): Key;
@@ -74,6 +76,7 @@ export function createKeyspace(style: KeyStyle): Keyspace {
   const markers = defineEntity(MARKER, style);
   const readings = defineEntity(READING, style);
   const cells = defineEntity(CELL, style);
+  const applied = defineEntity(APPLIED, style);
   const states = defineEntity(STREAM_STATE, style);
   const setAsides = defineEntity(SET_ASIDE, style);
   // Both slots of the geo index hold the same keys; only the attributes differ.
@@ -117,6 +120,7 @@ export function createKeyspace(style: KeyStyle): Keyspace {
       const cell = { scope: parts.scope, geohash: parts.suffix === TOTAL ? '' : parts.prefix + parts.suffix };
       return cells.documentId(cell) === documentId(key) ? cell : undefined;
     },
+    applied: (scope, key) => applied.format({ scope, key }),
     streamState: (consumer) => states.format({ consumer }),
     setAside: (consumer, sequence) => setAsides.format({ consumer, sequence }),
     setAsidePartition: (consumer) => ({ pk: setAsides.pk.format({ consumer }), ...setAsides.sk.rangeUnder({}) }),
