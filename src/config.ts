@@ -12,6 +12,8 @@ export interface Config {
   readonly dataDir: string;
   readonly database: DatabaseConfig;
   readonly http: { readonly host: string; readonly port: number };
+  /** Whether this process may keep the cells; `off` where an AWS Lambda does. */
+  readonly consumer: boolean;
   /** Where servers tell each other of changes; undefined where each reads the stream itself. */
   readonly redisUrl: string | undefined;
   /** Bytes of the cell cache, 0 for none. */
@@ -93,6 +95,7 @@ const variables = z.object({
   CELLPORT_MAX_SUBSCRIPTIONS_PER_CONNECTION: wholeNumber(1, 100_000, 100),
   CELLPORT_DEADLINE_MS: wholeNumber(100, 600_000, 10_000),
   CELLPORT_GRAPHQL_JIT: z.enum(['on', 'off'], 'must be on or off').default('on'),
+  CELLPORT_CONSUMER: z.enum(['on', 'off'], 'must be on or off').default('on'),
   CELLPORT_REDIS_URL: redisUrl,
   CELLPORT_LOG: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('warn'),
   PORT: wholeNumber(0, 65_535, 4000),
@@ -161,6 +164,7 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
     dataDir: resolve(values.CELLPORT_DATA_DIR),
     database: databaseOf(values, demo),
     http: { host: values.HOST, port: values.PORT },
+    consumer: values.CELLPORT_CONSUMER === 'on',
     redisUrl: values.CELLPORT_REDIS_URL,
     cacheBytes: values.CELLPORT_CACHE_MB * 1024 * 1024,
     limits: {

@@ -20,6 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   graphql: ['map', 'loaders', 'live', 'store', 'keys', 'geo', 'model'],
   http: ['graphql', 'map', 'model'],
   engine: [],
+  lambda: ['store', 'stream'],
   cli: [
     'geo',
     'model',
@@ -95,7 +96,8 @@ describe('the direction of imports', () => {
       .filter((path) => {
         if (path.startsWith('..')) return !/^\.\.\/(package\.json|schema\/)/.test(path);
         const [to = '', ...rest] = path.split('/');
-        if (rest.length === 0) return !(FOR_ANYONE.includes(to) || (folder === 'cli' && FOR_ROOTS_ONLY.includes(to)));
+        if (rest.length === 0)
+          return !(FOR_ANYONE.includes(to) || (['cli', 'lambda'].includes(folder) && FOR_ROOTS_ONLY.includes(to)));
         return to !== folder && !MAY_IMPORT[folder]?.includes(to);
       });
     expect(wrong).toEqual([]);
@@ -109,12 +111,12 @@ describe('the direction of imports', () => {
     expect(users.filter((file) => !door.test(file))).toEqual([]);
   });
 
-  test('each client of AWS is constructed in one file, and only cli/ asks for one', () => {
+  test('each client of AWS is constructed in one file, and only cli/ and lambda/ ask for one', () => {
     const constructing = files.filter((file) => /new DynamoDB(Streams)?Client\b/.test(text(file)));
     expect(new Set(constructing)).toEqual(new Set(['store/database.ts', 'stream/dynamodb.ts']));
     const asking = files.filter((file) => /\bcreateDatabase\(/.test(text(file)) && !constructing.includes(file));
     expect(asking.length).toBeGreaterThan(0);
-    expect(asking.filter((file) => !file.startsWith('cli/'))).toEqual([]);
+    expect(asking.filter((file) => !/^(cli|lambda)\//.test(file))).toEqual([]);
   });
 
   test('pure folders hold no await, clock, randomness or environment', () => {

@@ -56,6 +56,16 @@ export function recountCells(
   return recount({ ...partsOf(backend, log), tables, checkOnly }, signal);
 }
 
+/** Cells that somebody else keeps: of what is known of them, nothing can be trusted. */
+export function leaveCells(): Cells {
+  const unknown = { behindMs: undefined, gap: null, setAside: 0, batch: 0, recordsFolded: 0, blocksWritten: 0 };
+  return {
+    status: () => ({ owner: false, countsExact: false, ...unknown }),
+    caughtUp: () => Promise.resolve(),
+    stop: () => Promise.resolve(),
+  };
+}
+
 /** What of a process the stream keeps right. */
 export interface Caches {
   readonly cells: CellCache;

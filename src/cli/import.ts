@@ -7,7 +7,7 @@ import { createLog } from '../log.js';
 import { checkTables } from '../store/table-check.js';
 import { ensureTables } from '../store/tables.js';
 import { withBackend } from './backend.js';
-import { keepCells } from './cells.js';
+import { keepCells, leaveCells } from './cells.js';
 import { Interrupted } from './failure.js';
 import { loadMarkers } from './load.js';
 import type { ImportOptions } from './program.js';
@@ -29,7 +29,7 @@ export async function importFile(config: Config, path: string, options: ImportOp
       const { database, where } = backend;
       await ensureTables(database);
       await checkTables(database);
-      const cells = keepCells(backend, log);
+      const cells = config.consumer ? keepCells(backend, log) : leaveCells();
       try {
         const loaded = await loadMarkers({
           database,

@@ -18,7 +18,7 @@ import { newCall } from '../store/meter.js';
 import { checkTables } from '../store/table-check.js';
 import { ensureTables } from '../store/tables.js';
 import { type Backend, withBackend } from './backend.js';
-import { type Caches, type Cells, keepCells, recountCells } from './cells.js';
+import { type Caches, type Cells, keepCells, leaveCells, recountCells } from './cells.js';
 import { Interrupted } from './failure.js';
 import { startJobs } from './jobs.js';
 import { type Live, openLive } from './live.js';
@@ -200,14 +200,15 @@ export async function serve(config: Config, { demo, version }: ServeOptions): Pr
       );
       const caches = createCaches(config, backend, () => cells.status());
       const live = openLive(backend, config.redisUrl, log);
-      const cells = keepCells(backend, log, caches, live.feed);
+      const cells = config.consumer ? keepCells(backend, log, caches, live.feed) : leaveCells();
       try {
         if (demo) await loadDemo(config, backend, cells, stop.signal);
         const began = performance.now();
         await cells.caughtUp(stop.signal);
-        say('Cells', `complete${demo ? ` ${duration(performance.now() - began)} after the last city` : ''}`);
+        if (!config.consumer) say('Cells', 'kept by somebody else: CELLPORT_CONSUMER is off');
+        else say('Cells', `complete${demo ? ` ${duration(performance.now() - began)} after the last city` : ''}`);
         // On AWS a recount reads the whole table, which its owner has to want.
-        if (config.database.kind === 'embedded' && !cells.status().countsExact) {
+        if (config.consumer && config.database.kind === 'embedded' && !cells.status().countsExact) {
           const recounted = performance.now();
           const { markers } = await recountCells(backend, log, false, stop.signal);
           await cells.caughtUp(stop.signal);

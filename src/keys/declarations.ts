@@ -132,6 +132,12 @@ export const CELL = {
   },
 } as const satisfies EntityDeclaration;
 
+/** The last record of a marker that the cells have, where an AWS Lambda keeps them. */
+export const APPLIED = {
+  name: 'applied',
+  key: { pk: { readable: 'applied::{scope}::{key}', compact: '{scope:2}Ap#{key}' }, sk: 'record' },
+} as const satisfies EntityDeclaration;
+
 /** How many markers stand below each name of a place. */
 const PLACES = {
   name: 'places',
@@ -164,6 +170,7 @@ export const ENTITIES: readonly EntityDeclaration[] = [
   COUNTER,
   JOB,
   CELL,
+  APPLIED,
   PLACES,
   STREAM_STATE,
   SET_ASIDE,

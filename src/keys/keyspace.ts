@@ -1,6 +1,7 @@
 import { badInput } from '../errors.js';
 import type { GeoSlot } from '../model/collection.js';
 import {
+  APPLIED,
   BUCKETED_READING,
   CELL,
   CODE,
@@ -95,6 +96,8 @@ export interface Keyspace {
   /** Bounds of the cells from one geohash to another of the same length and partition, both included. */
   cellRange(scope: string, firstGeohash: string, lastGeohash: string): PartitionRange;
   parseCell(key: Key): { readonly scope: string; readonly geohash: string } | undefined;
+  /** The item that knows which record of a marker the cells have. */
+  applied(scope: string, key: string): Key;
   /** The item that holds a consumer's state, the one of a record that it set aside, and bounds of all of these. */
   streamState(consumer: string): Key;
   setAside(consumer: string, sequence: string): Key;
@@ -114,6 +117,7 @@ export function createKeyspace(style: KeyStyle): Keyspace {
   const readings = defineEntity(READING, style);
   const bucketedReadings = defineEntity(BUCKETED_READING, style);
   const cells = defineEntity(CELL, style);
+  const applied = defineEntity(APPLIED, style);
   const states = defineEntity(STREAM_STATE, style);
   const setAsides = defineEntity(SET_ASIDE, style);
   // Both slots of the geo index hold the same keys; only the attributes differ.
@@ -186,6 +190,7 @@ export function createKeyspace(style: KeyStyle): Keyspace {
       const cell = { scope: parts.scope, geohash: parts.suffix === TOTAL ? '' : parts.prefix + parts.suffix };
       return cells.documentId(cell) === documentId(key) ? cell : undefined;
     },
+    applied: (scope, key) => applied.format({ scope, key }),
     streamState: (consumer) => states.format({ consumer }),
     setAside: (consumer, sequence) => setAsides.format({ consumer, sequence }),
     setAsidePartition: (consumer) => ({ pk: setAsides.pk.format({ consumer }), ...setAsides.sk.rangeUnder({}) }),

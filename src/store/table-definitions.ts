@@ -68,7 +68,8 @@ export function tableDefinitions(tables: Tables): readonly TableDefinition[] {
         KeySchema: [...BASE_KEY],
         AttributeDefinitions: attributes([]),
       },
-      ttl: null,
+      // For what remembers records that the stream has long forgotten; cells have no such attribute.
+      ttl: 'ttl',
     },
   ];
 }

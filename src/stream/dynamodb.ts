@@ -18,8 +18,8 @@ import { loadStreamState, putSetAside, putStreamState } from '../store/stream-st
 import type { StreamRecord, WireImage } from './change.js';
 import { type CellsPort, type Clock, type StatePort, StreamFailure, type StreamPort } from './ports.js';
 
-/** A record as GetRecords writes it. */
-interface WireRecord {
+/** A record as GetRecords writes it, and as an AWS Lambda gets it. */
+export interface WireRecord {
   readonly eventName?: string;
   readonly dynamodb?: {
     readonly SequenceNumber?: string;
@@ -42,7 +42,8 @@ const failureOf = (error: unknown): unknown => {
   return mapFailure(error);
 };
 
-function recordOf({ eventName = '', dynamodb = {} }: WireRecord): StreamRecord {
+/** A record with what is looked at. Throws where it has no sequence number. */
+export function recordOf({ eventName = '', dynamodb = {} }: WireRecord): StreamRecord {
   const { SequenceNumber, ApproximateCreationDateTime = 0, Keys = {}, OldImage, NewImage } = dynamodb;
   if (SequenceNumber === undefined) throw new Error('a record of the stream has no sequence number');
   const at = ApproximateCreationDateTime * 1_000;

@@ -109,7 +109,8 @@ const SHARDS_AT_A_TIME = 16;
 const LONGEST_KEY_KEPT = 4_096;
 const LATELY_MS = 1_000;
 
-function setAsideOf(shard: string, { sequence, keys, event }: StreamRecord, reason: string): SetAsideRecord {
+/** A record as it is set aside. */
+export function setAsideOf(shard: string, { sequence, keys, event }: StreamRecord, reason: string): SetAsideRecord {
   return { shard, sequence, reason, event, item: JSON.stringify(keys).slice(0, LONGEST_KEY_KEPT) };
 }
 

@@ -2,6 +2,7 @@ import { CellportError } from '../errors.js';
 import type { StreamState } from '../store/stream-state.js';
 import { LAYOUT } from './change.js';
 import type { Clock, StatePort } from './ports.js';
+import { firstState } from './state.js';
 
 /** Another process took the work over: nothing of ours can be written any more. */
 export class OwnershipLost extends Error {
@@ -65,11 +66,26 @@ export class OtherLayout extends CellportError {
   constructor(layout: string) {
     super(
       'UNAVAILABLE',
-      `the cells are of layout ${layout} and this version of Cellport makes ${LAYOUT}: delete the derived table and run ` +
-        '`cellport recount`, or start the version that made it',
+      layout === LAYOUT_OF_RECORDS
+        ? 'the cells are kept by an AWS Lambda: set CELLPORT_CONSUMER=off, or see docs/stream.md on how to hand them over'
+        : `the cells are of layout ${layout} and this one makes another: delete the derived table and run ` +
+            '`cellport recount`, or start what made it',
     );
     this.name = 'OtherLayout';
   }
+}
+
+/** The layout of cells that are kept record by record, by an AWS Lambda: no server's consumer may touch them. */
+const LAYOUT_OF_RECORDS = `${LAYOUT} by records`;
+
+/**
+ * Makes sure that the cells are kept record by record and by nobody else, from their first record on. `wall` is the time
+ * now. Throws OtherLayout where a server's consumer keeps them.
+ */
+export async function claimForRecords(port: StatePort, wall: number): Promise<void> {
+  const first = { ...firstState('', wall), layout: LAYOUT_OF_RECORDS, version: 1 };
+  const found = (await port.load()) ?? ((await port.put(first)) ? first : await port.load());
+  if (found?.layout !== LAYOUT_OF_RECORDS) throw new OtherLayout(found?.layout ?? 'another time');
 }
 
 /** What it takes to become the owner. */

@@ -1,0 +1,88 @@
+/**
+ * Keeps the cells as an AWS Lambda: an event-source mapping of the entities' stream calls `handler`. docs/stream.md says
+ * how to set it up, and why each record counts once.
+ */
+import { type Config, readConfig, silenceSdkAdvice } from '../config.js';
+import { createLog } from '../log.js';
+import { applyRecords } from '../store/apply-records.js';
+import { type Database, createDatabase } from '../store/database.js';
+import { newCall } from '../store/meter.js';
+import { applyStreamRecords } from '../stream/apply-records.js';
+import { type WireRecord, openState, recordOf, systemClock } from '../stream/dynamodb.js';
+import { claimForRecords } from '../stream/shared-state.js';
+
+/** What the mapping hands over. */
+export interface StreamEvent {
+  readonly Records: readonly (WireRecord & { readonly eventSourceARN?: string })[];
+}
+
+/** From which record on the rest is to come again; needs `ReportBatchItemFailures`. */
+export interface StreamAnswer {
+  readonly batchItemFailures: readonly { readonly itemIdentifier: string }[];
+}
+
+/** What is looked at of the context that AWS hands over. */
+export interface LambdaContext {
+  readonly getRemainingTimeInMillis: () => number;
+}
+
+/** To come back with an answer before AWS ends the call: without one the whole batch comes again. */
+const ANSWERS_BEFORE_END_MS = 2_000;
+
+/** Under which name the state of the cells stands. */
+const CONSUMER = 'cells';
+
+/** A handler for the tables of a configuration; with `open`, for a database that its caller has. */
+export function createHandler(config: Config, open: () => Database = () => openDatabase(config)) {
+  const log = createLog(config.logLevel);
+  let ready: Promise<Database> | undefined;
+
+  /** The database, once it is known that no server keeps the same cells. */
+  async function start(): Promise<Database> {
+    const database = open();
+    await claimForRecords(openState(database, CONSUMER), Date.now());
+    return database;
+  }
+
+  return async ({ Records }: StreamEvent, context?: LambdaContext): Promise<StreamAnswer> => {
+    ready ??= start();
+    const database = await ready.catch((error: unknown) => {
+      ready = undefined;
+      throw error;
+    });
+    const state = openState(database, CONSUMER);
+    const again = await applyStreamRecords(
+      {
+        keys: database.keys,
+        clock: systemClock,
+        log,
+        signal: untilEnd(context),
+        setAside: (records) => state.setAside(records),
+        apply: (markers, blocks) => applyRecords(database, markers, blocks, Date.now(), newCall()),
+      },
+      Records.map(recordOf),
+    );
+    return { batchItemFailures: again === undefined ? [] : [{ itemIdentifier: again }] };
+  };
+}
+
+function untilEnd(context: LambdaContext | undefined): AbortSignal {
+  if (context === undefined) return new AbortController().signal;
+  return AbortSignal.timeout(Math.max(0, context.getRemainingTimeInMillis() - ANSWERS_BEFORE_END_MS));
+}
+
+function openDatabase({ database, tables, keyStyle }: Config): Database {
+  const where = database.kind === 'configured' ? { endpoint: database.endpoint, region: database.region } : {};
+  return createDatabase({ tables, keyStyle, ...where });
+}
+
+let handle: ReturnType<typeof createHandler> | undefined;
+
+/** What the mapping calls. Settings are read at the first call. */
+export function handler(event: StreamEvent, context?: LambdaContext): Promise<StreamAnswer> {
+  if (handle === undefined) {
+    silenceSdkAdvice();
+    handle = createHandler(readConfig());
+  }
+  return handle(event, context);
+}
