@@ -27,7 +27,8 @@ export interface ReadingLimits {
 /** Reads markers by key, and their readings. */
 export interface MarkerLoader {
   marker(name: MarkerName): Promise<Marker | null>;
-  readings(name: MarkerName, wanted: ReadingsWanted): Promise<readonly Reading[]>;
+  /** `current` where the marker that comes with them has to be as its last write left it. */
+  readings(name: MarkerName, wanted: ReadingsWanted, current?: boolean): Promise<readonly Reading[]>;
 }
 
 export interface MarkerLoaderOptions {
@@ -42,6 +43,7 @@ export interface MarkerLoaderOptions {
 interface Asked {
   readonly name: MarkerName;
   readonly wanted: ReadingsWanted | undefined;
+  readonly current?: boolean | undefined;
 }
 
 /** All that is asked of one marker in one tick. */
@@ -121,7 +123,8 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
 
   /** Answers all that is asked of one marker. It is known by then, unless its latest readings bring it. */
   async function answer({ name, asked, latest }: Group): Promise<MarkerWithReadings[]> {
-    const options = { now: now().getTime(), mostPassed: limits.itemsPerField, call };
+    const consistent = asked.some(({ current }) => current);
+    const options = { now: now().getTime(), mostPassed: limits.itemsPerField, call, consistent };
     let readings: readonly Reading[] = [];
     if (latest.length > 0) {
       const read = await slots(() => readMarkerWithReadings(db, name, unionOf(latest), options));
@@ -178,6 +181,7 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
 
   return {
     marker: async (name) => (canBe(name) ? (await loader.load({ name, wanted: undefined })).marker : null),
-    readings: async (name, wanted) => (canBe(name) ? (await loader.load({ name, wanted })).readings : []),
+    readings: async (name, wanted, current) =>
+      canBe(name) ? (await loader.load({ name, wanted, current })).readings : [],
   };
 }

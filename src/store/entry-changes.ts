@@ -14,38 +14,57 @@ export interface EntryChange {
   readonly entry: (() => Item) | undefined;
 }
 
+/** How to read what stands in an item. */
+interface Reading<T> {
+  readonly text: (item: T, attribute: string) => string | undefined;
+  readonly version: (item: T) => number;
+  readonly entry: (item: T) => Item;
+}
+
 /** An image of an item as a record of the stream holds it. */
 type Image = Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
 
-interface Place {
-  readonly pk: string;
-  readonly sortKey: string;
-}
+const NAMES = ['pk', 'sk', ...DRAWN_ATTRIBUTES];
 
-function placeOf(image: Image | undefined, index: GeoIndexName): Place | undefined {
-  const pk = image?.[INDEXES[index].pk]?.['S'];
-  const sortKey = image?.[INDEXES[index].sk]?.['S'];
-  return typeof pk === 'string' && typeof sortKey === 'string' ? { pk, sortKey } : undefined;
-}
+const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined);
+const numberOf = (value: unknown) => (Number.isFinite(Number(value)) ? Number(value) : 0);
 
-function versionOf(image: Image | undefined): number {
-  const version = Number(image?.['mv']?.['N']);
-  return Number.isFinite(version) ? version : 0;
+const OF_IMAGE: Reading<Image> = {
+  text: (image, attribute) => textOf(image[attribute]?.['S']),
+  version: (image) => numberOf(image['mv']?.['N']),
+  entry: (image) => attributesOf(image, NAMES),
+};
+
+const OF_ITEM: Reading<Item> = {
+  text: (item, attribute) => textOf(item[attribute]),
+  version: (item) => numberOf(item['mv']),
+  entry: (item) => item,
+};
+
+function changesOf<T>(before: T | undefined, after: T | undefined, { text, version, entry }: Reading<T>) {
+  return (['geoA', 'geoB'] as const).flatMap((index) => {
+    const placeOf = (item: T | undefined) => {
+      const pk = item && text(item, INDEXES[index].pk);
+      const sortKey = item && text(item, INDEXES[index].sk);
+      return pk === undefined || sortKey === undefined ? undefined : { pk, sortKey };
+    };
+    const was = placeOf(before);
+    const is = placeOf(after);
+    const changes: EntryChange[] = [];
+    if (before && was && (was.pk !== is?.pk || was.sortKey !== is.sortKey)) {
+      changes.push({ index, ...was, mapVersion: version(before), entry: undefined });
+    }
+    if (after && is) changes.push({ index, ...is, mapVersion: version(after), entry: () => entry(after) });
+    return changes;
+  });
 }
 
 /** What a record of the stream, by its images of an item before and after, says of the geo indexes. */
 export function entryChanges(before: Image | undefined, after: Image | undefined): EntryChange[] {
-  return (['geoA', 'geoB'] as const).flatMap((index) => {
-    const was = placeOf(before, index);
-    const is = placeOf(after, index);
-    const changes: EntryChange[] = [];
-    if (was && (was.pk !== is?.pk || was.sortKey !== is.sortKey)) {
-      changes.push({ index, ...was, mapVersion: versionOf(before), entry: undefined });
-    }
-    if (is && after) {
-      const names = ['pk', 'sk', ...DRAWN_ATTRIBUTES];
-      changes.push({ index, ...is, mapVersion: versionOf(after), entry: () => attributesOf(after, names) });
-    }
-    return changes;
-  });
+  return changesOf(before, after, OF_IMAGE);
+}
+
+/** What a write of our own has done to the geo indexes, by the item before and after. */
+export function entryChangesOfItem(before: Item | undefined, after: Item | undefined): EntryChange[] {
+  return changesOf(before, after, OF_ITEM);
 }

@@ -86,6 +86,8 @@ export interface ReadingsOptions {
   readonly now: number;
   /** Items that may be passed over because they have expired or were a former marker's, before LIMIT_EXCEEDED. */
   readonly mostPassed: number;
+  /** Whether the last write has to be seen, at twice the price. */
+  readonly consistent?: boolean | undefined;
   readonly call: Call;
 }
 
@@ -97,7 +99,7 @@ export function lastItemsRequest(
   { tables }: Pick<Database, 'tables'>,
   { pk, from, to }: PartitionRange,
   limit: number,
-  after?: Item,
+  { after, consistent = false }: { readonly after?: Item | undefined; readonly consistent?: boolean | undefined } = {},
 ): QueryCommandInput {
   return {
     TableName: tables.entities,
@@ -105,6 +107,7 @@ export function lastItemsRequest(
     ExpressionAttributeValues: { ':pk': pk, ':from': from, ':to': to },
     ScanIndexForward: false,
     Limit: limit,
+    ...(consistent ? { ConsistentRead: true } : {}),
     ...(after === undefined ? {} : { ExclusiveStartKey: after }),
   };
 }
@@ -114,11 +117,11 @@ async function* itemsDown(
   database: Database,
   range: PartitionRange,
   first: number,
-  { call, mostPassed }: ReadingsOptions,
+  { call, mostPassed, consistent }: ReadingsOptions,
 ): AsyncGenerator<Item, void, undefined> {
   let after: Item | undefined;
   for (let read = 0, limit = first; ; limit = Math.min(FURTHER_ITEMS, mostPassed)) {
-    const page = await send(database, 'query', lastItemsRequest(database, range, limit, after), call);
+    const page = await send(database, 'query', lastItemsRequest(database, range, limit, { after, consistent }), call);
     const items = page.Items ?? [];
     yield* items;
     read += items.length;

@@ -13,6 +13,7 @@ import { checkReadiness } from '../../src/http/health.js';
 import { buildHttp } from '../../src/http/server.js';
 import type { LiveHub } from '../../src/live/hub.js';
 import { createCellCache } from '../../src/loaders/cell-cache.js';
+import type { MarkerCache } from '../../src/loaders/marker-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { type Log, silentLog } from '../../src/log.js';
 import type { Figures } from '../../src/model/cell.js';
@@ -60,12 +61,20 @@ interface ServerOptions {
   /** Instead of both executors one after the other. */
   readonly executor?: Parameters<typeof createGraphqlServer>[2];
   readonly live?: LiveHub;
+  readonly markerCache?: MarkerCache;
 }
 
 /** The whole of http/ and graphql/ on a free port of this machine, over the tables of `db`. */
 export async function startServer(
   db: Database,
-  { limits = {}, status = () => CAUGHT_UP, now = () => new Date(), executor, live }: ServerOptions = {},
+  {
+    limits = {},
+    status = () => CAUGHT_UP,
+    now = () => new Date(),
+    executor,
+    live,
+    markerCache = noMarkerCache(db),
+  }: ServerOptions = {},
 ): Promise<LiveServer> {
   const logged: { level: string; fields: Json; message: string }[] = [];
   const write = (level: string) => (fields: Json, message: string) => void logged.push({ level, fields, message });
@@ -74,7 +83,7 @@ export async function startServer(
   const services: Services = {
     db,
     cellCache: createCellCache({ maxBytes: 8 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
-    markerCache: noMarkerCache(db),
+    markerCache,
     // Its clock stands still, so that what a request costs does not depend on how fast the machine is.
     collectionCache: createCollectionCache({ now: () => 0 }),
     consumerStatus: status,

@@ -5,7 +5,7 @@ import type { RequestContext } from '../context.js';
 import { readingsAsked } from '../readings-asked.js';
 
 /**
- * A marker by the keys of its collection and its own, null where there is none: as its last write left it, or with the
+ * A marker by the keys of its collection and its own as its last write left it, null where there is none; with the
  * readings that the query selects of it in the same Query.
  */
 export async function loadMarker(
@@ -21,7 +21,7 @@ export async function loadMarker(
   const name = { collection, key };
   for (const wanted of asked) {
     // The field asks the same and gets the same, its failure too.
-    loaders.readings(name, wanted).catch(() => undefined);
+    loaders.readings(name, wanted, true).catch(() => undefined);
   }
   return loaders.marker(name);
 }
