@@ -29,7 +29,7 @@ export async function importFile(config: Config, path: string, options: ImportOp
       const { database, where } = backend;
       await ensureTables(database);
       await checkTables(database);
-      const cells = keepCells(backend, log);
+      const cells = keepCells(backend, log, { upgrade: config.database.kind === 'embedded' });
       try {
         const loaded = await loadMarkers({
           database,

@@ -198,16 +198,17 @@ export async function serve(config: Config, { demo, version }: ServeOptions): Pr
         'Tables',
         `${config.tables.entities}, ${config.tables.derived}: ${made.length === 0 ? 'were there' : 'made'}`,
       );
+      const embedded = config.database.kind === 'embedded';
       const caches = createCaches(config, backend, () => cells.status());
       const live = openLive(backend, config.redisUrl, log);
-      const cells = keepCells(backend, log, caches, live.feed);
+      const cells = keepCells(backend, log, { caches, live: live.feed, upgrade: embedded });
       try {
         if (demo) await loadDemo(config, backend, cells, stop.signal);
         const began = performance.now();
         await cells.caughtUp(stop.signal);
         say('Cells', `complete${demo ? ` ${duration(performance.now() - began)} after the last city` : ''}`);
         // On AWS a recount reads the whole table, which its owner has to want.
-        if (config.database.kind === 'embedded' && !cells.status().countsExact) {
+        if (embedded && !cells.status().countsExact) {
           const recounted = performance.now();
           const { markers } = await recountCells(backend, log, false, stop.signal);
           await cells.caughtUp(stop.signal);

@@ -1,5 +1,6 @@
 import { badInput } from '../errors.js';
 import type { GeoSlot } from '../model/collection.js';
+import type { Place } from '../model/place.js';
 import {
   BUCKETED_READING,
   CELL,
@@ -8,6 +9,7 @@ import {
   COUNTER,
   JOB,
   MARKER,
+  PLACES,
   READING,
   SET_ASIDE,
   STREAM_STATE,
@@ -95,6 +97,11 @@ export interface Keyspace {
   /** Bounds of the cells from one geohash to another of the same length and partition, both included. */
   cellRange(scope: string, firstGeohash: string, lastGeohash: string): PartitionRange;
   parseCell(key: Key): { readonly scope: string; readonly geohash: string } | undefined;
+  /** The item that counts the markers at a place of one name or more, and inside it. */
+  placeCount(scope: string, place: Place): Key;
+  /** Where the counts of the next level below a place stand, by their last names. */
+  placesPartition(scope: string, under: Place): string;
+  parsePlaceCount(key: Key): { readonly scope: string; readonly place: Place } | undefined;
   /** The item that holds a consumer's state, the one of a record that it set aside, and bounds of all of these. */
   streamState(consumer: string): Key;
   setAside(consumer: string, sequence: string): Key;
@@ -114,6 +121,7 @@ export function createKeyspace(style: KeyStyle): Keyspace {
   const readings = defineEntity(READING, style);
   const bucketedReadings = defineEntity(BUCKETED_READING, style);
   const cells = defineEntity(CELL, style);
+  const places = defineEntity(PLACES, style);
   const states = defineEntity(STREAM_STATE, style);
   const setAsides = defineEntity(SET_ASIDE, style);
   // Both slots of the geo index hold the same keys; only the attributes differ.
@@ -185,6 +193,12 @@ export function createKeyspace(style: KeyStyle): Keyspace {
       if (!parts) return undefined;
       const cell = { scope: parts.scope, geohash: parts.suffix === TOTAL ? '' : parts.prefix + parts.suffix };
       return cells.documentId(cell) === documentId(key) ? cell : undefined;
+    },
+    placeCount: (scope, place) => places.format({ scope, path: place.slice(0, -1), name: place.at(-1) ?? '' }),
+    placesPartition: (scope, under) => places.pk.format({ scope, path: under }),
+    parsePlaceCount(key) {
+      const parts = places.parse(key);
+      return parts && { scope: parts.scope, place: [...parts.path, parts.name] };
     },
     streamState: (consumer) => states.format({ consumer }),
     setAside: (consumer, sequence) => setAsides.format({ consumer, sequence }),
