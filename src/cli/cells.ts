@@ -72,13 +72,21 @@ export interface Caches {
   readonly markers: MarkerCache;
 }
 
+export interface KeepOptions {
+  readonly caches?: Caches | undefined;
+  readonly live?: LiveFeed | undefined;
+  /** Whether counts of another layout are gone on with, inexact until a recount. */
+  readonly upgrade?: boolean | undefined;
+}
+
 /** Begins to keep the cells, to keep caches right, and to tell of changes. The tables must be there. */
-export function keepCells(backend: Backend, log: Log, caches?: Caches, live?: LiveFeed): Cells {
+export function keepCells(backend: Backend, log: Log, { caches, live, upgrade }: KeepOptions = {}): Cells {
   const parts = partsOf(backend, log);
   const consumer = createConsumer({
     ...parts,
     since: () => firstSince(backend.database),
     ownerIsGone,
+    upgrade,
     onRecord(record) {
       try {
         caches?.markers.changed(entryChanges(record.before, record.after));

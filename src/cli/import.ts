@@ -29,7 +29,8 @@ export async function importFile(config: Config, path: string, options: ImportOp
       const { database, where } = backend;
       await ensureTables(database);
       await checkTables(database);
-      const cells = config.consumer ? keepCells(backend, log) : leaveCells();
+      const upgrade = config.database.kind === 'embedded';
+      const cells = config.consumer ? keepCells(backend, log, { upgrade }) : leaveCells();
       try {
         const loaded = await loadMarkers({
           database,

@@ -198,9 +198,12 @@ export async function serve(config: Config, { demo, version }: ServeOptions): Pr
         'Tables',
         `${config.tables.entities}, ${config.tables.derived}: ${made.length === 0 ? 'were there' : 'made'}`,
       );
+      const embedded = config.database.kind === 'embedded';
       const caches = createCaches(config, backend, () => cells.status());
       const live = openLive(backend, config.redisUrl, log);
-      const cells = config.consumer ? keepCells(backend, log, caches, live.feed) : leaveCells();
+      const cells = config.consumer
+        ? keepCells(backend, log, { caches, live: live.feed, upgrade: embedded })
+        : leaveCells();
       try {
         if (demo) await loadDemo(config, backend, cells, stop.signal);
         const began = performance.now();
@@ -208,7 +211,7 @@ export async function serve(config: Config, { demo, version }: ServeOptions): Pr
         if (!config.consumer) say('Cells', 'kept by somebody else: CELLPORT_CONSUMER is off');
         else say('Cells', `complete${demo ? ` ${duration(performance.now() - began)} after the last city` : ''}`);
         // On AWS a recount reads the whole table, which its owner has to want.
-        if (config.consumer && config.database.kind === 'embedded' && !cells.status().countsExact) {
+        if (config.consumer && embedded && !cells.status().countsExact) {
           const recounted = performance.now();
           const { markers } = await recountCells(backend, log, false, stop.signal);
           await cells.caughtUp(stop.signal);

@@ -41,13 +41,14 @@ const about =
 
 /**
  * How many objects a field may answer with. Connections count by their `first`, so their edges and nodes do not count
- * again; a rectangle's cells and clusters by what fills a large screen; what takes reads of its own as one.
+ * again; a rectangle's cells and clusters by what fills a large screen, a level of places by more than anybody picks from; what takes reads of its own as one.
  */
 const SIZES: Readonly<Record<string, Estimate>> = {
   'Query.nodes': listed('ids'),
   'Query.collections': counted('first'),
   'Collection.markers': counted('first'),
   'Collection.markersIn': counted('first'),
+  'Collection.places': about(1_000),
   'Collection.marker': about(1),
   'Collection.count': about(1),
   'Collection.bounds': about(1),

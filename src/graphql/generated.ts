@@ -194,6 +194,12 @@ export type Collection = Node & {
   /** What people call it. */
   readonly name: Scalars['String']['output'];
   /**
+   * The next level of the hierarchy below a place, in the order of the names' bytes, each with the number of markers at it
+   * and inside it. Names without markers are left out. Counts follow the table's stream as `count` does. A level of more
+   * than 5,000 names, unless the server is set up otherwise, is refused with LIMIT_EXCEEDED.
+   */
+  readonly places: ReadonlyArray<PlaceCount>;
+  /**
    * Geohash characters in the partition key of its markers, 0 to 6. More of them spread writes over more partitions and
    * make a viewport take more Query calls.
    */
@@ -233,6 +239,12 @@ export type CollectionMarkersInArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
   first?: InputMaybe<Scalars['Int']['input']>;
   place: ReadonlyArray<Scalars['String']['input']>;
+};
+
+
+/** A named set of markers that is drawn, counted and paged together. */
+export type CollectionPlacesArgs = {
+  under?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
 };
 
 /** A page of collections. */
@@ -593,6 +605,17 @@ export type PageInfo = {
   readonly hasPreviousPage: Scalars['Boolean']['output'];
   /** Cursor of the first entry; null on a page without entries. */
   readonly startCursor?: Maybe<Scalars['String']['output']>;
+};
+
+/** A place in the hierarchy of a collection's markers. */
+export type PlaceCount = {
+  readonly __typename?: 'PlaceCount';
+  /** Markers at it and at all places inside it, as far as the table's stream has been read. */
+  readonly count: Scalars['Int']['output'];
+  /** The last name of the place, in Unicode NFC. */
+  readonly name: Scalars['String']['output'];
+  /** All its names, outermost first: give them to `places` for the level below, or to `markersIn` for the markers. */
+  readonly place: ReadonlyArray<Scalars['String']['output']>;
 };
 
 /** A position on the globe. */
@@ -1069,6 +1092,7 @@ export type ResolversTypes = {
   Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Node: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['Node']>;
   PageInfo: ResolverTypeWrapper<PageInfo>;
+  PlaceCount: ResolverTypeWrapper<PlaceCount>;
   Point: ResolverTypeWrapper<Point>;
   PointInput: PointInput;
   PropertyFilter: PropertyFilter;
@@ -1119,6 +1143,7 @@ export type ResolversParentTypes = {
   Mutation: Record<PropertyKey, never>;
   Node: ResolversInterfaceTypes<ResolversParentTypes>['Node'];
   PageInfo: PageInfo;
+  PlaceCount: PlaceCount;
   Point: Point;
   PointInput: PointInput;
   PropertyFilter: PropertyFilter;
@@ -1177,6 +1202,7 @@ export type CollectionResolvers<ContextType = RequestContext, ParentType extends
   markers?: Resolver<ResolversTypes['MarkerConnection'], ParentType, ContextType, RequireFields<CollectionMarkersArgs, 'first'>>;
   markersIn?: Resolver<ResolversTypes['MarkerConnection'], ParentType, ContextType, RequireFields<CollectionMarkersInArgs, 'first' | 'place'>>;
   name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  places?: Resolver<ReadonlyArray<ResolversTypes['PlaceCount']>, ParentType, ContextType, RequireFields<CollectionPlacesArgs, 'under'>>;
   prefixLength?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   readingsBucket?: Resolver<ResolversTypes['ReadingsBucket'], ParentType, ContextType>;
   readingsTtlDays?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
@@ -1305,6 +1331,12 @@ export type PageInfoResolvers<ContextType = RequestContext, ParentType extends R
   startCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 };
 
+export type PlaceCountResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['PlaceCount'] = ResolversParentTypes['PlaceCount']> = {
+  count?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  place?: Resolver<ReadonlyArray<ResolversTypes['String']>, ParentType, ContextType>;
+};
+
 export type PointResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Point'] = ResolversParentTypes['Point']> = {
   lat?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
   lng?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
@@ -1381,6 +1413,7 @@ export type Resolvers<ContextType = RequestContext> = {
   Mutation?: MutationResolvers<ContextType>;
   Node?: NodeResolvers<ContextType>;
   PageInfo?: PageInfoResolvers<ContextType>;
+  PlaceCount?: PlaceCountResolvers<ContextType>;
   Point?: PointResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;
   Reading?: ReadingResolvers<ContextType>;

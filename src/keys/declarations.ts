@@ -139,7 +139,7 @@ export const APPLIED = {
 } as const satisfies EntityDeclaration;
 
 /** How many markers stand below each name of a place. */
-const PLACES = {
+export const PLACES = {
   name: 'places',
   key: { pk: { readable: 'places::{scope}::{path*}', compact: '{scope:2}Pl#::{path*}' }, sk: '{name}' },
 } as const satisfies EntityDeclaration;

@@ -1,5 +1,6 @@
 import { badInput } from '../errors.js';
 import type { GeoSlot } from '../model/collection.js';
+import type { Place } from '../model/place.js';
 import {
   APPLIED,
   BUCKETED_READING,
@@ -9,6 +10,7 @@ import {
   COUNTER,
   JOB,
   MARKER,
+  PLACES,
   READING,
   SET_ASIDE,
   STREAM_STATE,
@@ -98,6 +100,11 @@ export interface Keyspace {
   parseCell(key: Key): { readonly scope: string; readonly geohash: string } | undefined;
   /** The item that knows which record of a marker the cells have. */
   applied(scope: string, key: string): Key;
+  /** The item that counts the markers at a place of one name or more, and inside it. */
+  placeCount(scope: string, place: Place): Key;
+  /** Where the counts of the next level below a place stand, by their last names. */
+  placesPartition(scope: string, under: Place): string;
+  parsePlaceCount(key: Key): { readonly scope: string; readonly place: Place } | undefined;
   /** The item that holds a consumer's state, the one of a record that it set aside, and bounds of all of these. */
   streamState(consumer: string): Key;
   setAside(consumer: string, sequence: string): Key;
@@ -118,6 +125,7 @@ export function createKeyspace(style: KeyStyle): Keyspace {
   const bucketedReadings = defineEntity(BUCKETED_READING, style);
   const cells = defineEntity(CELL, style);
   const applied = defineEntity(APPLIED, style);
+  const places = defineEntity(PLACES, style);
   const states = defineEntity(STREAM_STATE, style);
   const setAsides = defineEntity(SET_ASIDE, style);
   // Both slots of the geo index hold the same keys; only the attributes differ.
@@ -191,6 +199,12 @@ export function createKeyspace(style: KeyStyle): Keyspace {
       return cells.documentId(cell) === documentId(key) ? cell : undefined;
     },
     applied: (scope, key) => applied.format({ scope, key }),
+    placeCount: (scope, place) => places.format({ scope, path: place.slice(0, -1), name: place.at(-1) ?? '' }),
+    placesPartition: (scope, under) => places.pk.format({ scope, path: under }),
+    parsePlaceCount(key) {
+      const parts = places.parse(key);
+      return parts && { scope: parts.scope, place: [...parts.path, parts.name] };
+    },
     streamState: (consumer) => states.format({ consumer }),
     setAside: (consumer, sequence) => setAsides.format({ consumer, sequence }),
     setAsidePartition: (consumer) => ({ pk: setAsides.pk.format({ consumer }), ...setAsides.sk.rangeUnder({}) }),

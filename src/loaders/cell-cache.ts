@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-import type { CellBlock, Figures } from '../model/cell.js';
+import { type CellBlock, type Figures, placeOfParent } from '../model/cell.js';
 
 /** Net changes of one batch of the stream: by scope, parent cell and the child's last character. */
 export type BlockChanges = ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, Figures>>>;
@@ -116,6 +116,8 @@ export function createCellCache({ maxBytes, trusted, now }: CellCacheOptions): C
       if (!entries) return;
       for (const [scope, blocks] of changes) {
         for (const [parent, deltas] of blocks) {
+          // Counts of places are not cached.
+          if (placeOfParent(parent) !== undefined) continue;
           const name = nameOf(scope, parent);
           remember(name, batch);
           const known = entries.peek(name);

@@ -4,10 +4,11 @@ import type { CellBlock } from '../model/cell.js';
 import type { Collection } from '../model/collection.js';
 import type { KeyRange } from '../model/key-range.js';
 import type { MapMarker } from '../model/marker.js';
-import type { Place } from '../model/place.js';
+import type { Place, PlaceCount } from '../model/place.js';
 import type { Database, Item } from '../store/database.js';
 import { mapMarkerFromIndex } from '../store/marker-item.js';
 import type { Call } from '../store/meter.js';
+import { readPlaceCounts } from '../store/place-counts.js';
 import { readPlacePage } from '../store/place-index.js';
 import { rangeRequest } from '../store/ranges.js';
 import { send } from '../store/send.js';
@@ -59,6 +60,8 @@ export interface Loaders extends EntityLoaders, MarkerLoader {
     collection: Collection,
     request: PlaceRequest,
   ): Promise<{ readonly markers: readonly MarkerAtPlace[]; readonly next: string | undefined }>;
+  /** The next level below a place, by the stored counts; undefined where it has more than `most` items. */
+  placeCounts(collection: Collection, under: Place, most: number): Promise<PlaceCount[] | undefined>;
   readonly blocks: BlocksLoader;
   /** The cell block under a parent, an empty one where there is none. */
   block(scope: string, parent: string): Promise<CellBlock>;
@@ -141,6 +144,7 @@ export function createLoaders(options: LoadersOptions): Loaders {
       });
       return { markers: found, next: page.next && String(page.next[sort]) };
     },
+    placeCounts: (collection, under, most) => readPlaceCounts(db, { scope: keys.scope(collection), under, most }, call),
     blocks: createBlocksLoader({ keys, cellCache, call }, range),
     block: createBlockLoader(db, cellCache, call),
   };

@@ -1,8 +1,9 @@
-import { badInput } from '../errors.js';
+import { badInput, limitExceeded } from '../errors.js';
 import { readPlace } from '../keys/place.js';
 import type { MarkerAtPlace } from '../loaders/loaders.js';
 import { compareBytes } from '../loaders/byte-order.js';
 import type { Collection } from '../model/collection.js';
+import type { PlaceCount } from '../model/place.js';
 import type { MapContext } from './context.js';
 import { listName, readCursor, writeCursor } from './cursor.js';
 import { MarkerEdge, type MarkerPage, type PageInput, readWhole } from './page.js';
@@ -60,4 +61,23 @@ export async function markersInPlace(
       endCursor: full || reached === undefined ? last : writeCursor(list, reached),
     },
   };
+}
+
+const ADVICE = 'page through markersIn instead';
+
+/**
+ * The names of the next level below a place, in the order of their bytes, with the markers at or below each; the outermost
+ * names where `under` is empty. Throws BAD_USER_INPUT for a name that is empty, and LIMIT_EXCEEDED where a level has more
+ * names than one list may hold: never some of them.
+ */
+export async function placesUnder(
+  { loaders, limits }: MapContext,
+  collection: Collection,
+  under: readonly string[],
+): Promise<readonly PlaceCount[]> {
+  const { maxFirst, itemsPerField } = limits;
+  const found = await loaders.placeCounts(collection, readPlace('under', under), itemsPerField);
+  if (!found) throw limitExceeded('places', 'more than can be read at once', `${itemsPerField} items`, ADVICE);
+  if (found.length > maxFirst) throw limitExceeded('places', `${found.length} names`, `${maxFirst} names`, ADVICE);
+  return found.sort((a, b) => compareBytes(a.name, b.name));
 }

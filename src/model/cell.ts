@@ -1,3 +1,5 @@
+import type { Place } from './place.js';
+
 /**
  * What is known of the markers in one geohash cell. The sums are integers in millionths of a degree (floats would drift)
  * of the canonical positions (longitude 180 counts as -180); sum / count / 1e6 is the centroid.
@@ -24,6 +26,20 @@ export interface CellBlock {
   readonly batch: number;
   /** By the child's last character; children without markers are left out. */
   readonly children: ReadonlyMap<string, Figures>;
+}
+
+/**
+ * The only child of a block that counts one place: its figures are a count, and no sums. Such a block has the place itself
+ * for a parent, as `placeParent` writes it.
+ */
+export const PLACE_CHILD = '';
+
+/** The parent of the block that counts a place, as text: one for the same names, and never a geohash. */
+export const placeParent = (place: Place): string => JSON.stringify(place);
+
+/** The place that a block counts, by its parent; undefined for a block of cells. */
+export function placeOfParent(parent: string): Place | undefined {
+  return parent.startsWith('[') ? (JSON.parse(parent) as Place) : undefined;
 }
 
 /** Blocks are stored for parents of length 0 to 4, so that cells of length 1 to 5 are read as they stand. */

@@ -4,7 +4,8 @@ import {
   ExecuteTransactionCommand,
 } from '@aws-sdk/lib-dynamodb';
 
-import type { Figures } from '../model/cell.js';
+import type { Key, Keyspace } from '../keys/keyspace.js';
+import { type Figures, PLACE_CHILD, placeOfParent } from '../model/cell.js';
 import { batchGet } from './batch-get.js';
 import { chunks } from './concurrency.js';
 import { childrenOfItem } from './cells.js';
@@ -15,7 +16,7 @@ import type { Call } from './meter.js';
 /** DynamoDB's own limit of statements in one BatchExecuteStatement. */
 const STATEMENTS_IN_A_BATCH = 25;
 
-/** New figures of some children of a block, for as long as the block is as it was read. */
+/** New figures of some children of a block of cells, or of the one of a place, for as long as the block is as it was read. */
 export interface BlockReplacement {
   readonly scope: string;
   readonly parent: string;
@@ -34,6 +35,11 @@ export interface BlockAsRead {
   readonly children: ReadonlyMap<string, Figures>;
 }
 
+function blockKey(keys: Keyspace, { scope, parent }: { readonly scope: string; readonly parent: string }): Key {
+  const place = placeOfParent(parent);
+  return place === undefined ? keys.cell(scope, parent) : keys.placeCount(scope, place);
+}
+
 /** Blocks by their names, in that order. */
 export async function readBlocks(
   database: Database,
@@ -42,7 +48,7 @@ export async function readBlocks(
   call: Call,
 ): Promise<BlockAsRead[]> {
   const { keys, tables } = database;
-  const wanted = names.map(({ scope, parent }) => keys.cell(scope, parent));
+  const wanted = names.map((name) => blockKey(keys, name));
   const items = await batchGet(database, tables.derived, wanted, call, { consistent });
   return items.map((item) => {
     if (item === undefined) return { batch: undefined, children: new Map<string, Figures>() };
@@ -61,12 +67,16 @@ export function replaceBlocksRequest(
   blocks: readonly BlockReplacement[],
 ): BatchExecuteStatementCommandInput {
   const table = `"${tables.derived}"`;
-  const statements = blocks.map(({ scope, parent, seen, batch, children }) => {
-    const { pk, sk } = keys.cell(scope, parent);
+  const statements = blocks.map(({ seen, batch, children, ...name }) => {
+    const { pk, sk } = blockKey(keys, name);
     const figures = [...children].flatMap(([child, { count, sumLng, sumLat }]): [string, number][] => [
       [`n${child}`, count],
-      [`x${child}`, sumLng],
-      [`y${child}`, sumLat],
+      ...(child === PLACE_CHILD
+        ? []
+        : ([
+            [`x${child}`, sumLng],
+            [`y${child}`, sumLat],
+          ] satisfies [string, number][])),
     ]);
     const values = figures.map(([, value]) => value);
     if (seen === undefined) {

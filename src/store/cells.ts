@@ -1,17 +1,19 @@
 import { GEOHASH_ALPHABET } from '../geo/geohash.js';
 import type { Keyspace } from '../keys/keyspace.js';
-import type { CellBlock, Figures } from '../model/cell.js';
+import { type CellBlock, type Figures, PLACE_CHILD } from '../model/cell.js';
 import { type BatchGetOptions, batchGet } from './batch-get.js';
 import type { Database, Item } from './database.js';
 import type { Call } from './meter.js';
 
+const CHILDREN = [PLACE_CHILD, ...Array.from(GEOHASH_ALPHABET)];
+
 /**
  * What an item under a block's key says of its children: `n`, `x` and `y` followed by a child's last character are the
- * child's count and sums. Children of which it says nothing, or that all is zero, are left out.
+ * child's count and sums; the child of a place has the bare `n`. Children of which it says nothing, or that all is zero, are left out.
  */
 export function childrenOfItem(item: Item): Map<string, Figures> {
   const children = new Map<string, Figures>();
-  for (const child of GEOHASH_ALPHABET) {
+  for (const child of CHILDREN) {
     const figures = {
       count: number(item[`n${child}`]),
       sumLng: number(item[`x${child}`]),

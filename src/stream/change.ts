@@ -1,7 +1,10 @@
+import { CellportError } from '../errors.js';
 import { encode } from '../geo/geohash.js';
 import { canonicalLng } from '../geo/point.js';
 import type { Keyspace } from '../keys/keyspace.js';
+import { checkPlaceFits, readPlace } from '../keys/place.js';
 import { LONGEST_BLOCK, UNITS_PER_DEGREE } from '../model/cell.js';
+import type { Place } from '../model/place.js';
 
 /** One attribute as DynamoDB writes it: its type, then its value. */
 export type WireValue = Readonly<Record<string, unknown>>;
@@ -19,13 +22,15 @@ export interface StreamRecord {
   readonly after: WireImage | undefined;
 }
 
-/** What one image of a marker adds to the cells: it stands in this cell and in all that contain it. */
+/** What one image of a marker adds to the counts: it stands in this cell and at this place, and in all around them. */
 export interface Contribution {
   /** Geohash of the longest stored cells. */
   readonly cell: string;
   /** Of the canonical position, in millionths of a degree. */
   readonly lng: number;
   readonly lat: number;
+  /** Where it hangs; no names where it hangs nowhere. */
+  readonly place: Place;
 }
 
 /** What a record changes. */
@@ -42,10 +47,10 @@ export interface Change {
 export const LEAF_LENGTH = LONGEST_BLOCK + 1;
 
 /**
- * Names the function from images to cells. Batches that are under way are folded again after a crash and must come out
+ * Names the function from images to the counts of cells and places. Batches that are under way are folded again after a crash and must come out
  * the same, so whoever changes what an image contributes changes this name too.
  */
-export const LAYOUT = `blocks-${LONGEST_BLOCK}.1`;
+export const LAYOUT = `blocks-${LONGEST_BLOCK}.2`;
 
 const textOf = (value: WireValue | undefined) => (typeof value?.['S'] === 'string' ? value['S'] : undefined);
 
@@ -66,20 +71,39 @@ export function contributionOf(image: WireImage): Contribution | string {
   if (lng === undefined) return 'lng is no number from -180 to 180';
   const lat = degrees(image['lat'], 90);
   if (lat === undefined) return 'lat is no number from -90 to 90';
-  return contributionAt(lng, lat);
+  return contributionAt(lng, lat, placeOf(image['place']));
 }
 
-/** What a marker at this position contributes. */
-export function contributionAt(lng: number, lat: number): Contribution {
+/** Where an image says that its marker hangs; nowhere, where Cellport could not have written it. */
+function placeOf(value: WireValue | undefined): Place {
+  const names = value?.['L'];
+  if (!Array.isArray(names)) return [];
+  try {
+    const place = readPlace(
+      'place',
+      names.map((name: WireValue) => textOf(name)),
+    );
+    // Else there would be no key for its count, and the stream would stand still.
+    checkPlaceFits(place, '');
+    return place;
+  } catch (error) {
+    if (error instanceof CellportError) return [];
+    throw error;
+  }
+}
+
+/** What a marker at this position and place contributes. */
+export function contributionAt(lng: number, lat: number, place: Place = []): Contribution {
   const east = canonicalLng(lng);
   return {
     cell: encode({ lng: east, lat }, LEAF_LENGTH),
     lng: Math.round(east * UNITS_PER_DEGREE),
     lat: Math.round(lat * UNITS_PER_DEGREE),
+    place,
   };
 }
 
-/** What a record means to the cells; undefined for items that are no markers (collections, readings, foreign ones). */
+/** What a record means to the counts; undefined for items that are no markers (collections, readings, foreign ones). */
 export function changeOf(
   keys: Pick<Keyspace, 'parseMarker' | 'isUnderMarker'>,
   record: StreamRecord,

@@ -46,6 +46,8 @@ export interface ConsumerOptions {
   /** Told of each batch once all blocks have it. */
   readonly onApplied?: (batch: number, changes: CellChanges) => void;
   readonly onOwnership?: (owner: boolean) => void;
+  /** Whether counts of another layout are gone on with, which are inexact until a recount; they are refused otherwise. */
+  readonly upgrade?: boolean | undefined;
   readonly leaseMs?: number;
   readonly pollMs?: number;
   readonly limits?: BatchLimits;
@@ -153,7 +155,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       const wrong = names.find((_, index) => [...(blocks[index]?.children.values() ?? [])].some(isImpossible));
       if (wrong === undefined || shared.current().gap !== null) return;
       log.error({ ...wrong }, 'a count is below zero: the cells have missed changes');
-      const reason = `a count below cell "${wrong.parent}" of ${wrong.scope} is below zero`;
+      const reason = `a count in the block "${wrong.parent}" of ${wrong.scope} is below zero`;
       await change((state) => broken(standing(state, complete, clock.wall()), reason, clock.wall()));
     }
 
@@ -241,8 +243,8 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       const [identity, since] = await Promise.all([stream.identify(), options.since()]);
       return firstState(identity, since);
     };
-    const { state: port, self, ownerIsGone = () => false } = options;
-    const shared = await takeOwnership({ port, clock, self, leaseMs, ownerIsGone, first, onLook }, signal);
+    const { state: port, self, upgrade, ownerIsGone = () => false } = options;
+    const shared = await takeOwnership({ port, clock, self, leaseMs, ownerIsGone, first, onLook, upgrade }, signal);
     const session = new AbortController();
     const stop = () => session.abort(signal.reason);
     signal.addEventListener('abort', stop, { once: true });

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import type { Keyspace } from '../keys/keyspace.js';
 import type { PlannedRange, SetAsideRecord, StreamState } from '../store/stream-state.js';
 import { type StreamRecord, changeOf } from './change.js';
@@ -47,7 +49,7 @@ export class StreamGone extends Error {
 /** How much goes into one batch. */
 export interface BatchLimits {
   readonly records: number;
-  /** Cells of the longest length, which bound memory and writes. */
+  /** Cells of the longest length, and places, which bound memory and writes. */
   readonly cells: number;
 }
 
@@ -136,7 +138,8 @@ function createGathering(keys: ReaderOptions['keys']) {
       if (fault !== undefined) setAside.push(setAsideOf(shard, record, fault));
       if (scope === undefined) return;
       if (before !== undefined && after !== undefined) {
-        if (before.cell === after.cell && before.lng === after.lng && before.lat === after.lat) return;
+        const stayed = before.cell === after.cell && before.lng === after.lng && before.lat === after.lat;
+        if (stayed && isDeepStrictEqual(before.place, after.place)) return;
       }
       if (before !== undefined) fold.add(scope, before, -1);
       if (after !== undefined) fold.add(scope, after, 1);

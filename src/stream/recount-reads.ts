@@ -1,6 +1,7 @@
 import { PutItemCommand, ScanCommand, type ScanCommandOutput } from '@aws-sdk/client-dynamodb';
 import { randomUUID } from 'node:crypto';
 
+import { placeParent } from '../model/cell.js';
 import type { Database } from '../store/database.js';
 import { mapFailure } from '../store/failures.js';
 import type { WireImage } from './change.js';
@@ -52,13 +53,15 @@ export function openRecount(database: Database, consumer: string): RecountPort {
   const keyOf = ({ pk, sk }: WireImage) => ({ pk: String(pk?.['S']), sk: String(sk?.['S']) });
   return {
     async *scanMarkers() {
-      for await (const page of scan(database, tables.entities, ['pk', 'sk', 'lng', 'lat'])) {
+      for await (const page of scan(database, tables.entities, ['pk', 'sk', 'lng', 'lat', 'place'])) {
         yield page.filter((image) => keys.parseMarker(keyOf(image)) !== undefined);
       }
     },
     async *listBlocks() {
       for await (const page of scan(database, tables.derived, ['pk', 'sk'])) {
         yield page.flatMap((image): BlockName[] => {
+          const place = keys.parsePlaceCount(keyOf(image));
+          if (place !== undefined) return [{ scope: place.scope, parent: placeParent(place.place) }];
           const cell = keys.parseCell(keyOf(image));
           return cell === undefined ? [] : [{ scope: cell.scope, parent: cell.geohash }];
         });

@@ -56,12 +56,14 @@ const nameOf = ({ pk, sk }: WireImage) => `${String(pk?.['S'])}#${String(sk?.['S
  * Counts all markers anew and replaces the cells, while markers go on being written: takes the work over from whoever
  * owns it, reads every marker, then the stream up to a record that was written after the last of them. Of a marker with a
  * record in the stream its last image counts, of any other what was read. A recount that is cut short leaves a gap.
- * Rejects with OwnershipLost where another process takes the work over.
+ * Counts of another layout are upgraded, which only to check them refuses with OtherLayout. Rejects with OwnershipLost where
+ * another process takes the work over.
  */
 export async function recount(options: RecountOptions, signal: AbortSignal): Promise<RecountResult> {
   const { stream, state: port, clock, log, self, leaseMs = 10_000 } = options;
   const first = async () => firstState(await stream.identify(), clock.wall());
-  const lease = { port, clock, self, leaseMs, ownerIsGone: () => false, first, onLook: () => undefined, force: true };
+  const taking = { ownerIsGone: () => false, onLook: () => undefined, force: true, upgrade: !options.checkOnly };
+  const lease = { port, clock, self, leaseMs, first, ...taking };
   const shared = await takeOwnership(lease, signal);
   const session = new AbortController();
   const stop = () => session.abort(signal.reason);

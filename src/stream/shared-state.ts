@@ -2,7 +2,7 @@ import { CellportError } from '../errors.js';
 import type { StreamState } from '../store/stream-state.js';
 import { LAYOUT } from './change.js';
 import type { Clock, StatePort } from './ports.js';
-import { firstState } from './state.js';
+import { firstState, upgraded } from './state.js';
 
 /** Another process took the work over: nothing of ours can be written any more. */
 export class OwnershipLost extends Error {
@@ -68,8 +68,8 @@ export class OtherLayout extends CellportError {
       'UNAVAILABLE',
       layout === LAYOUT_OF_RECORDS
         ? 'the cells are kept by an AWS Lambda: set CELLPORT_CONSUMER=off, or see docs/stream.md on how to hand them over'
-        : `the cells are of layout ${layout} and this one makes another: delete the derived table and run ` +
-            '`cellport recount`, or start what made it',
+        : `the cells are of layout ${layout} and this version of Cellport makes ${LAYOUT}: run \`cellport recount\`, ` +
+            'or start the version that made it',
     );
     this.name = 'OtherLayout';
   }
@@ -102,6 +102,8 @@ export interface LeaseOptions {
   readonly first: () => Promise<StreamState>;
   /** Told of the state each time it was looked at, while another process is the owner. */
   readonly onLook: (state: StreamState) => void;
+  /** Whether counts of another layout are taken over, with a gap, where they are refused otherwise. */
+  readonly upgrade?: boolean | undefined;
   /** Takes over at once, whoever owns it. */
   readonly force?: boolean | undefined;
 }
@@ -109,7 +111,7 @@ export interface LeaseOptions {
 /**
  * Waits until this process is the owner: at once where nobody is, else when the owner has not written for `leaseMs` on
  * the clock of this process. Clocks only decide who tries; that one alone succeeds, the versions of the state see to.
- * Throws OtherLayout where the cells are not this version's, and the signal's reason when it is aborted.
+ * Throws OtherLayout where the cells are not this version's and are not to be upgraded, and the signal's reason when it is aborted.
  */
 export async function takeOwnership(options: LeaseOptions, signal: AbortSignal): Promise<SharedState> {
   const { port, clock, self, leaseMs, ownerIsGone } = options;
@@ -122,8 +124,9 @@ export async function takeOwnership(options: LeaseOptions, signal: AbortSignal):
   let seen: { readonly version: number; readonly at: number } | undefined;
   for (;;) {
     goOn(signal);
-    const found = (await port.load()) ?? (await options.first());
-    if (found.layout !== LAYOUT) throw new OtherLayout(found.layout);
+    const loaded = (await port.load()) ?? (await options.first());
+    if (loaded.layout !== LAYOUT && options.upgrade !== true) throw new OtherLayout(loaded.layout);
+    const found = loaded.layout === LAYOUT ? loaded : upgraded(loaded, clock.wall());
     const now = clock.now();
     if (seen?.version !== found.version) seen = { version: found.version, at: now };
     const free =

@@ -114,6 +114,15 @@ export function recounting(state: StreamState, wall: number): StreamState {
   return { ...gapped, batch: gapped.batch + 1 };
 }
 
+/**
+ * The state of counts that another version has kept, taken over by this one: what they lack only a recount can add. A plan
+ * under way cannot be folded as it was, so its records are in that gap, too.
+ */
+export function upgraded(state: StreamState, wall: number): StreamState {
+  const reason = `the counts were of layout ${state.layout} and are now of ${LAYOUT}`;
+  return { ...broken(state, reason, wall), layout: LAYOUT };
+}
+
 /** The state for another stream than the one it was about. */
 export function moved(state: StreamState, stream: string, wall: number): StreamState {
   return {

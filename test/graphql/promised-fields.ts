@@ -81,6 +81,10 @@ Collection.readingsBucket: ReadingsBucket!
 enum ReadingsBucket = NONE | DAY | HOUR
 Collection.marker(key: String!): Marker
 Collection.markersIn(place: [String!]!, first: Int = 100, after: String): MarkerConnection!
+Collection.places(under: [String!] = []): [PlaceCount!]!
+PlaceCount.name: String!
+PlaceCount.place: [String!]!
+PlaceCount.count: Int!
 Collection.markers(first: Int = 100, after: String, filter: MarkerFilter): MarkerConnection!
 Marker implements Node
 Marker.id: ID!

@@ -15,8 +15,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { encode } from '../../src/geo/geohash.js';
 import { buildSchema } from '../../src/graphql/schema.js';
+import { placeParent } from '../../src/model/cell.js';
 import { getCollections } from '../../src/store/collections.js';
 import { newCall } from '../../src/store/meter.js';
+import { addCells } from '../support/add-cells.js';
 import { testDatabase } from '../support/test-database.js';
 import { type LiveServer, fillCells, startServer } from './live-server.js';
 
@@ -99,6 +101,7 @@ const READ = `
       marker(key: "zoo") {...M}
       markers(first: 2) {edges {cursor node {key}} nodes {key} pageInfo {hasNextPage hasPreviousPage startCursor endCursor}}
       markersIn(place: ["Berlin"], first: 5) {nodes {key place} edges {cursor} pageInfo {hasNextPage endCursor}}
+      places(under: ["Berlin"]) {name place count}
       filtered: markers(filter: {category: ["cafe"]}) {nodes {key}}
     }
     cell(collection: $key, geohash: $geohash) {
@@ -205,6 +208,8 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     });
     const [stored] = await getCollections(db, [key], newCall());
     await fillCells(db, stored!, PLACES);
+    const mitte = [placeParent(['Berlin', 'Mitte']), new Map([['', { count: 1, sumLng: 0, sumLat: 0 }]])] as const;
+    await addCells(db, db.keys.scope(stored!), 1, new Map([mitte]));
     server.services.cellCache.clear();
 
     const geohash = encode({ lng: 13.3377, lat: 52.5085 }, 4);
@@ -258,6 +263,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     expect(data.collection.markers.edges[1].cursor).toBe(data.collection.markers.pageInfo.endCursor);
     expect(data.collection.markers.pageInfo).toMatchObject({ hasNextPage: true, hasPreviousPage: false });
     expect(data.collection.markersIn.nodes).toEqual([{ key: 'zoo', place: ['Berlin', 'Mitte'] }]);
+    expect(data.collection.places).toEqual([{ name: 'Mitte', place: ['Berlin', 'Mitte'], count: 1 }]);
     expect(data.collection.filtered.nodes).toEqual([{ key: 'kranzler' }]);
     const { bounds, center, centroid, ...cell } = data.cell;
     expect(cell).toMatchObject({ geohash, precision: 4, count: 3, parent: { geohash: geohash.slice(0, 3), count: 3 } });

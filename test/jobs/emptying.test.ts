@@ -22,7 +22,7 @@ import { createMarker, createMarkers, putMarkersInBulk } from '../../src/store/m
 import { newCall } from '../../src/store/meter.js';
 import { createConsumer } from '../../src/stream/consumer.js';
 import { systemClock } from '../../src/stream/dynamodb.js';
-import { allItems, countedCells, storedCells, streamParts } from '../stream/support.js';
+import { allItems, countedCells, countedPlaces, storedCells, storedPlaces, streamParts } from '../stream/support.js';
 import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
@@ -91,13 +91,14 @@ async function fill(database: Database, input: Partial<CollectionInput> & { read
   return collection;
 }
 
-/** All that stands in both tables of a collection, cells of nothing aside. */
+/** All that stands in both tables of a collection, counts of nothing aside. */
 async function leftOf(database: Database, { key, code }: Collection): Promise<unknown[]> {
   const scope = database.keys.style === 'readable' ? key : code;
   const mine = (pk: unknown) => String(pk).split('::')[1] === scope || String(pk).startsWith(`${scope}`);
   const items = await allItems(database, database.tables.entities);
   const collections = items.filter(({ pk, sk }) => pk === database.keys.collectionsPartition && sk === key);
-  const cells = Object.keys(await storedCells(database)).filter((name) => name.startsWith(`${scope}/`));
+  const counts = Object.keys({ ...(await storedCells(database)), ...(await storedPlaces(database)) });
+  const cells = counts.filter((name) => name.startsWith(`${scope}/`));
   return [...items.filter(({ pk }) => mine(pk)), ...collections, ...cells];
 }
 
@@ -136,6 +137,7 @@ describe.each(['readable', 'compact'] as const)('a deleted collection, with %s k
     expect((await createMarker(db, anew, { position: { lng: 1, lat: 2 } }, NOW, newCall())).marker.key).toBe('1');
     await cellsCaughtUp(db);
     expect(await storedCells(db)).toEqual(await countedCells(db));
+    expect(await storedPlaces(db)).toEqual(await countedPlaces(db));
   });
 });
 

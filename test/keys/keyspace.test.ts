@@ -81,6 +81,18 @@ describe.each(STYLES)('%s keys', (style) => {
     expect(keys.parseCell(keys.marker(keys.scope(collection), 'self'))).toBeUndefined();
   });
 
+  test('the count of a place is parsed from its key, stands with its siblings, and is no cell', () => {
+    const names = fc.array(nasty, { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(scope, names, (of, place) => {
+        const key = keys.placeCount(of, place);
+        expect(keys.parsePlaceCount(key)).toEqual({ scope: of, place });
+        expect(key.pk).toBe(keys.placesPartition(of, place.slice(0, -1)));
+        expect(keys.parsePlaceCount(keys.cell(of, 'gcp'))).toBeUndefined();
+      }),
+    );
+  });
+
   test('a range of cells stays within one partition', () => {
     const of = keys.scope(collection);
     expect(keys.cellRange(of, 'gcp2', 'gczz')).toEqual({ pk: keys.cell(of, 'g000').pk, from: 'cp2', to: 'czz' });

@@ -13,7 +13,7 @@ export function hear(db: Database, { redisUrl }: { readonly redisUrl?: string } 
   const streams = createStreamsClient(engine());
   const backend = { database: db, streams, where: '', close: async () => undefined };
   const live = openLive(backend, redisUrl, silentLog);
-  const cells = keepCells(backend, silentLog, undefined, live.feed);
+  const cells = keepCells(backend, silentLog, { live: live.feed });
   return {
     hub: live.hub,
     cells,

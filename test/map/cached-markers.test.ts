@@ -102,7 +102,9 @@ describe('a cache of markers beside the stream', () => {
       markerCache.clear();
       settle();
     };
-    const cells = keepCells(backend, silentLog, { cells: cellCache, markers: { ...markerCache, clear } });
+    const cells = keepCells(backend, silentLog, {
+      caches: { cells: cellCache, markers: { ...markerCache, clear } },
+    });
     onTestFinished(async () => {
       await cells.stop();
       streams.destroy();

@@ -8,14 +8,14 @@ import { collectionCount, collectionMarkers } from '../../src/map/collection.js'
 import { viewportCount } from '../../src/map/count.js';
 import { viewportMarkers } from '../../src/map/markers.js';
 import type { PageInput, MarkerPage } from '../../src/map/page.js';
-import { markersInPlace } from '../../src/map/places.js';
+import { markersInPlace, placesUnder } from '../../src/map/places.js';
 import { readViewport } from '../../src/map/viewport.js';
 import type { Marker } from '../../src/model/marker.js';
 import { deleteMarker, updateMarker } from '../../src/store/marker-changes.js';
 import { type MarkerWrite, createMarker, createMarkers } from '../../src/store/markers.js';
 import { newCall } from '../../src/store/meter.js';
 import { createConsumer } from '../../src/stream/consumer.js';
-import { storedCells, countedCells, streamParts } from '../stream/support.js';
+import { countedCells, countedPlaces, storedCells, storedPlaces, streamParts } from '../stream/support.js';
 import { randomFrom } from '../support/random.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 import { NOW, bruteInside, makeCollection, requestContext } from './fixture.js';
@@ -116,6 +116,15 @@ test('after parallel clients have made, changed, moved and deleted markers at ra
       keysOf(markers),
     );
     expect(await collectionCount(context, collection)).toBe(markers.length);
+    for (const under of PLACES) {
+      const below = markers.filter(
+        ({ place }) => under.every((name, at) => place[at] === name) && place.length > under.length,
+      );
+      const names = new Set(below.map(({ place }) => place[under.length]));
+      const counts = [...names].map((name) => [name, below.filter(({ place }) => place[under.length] === name).length]);
+      const found = await placesUnder(requestContext(db).context, collection, under);
+      expect(Object.fromEntries(found.map(({ name, count }) => [name, count]))).toEqual(Object.fromEntries(counts));
+    }
     for (const place of PLACES.slice(1)) {
       const inside = markers.filter((marker) => place.every((name, at) => marker.place[at] === name));
       const found = await all((page) => markersInPlace(requestContext(db).context, collection, place, page));
@@ -146,5 +155,6 @@ test('after parallel clients have made, changed, moved and deleted markers at ra
     const there = markers.filter(({ position }) => encode(position, 7) === street);
     expect((await cellAt(requestContext(db).context, collection, street)).count).toBe(there.length);
     expect(await storedCells(db)).toEqual(await countedCells(db));
+    expect(await storedPlaces(db)).toEqual(await countedPlaces(db));
   }
 });

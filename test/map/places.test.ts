@@ -1,13 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { markersInPlace } from '../../src/map/places.js';
+import { markersInPlace, placesUnder } from '../../src/map/places.js';
+import { placeParent } from '../../src/model/cell.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { Database } from '../../src/store/database.js';
 import { updateMarker } from '../../src/store/marker-changes.js';
 import { newMarkerItem } from '../../src/store/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/markers.js';
 import { newCall } from '../../src/store/meter.js';
+import { addCells } from '../support/add-cells.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';
 import { NOW, makeCollection, requestContext } from './fixture.js';
@@ -170,5 +172,62 @@ describe('a page of markers by their place', async () => {
     expect(() => newMarkerItem(db, yards, { key: 'k', position: { lng: 0, lat: 0 }, place }, NOW)).toThrow(
       /^place must be at most 1024 bytes together with the key/,
     );
+  });
+});
+
+describe.each(['readable', 'compact'] as const)('places under a place, with %s keys', async (style) => {
+  const db = databases[style];
+  const sheds = await makeCollection(db, { key: 'sheds', name: 'Sheds', code: 'Pl' }, []);
+  const scope = db.keys.scope(sheds);
+  let batch = 1;
+  const count = async (...counts: (readonly [place: readonly string[], count: number])[]) => {
+    const blocks = counts.map(
+      ([place, n]) => [placeParent(place), new Map([['', { count: n, sumLng: 0, sumLat: 0 }]])] as const,
+    );
+    await addCells(db, scope, (batch += 1), new Map(blocks));
+  };
+  const under = (...place: string[]) => placesUnder(requestContext(db).context, sheds, place);
+  await count([['Ż'], 4], [[composed], 3], [['a#'], 1], [['a$'], 1], [['Poznan'], 1], [['total'], 1]);
+  await count([[composed, 'A'], 2], [[composed, 'B'], 1], [[composed, 'A', '1'], 2], [['gone'], 2]);
+  await count([['gone'], -2], [[composed, 'B'], 2]);
+
+  test('are the names of the next level, in the order of their bytes, without those that have no markers', async () => {
+    expect(await under()).toEqual(
+      Object.entries({ Poznan: 1, [composed]: 3, 'a#': 1, a$: 1, total: 1, Ż: 4 }).map(([name, n]) => ({
+        name,
+        place: [name],
+        count: n,
+      })),
+    );
+    expect(await under(decomposed)).toEqual([
+      { name: 'A', place: [composed, 'A'], count: 2 },
+      { name: 'B', place: [composed, 'B'], count: 3 },
+    ]);
+    expect(await under(composed, 'A')).toEqual([{ name: '1', place: [composed, 'A', '1'], count: 2 }]);
+    expect(await under('gone')).toEqual([]);
+  });
+
+  test('take one Query of their own partition, and no marker is read', async () => {
+    const calls = recordCalls(db);
+    await under(composed);
+    expect(calls.commands).toMatchObject([{ name: 'Query', input: { TableName: db.tables.derived } }]);
+    expect(calls.commands[0]?.input).not.toHaveProperty('IndexName');
+  });
+
+  test.each([
+    [{ maxFirst: 5 }, '6 names', '5 names'],
+    [{ itemsPerField: 6 }, 'more than can be read at once', '6 items'],
+  ])('are all there or refused: with the limits %o', async (limits, value, limit) => {
+    const { context } = requestContext(db, { limits });
+    await expect(placesUnder(context, sheds, [])).rejects.toMatchObject({
+      code: 'LIMIT_EXCEEDED',
+      details: { field: 'places', value, limit },
+    });
+    const roomy = requestContext(db, { limits: { maxFirst: 6, itemsPerField: 7 } });
+    expect(await placesUnder(roomy.context, sheds, [])).toHaveLength(6);
+  });
+
+  test('of an empty name are refused by name', async () => {
+    await expect(under('A', '')).rejects.toMatchObject({ code: 'BAD_USER_INPUT', details: { field: 'under[1]' } });
   });
 });

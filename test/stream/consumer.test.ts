@@ -8,14 +8,22 @@ import { listSetAside, loadStreamState, putStreamState } from '../../src/store/s
 import { createConsumer } from '../../src/stream/consumer.js';
 import { firstState } from '../../src/stream/state.js';
 import { testDatabase } from '../support/test-database.js';
-import { countedCells, markerItem, storedCells, streamParts, untilRead } from './support.js';
+import {
+  countedCells,
+  countedPlaces,
+  markerItem,
+  storedCells,
+  storedPlaces,
+  streamParts,
+  untilRead,
+} from './support.js';
 
 const db = await testDatabase();
 
 const consumerOf = (onApplied: (batch: number) => void = () => undefined) =>
   createConsumer({ ...streamParts(db), onApplied });
 
-test('cells follow creates, moves and deletes; what is no marker is set aside; a stopped owner leaves at once', async () => {
+test('cells and places follow creates, moves and deletes; what is no marker is set aside; a stopped owner leaves at once', async () => {
   const stop = new AbortController();
   const consumer = consumerOf();
   const running = consumer.run(stop.signal);
@@ -26,22 +34,29 @@ test('cells follow creates, moves and deletes; what is no marker is set aside; a
       `m${index}`,
       ((index * 7.7) % 360) - 180,
       ((index * 3.3) % 180) - 90,
+      [['Poznań', 'A', `${index % 7}`], ['Poznań'], []][index % 3],
     ),
   );
   await putInBulk(db, db.tables.entities, markers, newCall());
   await putInBulk(
     db,
     db.tables.entities,
-    markers.slice(0, 300).map((item) => ({ ...item, lng: 1, lat: 1 })),
+    markers.slice(0, 300).map((item) => ({ ...item, lng: 1, lat: 1, place: ['Berlin', 'D'] })),
     newCall(),
   );
   for (const { pk, sk } of markers.slice(100, 150)) {
     await send(db, 'delete', { TableName: db.tables.entities, Key: { pk, sk } }, newCall());
   }
-  await putInBulk(db, db.tables.entities, [{ ...db.keys.marker('parks', 'odd'), lng: 'east', lat: 1 }], newCall());
+  await putInBulk(
+    db,
+    db.tables.entities,
+    [{ ...db.keys.marker('parks', 'odd'), lng: 'east', lat: 1, place: ['X'] }],
+    newCall(),
+  );
   await untilRead(db);
 
   expect(await storedCells(db)).toEqual(await countedCells(db));
+  expect(await storedPlaces(db)).toEqual(await countedPlaces(db));
   expect(await listSetAside(db, 'cells', newCall())).toMatchObject([{ reason: 'lng is no number from -180 to 180' }]);
   expect(consumer.status()).toMatchObject({ owner: true, countsExact: true, gap: null, setAside: 1 });
 

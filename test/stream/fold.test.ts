@@ -64,6 +64,35 @@ describe('a fold', () => {
   });
 });
 
+describe('a fold of places', () => {
+  const placeNames = fc.array(fc.constantFrom('A', 'B', '1', '[', '"'), { maxLength: 4 });
+
+  test('counts each marker once at its place and at every place around it', () => {
+    fc.assert(
+      fc.property(fc.array(placeNames, { maxLength: 30 }), (places) => {
+        const fold = createFold();
+        for (const place of places) fold.add('parks', contributionAt(1, 2, place), 1);
+        const wanted = new Map<string, number>();
+        for (const place of places) {
+          place.forEach((_, index) => {
+            const name = JSON.stringify(place.slice(0, index + 1));
+            wanted.set(name, (wanted.get(name) ?? 0) + 1);
+          });
+        }
+        const found = [...(fold.changes().get('parks') ?? [])].filter(([parent]) => parent.startsWith('['));
+        expect(new Map(found.map(([parent, children]) => [parent, children.get('')?.count]))).toEqual(wanted);
+      }),
+    );
+  });
+
+  test('leaves alone the places around both where a marker moves from one to the other', () => {
+    const fold = createFold();
+    fold.add('parks', contributionAt(1, 2, ['Poznań', 'A', '1']), -1);
+    fold.add('parks', contributionAt(1, 2, ['Poznań', 'A', '2']), 1);
+    expect([...(fold.changes().get('parks')?.keys() ?? [])]).toEqual(['["Poznań","A","1"]', '["Poznań","A","2"]']);
+  });
+});
+
 describe('a record', () => {
   const { pk, sk } = keys.marker('parks', 'a');
 
@@ -95,6 +124,18 @@ describe('a record', () => {
       expect(change).toMatchObject({ before: contributionAt(1, 2), after: undefined });
     },
   );
+
+  test.each<[string, unknown, readonly string[]]>([
+    ['its names', { L: [{ S: 'Poznan\u0301' }, { S: 'A' }] }, ['Pozna\u0144', 'A']],
+    ['nowhere where there is none', undefined, []],
+    ['nowhere where it is no list', { S: 'A' }, []],
+    ['nowhere where a name is no text', { L: [{ S: 'A' }, { N: '1' }] }, []],
+    ['nowhere where a name is too long for a key', { L: [{ S: 'x'.repeat(201) }] }, []],
+    ['nowhere where there are too many names', { L: Array.from({ length: 13 }, () => ({ S: 'x' })) }, []],
+    ['nowhere where all of them are too long', { L: Array.from({ length: 12 }, () => ({ S: 'x'.repeat(100) })) }, []],
+  ])('hangs a marker at %s, and counts it in its cell', (_, place, expected) => {
+    expect(contributionOf({ ...at('1', '2'), place } as WireImage)).toEqual(contributionAt(1, 2, expected));
+  });
 
   test('puts longitude 180 where -180 is', () => {
     expect(contributionOf(at('180', '0'))).toEqual(contributionOf(at('-180', '0')));

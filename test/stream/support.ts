@@ -33,9 +33,16 @@ export function streamParts(db: Database, consumer = 'cells') {
   };
 }
 
-/** A marker's item with what the cells look at, and nothing else. */
-export function markerItem(db: Pick<Database, 'keys'>, scope: string, key: string, lng: number, lat: number): Item {
-  return { ...db.keys.marker(scope, key), lng, lat };
+/** A marker's item with what is counted, and nothing else. */
+export function markerItem(
+  db: Pick<Database, 'keys'>,
+  scope: string,
+  key: string,
+  lng: number,
+  lat: number,
+  place?: readonly string[],
+): Item {
+  return { ...db.keys.marker(scope, key), lng, lat, ...(place === undefined ? {} : { place }) };
 }
 
 /** Every item of a table. */
@@ -89,6 +96,30 @@ export async function countedCells(db: Database, longest = 5): Promise<Record<st
     }
   }
   return Object.fromEntries([...cells].map(([name, figures]) => [name, shown(figures)] as const));
+}
+
+/** All stored counts of places that count anything: `scope/name/name` -> markers. */
+export async function storedPlaces(db: Database): Promise<Record<string, number>> {
+  const counts = (await allItems(db, db.tables.derived)).flatMap(({ pk, sk, n }) => {
+    const found = db.keys.parsePlaceCount({ pk: String(pk), sk: String(sk) });
+    return found === undefined || n === 0 ? [] : [[[found.scope, ...found.place].join('/'), Number(n)] as const];
+  });
+  return Object.fromEntries(counts);
+}
+
+/** The same, counted from the markers one by one. */
+export async function countedPlaces(db: Database): Promise<Record<string, number>> {
+  const counts = new Map<string, number>();
+  for (const { pk, sk, lng, place } of await allItems(db, db.tables.entities)) {
+    const marker = db.keys.parseMarker({ pk: String(pk), sk: String(sk) });
+    if (marker === undefined || typeof lng !== 'number') continue;
+    const names = (place ?? []) as readonly string[];
+    names.forEach((_, index) => {
+      const name = [marker.scope, ...names.slice(0, index + 1)].join('/');
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    });
+  }
+  return Object.fromEntries(counts);
 }
 
 /** Waits until the owner has said twice, after this call began, that it is at the stream's end. */

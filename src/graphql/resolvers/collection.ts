@@ -1,6 +1,6 @@
 import { collectionId } from '../../keys/ids.js';
 import { collectionBounds, collectionCount, collectionMarkers } from '../../map/collection.js';
-import { markersInPlace } from '../../map/places.js';
+import { markersInPlace, placesUnder } from '../../map/places.js';
 import type { CollectionResolvers } from '../generated.js';
 import { loadMarker } from './load-marker.js';
 
@@ -14,4 +14,5 @@ export const collection: CollectionResolvers = {
     collectionMarkers(map, parent, { first: first ?? 100, after }, filter),
   markersIn: (parent, { place, first, after }, { map }) =>
     markersInPlace(map, parent, place, { first: first ?? 100, after }),
+  places: (parent, { under }, { map }) => placesUnder(map, parent, under ?? []),
 };

@@ -6,8 +6,10 @@ import { afterAll, expect, test } from 'vitest';
 
 import { GEOHASH_ALPHABET } from '../../../src/geo/geohash.js';
 import { type MapCell, cellAt, cellChildren, viewportCells } from '../../../src/map/cells.js';
+import { placesUnder } from '../../../src/map/places.js';
 import { readViewport } from '../../../src/map/viewport.js';
 import type { Collection } from '../../../src/model/collection.js';
+import type { Place } from '../../../src/model/place.js';
 import { createCollection } from '../../../src/store/collections.js';
 import { newMarkerItem } from '../../../src/store/marker-item.js';
 import { newCall } from '../../../src/store/meter.js';
@@ -16,7 +18,7 @@ import { loadStreamState } from '../../../src/store/stream-state.js';
 import { NOW, requestContext } from '../../map/fixture.js';
 import { engine, testDatabase } from '../../support/test-database.js';
 import { createChance } from '../simulation/world.js';
-import { countedCells, shown, storedCells, untilRead } from '../support.js';
+import { countedCells, countedPlaces, shown, storedCells, storedPlaces, untilRead } from '../support.js';
 import type { WorkerOptions } from './worker.js';
 
 const KILLS = 12;
@@ -65,9 +67,20 @@ async function walkedCells(collection: Collection): Promise<MapCell[]> {
   return found;
 }
 
+/** Every place of a collection with markers, found as a client would: from each to those inside it. */
+async function walkedPlaces(collection: Collection, under: Place = []): Promise<[string, number][]> {
+  const { context } = requestContext(db);
+  const counts = await placesUnder(context, collection, under);
+  const inside = await Promise.all(counts.map(({ place }) => walkedPlaces(collection, place)));
+  return [
+    ...counts.map(({ place, count }): [string, number] => [[collection.key, ...place].join('/'), count]),
+    ...inside.flat(),
+  ];
+}
+
 const batchNow = async () => (await loadStreamState(db, 'cells', newCall()))?.batch ?? 0;
 
-test(`cells are exact after kill -9 at random moments while markers are written (seed ${seed})`, async () => {
+test(`cells and places are exact after kill -9 at random moments while markers are written (seed ${seed})`, async () => {
   const chance = createChance(seed);
   const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
   let writing = true;
@@ -83,7 +96,8 @@ test(`cells are exact after kill -9 at random moments while markers are written 
       const near = chance.happens(0.6);
       const lng = near ? 16.9 + chance.next() / 10 : chance.pick([180, -180, chance.next() * 360 - 180]);
       const lat = near ? 52.4 + chance.next() / 10 : chance.next() * 180 - 90;
-      const item = newMarkerItem(db, collection, { key, position: { lng, lat } }, NOW);
+      const place = ['Poznań', chance.pick(['A', 'B']), String(chance.integer(1, 12))].slice(0, chance.integer(0, 3));
+      const item = newMarkerItem(db, collection, { key, position: { lng, lat }, place }, NOW);
       await send(db, 'put', { TableName: db.tables.entities, Item: item }, newCall());
     }
   }
@@ -104,6 +118,10 @@ test(`cells are exact after kill -9 at random moments while markers are written 
   const state = await loadStreamState(db, 'cells', newCall());
   expect(state?.gap).toBeNull();
   expect(await storedCells(db)).toEqual(await countedCells(db));
+  const places = await countedPlaces(db);
+  expect(Object.keys(places).length).toBeGreaterThan(20);
+  expect(await storedPlaces(db)).toEqual(places);
+  expect(Object.fromEntries(await walkedPlaces(collection))).toEqual(places);
 
   // What the server answers, of all lengths: through the stored counts, and from the markers where there are none.
   const counted = await countedCells(db, LONGEST_CELL);

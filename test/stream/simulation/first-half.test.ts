@@ -2,6 +2,6 @@ import { test } from 'vitest';
 
 import { SEEDS, expectPeace } from './seeds.js';
 
-test('cells are exact, or say that they are not, after whatever the first half of the seeds brings', async () => {
+test('counts are exact, or say that they are not, after whatever the first half of the seeds brings', async () => {
   await expectPeace(0, SEEDS / 2);
 }, 900_000);

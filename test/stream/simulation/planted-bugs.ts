@@ -1,5 +1,8 @@
+import { placeOfParent } from '../../../src/model/cell.js';
 import type { BlockName, BlockOutcome } from '../../../src/stream/ports.js';
 import type { Plant } from './simulate.js';
+
+const isPlace = ({ parent }: BlockName) => placeOfParent(parent) !== undefined;
 
 /** Mistakes that a scheme like this one invites. The simulation has to find each of them, or it proves nothing. */
 export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
@@ -43,6 +46,23 @@ export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
       write: async (writes) => {
         await world.wait(world.chance.next() * 5);
         return writes.map((write) => derived.write(write, false));
+      },
+    },
+  }),
+
+  /** The same, of the counts of places alone. */
+  'the condition of the counts of places is left out': (ports, _world, derived) => ({
+    ...ports,
+    memory: { ...ports.memory, take: (name) => (isPlace(name) ? undefined : ports.memory.take(name)) },
+    cells: {
+      read: async (names, consistent) =>
+        (await ports.cells.read(names, consistent)).map(({ batch, children }, index) => ({
+          batch: names.slice(index, index + 1).some(isPlace) ? undefined : batch,
+          children,
+        })),
+      write: async (writes) => {
+        const outcomes = [...(await ports.cells.write(writes.filter((write) => !isPlace(write))))];
+        return writes.map((write) => (isPlace(write) ? derived.write(write, false) : (outcomes.shift() ?? 'failed')));
       },
     },
   }),

@@ -4,7 +4,7 @@ import { PLANTED_BUGS } from './planted-bugs.js';
 import { SEEDS, expectPeace } from './seeds.js';
 import { simulate } from './simulate.js';
 
-test('cells are exact, or say that they are not, after whatever the second half of the seeds brings', async () => {
+test('counts are exact, or say that they are not, after whatever the second half of the seeds brings', async () => {
   await expectPeace(SEEDS / 2, SEEDS);
 }, 900_000);
 

@@ -24,8 +24,19 @@ const HOUR_MS = 3_600_000;
 const keys = createKeyspace('readable');
 const SCOPES = ['parks', 'cafés'];
 
+/** Where markers hang: nowhere, at places inside others, and under one name in two places. */
+const HIERARCHY: readonly (readonly string[])[] = [
+  [],
+  ['Poznań'],
+  ['Poznań', 'A'],
+  ['Poznań', 'A', '1'],
+  ['Poznań', 'A', '12'],
+  ['Poznań', 'B', '1'],
+  ['Berlin', 'A', '1'],
+];
+
 /** Positions that share cells at every level, some at the odd places of the world. */
-const PLACES: readonly (readonly [lng: string, lat: string])[] = [
+const POSITIONS: readonly (readonly [lng: string, lat: string])[] = [
   ['16.925168', '52.408'],
   ['16.925169', '52.408'],
   ['16.93', '52.41'],
@@ -42,31 +53,45 @@ const PLACES: readonly (readonly [lng: string, lat: string])[] = [
 const POISON: readonly Readonly<Record<string, unknown>>[] = [
   { lng: { S: 'east' }, lat: { N: '1' } },
   { lng: { N: '1' }, lat: { N: '91' } },
-  { lat: { N: '1' } },
+  { lat: { N: '1' }, place: { L: [{ S: 'Berlin' }] } },
   { lng: { N: '1E+40' }, lat: { N: '1' } },
 ];
 
-/** What the cells have to be, from the items alone, by as little code as will do. */
+/** What the counts of cells and places have to be, from the items alone, by as little code as will do. */
 function bruteForce(table: TableModel): Map<string, string> {
-  const cells = new Map<string, Figures>();
+  const counts = new Map<string, Figures>();
+  const add = (name: string, more: Figures) => {
+    const { count, sumLng, sumLat } = counts.get(name) ?? { count: 0, sumLng: 0, sumLat: 0 };
+    counts.set(name, {
+      count: count + more.count,
+      sumLng: sumLng + more.sumLng,
+      sumLat: sumLat + more.sumLat,
+    });
+  };
   for (const image of table.items.values()) {
     const change = changeOf(keys, { sequence: '1', event: '', at: 0, keys: image, before: undefined, after: image });
     const marker = change?.scope === undefined ? undefined : contributionOf(image);
     if (marker === undefined || typeof marker === 'string') continue;
     for (let length = 1; length <= marker.cell.length; length += 1) {
-      const name = `${change?.scope}/${marker.cell.slice(0, length)}`;
-      const { count, sumLng, sumLat } = cells.get(name) ?? { count: 0, sumLng: 0, sumLat: 0 };
-      cells.set(name, { count: count + 1, sumLng: sumLng + marker.lng, sumLat: sumLat + marker.lat });
+      const figures = { count: 1, sumLng: marker.lng, sumLat: marker.lat };
+      add(`${change?.scope}/${marker.cell.slice(0, length)}`, figures);
     }
+    const names = image['place']?.['L'] as readonly { readonly S: string }[] | undefined;
+    const place = (names ?? []).map(({ S }) => S);
+    place.forEach((_, index) => {
+      add(`${change?.scope}/${JSON.stringify(place.slice(0, index + 1))}`, { count: 1, sumLng: 0, sumLat: 0 });
+    });
   }
-  return new Map([...cells].map(([name, { count, sumLng, sumLat }]) => [name, `${count} ${sumLng} ${sumLat}`]));
+  return new Map([...counts].map(([name, { count, sumLng, sumLat }]) => [name, `${count} ${sumLng} ${sumLat}`]));
 }
 
 function differences(found: ReadonlyMap<string, string>, expected: ReadonlyMap<string, string>): string[] {
   const names = new Set([...found.keys(), ...expected.keys()]);
   return [...names]
     .filter((name) => found.get(name) !== expected.get(name))
-    .map((name) => `cell ${name} is ${found.get(name) ?? 'absent'}, has to be ${expected.get(name) ?? 'absent'}`);
+    .map(
+      (name) => `the count of ${name} is ${found.get(name) ?? 'absent'}, has to be ${expected.get(name) ?? 'absent'}`,
+    );
 }
 
 /** One write of somebody, of any kind that a table sees. */
@@ -75,8 +100,9 @@ function writeSomething(table: TableModel, { chance }: World): void {
   const { pk, sk } = keys.marker(scope, `m${chance.integer(1, 9)}`);
   const kind = chance.next();
   if (kind < 0.68) {
-    const [lng, lat] = chance.pick(PLACES);
-    table.write(pk, sk, { lng: { N: lng }, lat: { N: lat }, name: { S: `name ${chance.integer(1, 3)}` } });
+    const [lng, lat] = chance.pick(POSITIONS);
+    const place = { L: chance.pick(HIERARCHY).map((name) => ({ S: name })) };
+    table.write(pk, sk, { lng: { N: lng }, lat: { N: lat }, place, name: { S: `name ${chance.integer(1, 3)}` } });
   } else if (kind < 0.86) table.write(pk, sk, undefined);
   else if (kind < 0.91) table.write(pk, sk, chance.pick(POISON));
   else if (kind < 0.94)
