@@ -10,11 +10,11 @@ import {
   validate,
 } from 'graphql';
 
-import { badInput, limitExceeded } from '../errors.js';
+import { CellportError, badInput, limitExceeded } from '../errors.js';
 import type { Log } from '../log.js';
 import { checkAnswerSize } from './answer-size.js';
 import { type Services, createContext } from './context.js';
-import { errorFormatter } from './error-format.js';
+import { errorFormatter, formatted } from './error-format.js';
 import type { Limits } from './limits.js';
 import { startWork } from './work.js';
 
@@ -157,7 +157,8 @@ export function createSubscribe(options: SubscribeOptions): Subscribe {
           return { done: true, value: undefined };
         } catch (error) {
           end();
-          return { done: false, value: { errors: [told(error)] } };
+          // Why it ended was decided elsewhere, and is no news to the log for each of a thousand clients.
+          return { done: false, value: { errors: [error instanceof CellportError ? formatted(error) : told(error)] } };
         }
       },
       async return() {
