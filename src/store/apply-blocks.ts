@@ -35,9 +35,18 @@ export interface BlockAsRead {
   readonly children: ReadonlyMap<string, Figures>;
 }
 
-function blockKey(keys: Keyspace, { scope, parent }: { readonly scope: string; readonly parent: string }): Key {
+/** Where a block stands: one of cells, or the count of a place. */
+export function blockKey(keys: Keyspace, { scope, parent }: { readonly scope: string; readonly parent: string }): Key {
   const place = placeOfParent(parent);
   return place === undefined ? keys.cell(scope, parent) : keys.placeCount(scope, place);
+}
+
+/** A block's figures by the names of their attributes. */
+export function figuresOf(children: ReadonlyMap<string, Figures>): [name: string, figure: number][] {
+  return [...children].flatMap(([child, { count, sumLng, sumLat }]): [string, number][] => {
+    const counted: [string, number] = [`n${child}`, count];
+    return child === PLACE_CHILD ? [counted] : [counted, [`x${child}`, sumLng], [`y${child}`, sumLat]];
+  });
 }
 
 /** Blocks by their names, in that order. */
@@ -69,15 +78,7 @@ export function replaceBlocksRequest(
   const table = `"${tables.derived}"`;
   const statements = blocks.map(({ seen, batch, children, ...name }) => {
     const { pk, sk } = blockKey(keys, name);
-    const figures = [...children].flatMap(([child, { count, sumLng, sumLat }]): [string, number][] => [
-      [`n${child}`, count],
-      ...(child === PLACE_CHILD
-        ? []
-        : ([
-            [`x${child}`, sumLng],
-            [`y${child}`, sumLat],
-          ] satisfies [string, number][])),
-    ]);
+    const figures = figuresOf(children);
     const values = figures.map(([, value]) => value);
     if (seen === undefined) {
       const names = ['pk', 'sk', 'b', ...figures.map(([name]) => name)].map((name) => `'${name}': ?`);

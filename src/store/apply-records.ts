@@ -1,6 +1,7 @@
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 
 import type { Figures } from '../model/cell.js';
+import { blockKey, figuresOf } from './apply-blocks.js';
 import type { Database } from './database.js';
 import { isFailure } from './failures.js';
 import type { Call } from './meter.js';
@@ -52,19 +53,18 @@ export function applyRecordsRequest(
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
     },
   }));
-  const sums = blocks.map(({ scope, parent, deltas }) => {
-    const figures = [...deltas].flatMap(([child, { count, sumLng, sumLat }]): [string, number][] => [
-      [`n${child}`, count],
-      [`x${child}`, sumLng],
-      [`y${child}`, sumLat],
-    ]);
+  const sums = blocks.map(({ deltas, ...name }) => {
+    const figures = figuresOf(deltas);
     return {
       Update: {
         TableName: tables.derived,
-        Key: keys.cell(scope, parent),
+        Key: blockKey(keys, name),
         // The batch number of the consumer in a server, so that a recount finds blocks as it knows them.
         UpdateExpression: `SET #b = if_not_exists(#b, :zero) ADD ${figures.map((_, n) => `#f${n} :f${n}`).join(', ')}`,
-        ExpressionAttributeNames: { '#b': 'b', ...Object.fromEntries(figures.map(([name], n) => [`#f${n}`, name])) },
+        ExpressionAttributeNames: {
+          '#b': 'b',
+          ...Object.fromEntries(figures.map(([attribute], n) => [`#f${n}`, attribute])),
+        },
         ExpressionAttributeValues: { ':zero': 0, ...Object.fromEntries(figures.map(([, sum], n) => [`:f${n}`, sum])) },
       },
     };

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
 import {
@@ -7,6 +9,7 @@ import {
   type RecordsOutcome,
   comparable,
 } from '../store/apply-records.js';
+import { placeParent } from '../model/cell.js';
 import type { SetAsideRecord } from '../store/stream-state.js';
 import { blockChanges } from './apply.js';
 import { type Contribution, type StreamRecord, changeOf } from './change.js';
@@ -50,7 +53,10 @@ function touched({ scope, key, before, after }: Effect): string[] {
   const blocks = [before, after].flatMap((contribution) =>
     contribution === undefined
       ? []
-      : Array.from(contribution.cell, (_, length) => `${scope}/${contribution.cell.slice(0, length)}`),
+      : [
+          ...Array.from(contribution.cell, (_, length) => `${scope}/${contribution.cell.slice(0, length)}`),
+          ...contribution.place.map((_, index) => `${scope}/${placeParent(contribution.place.slice(0, index + 1))}`),
+        ],
   );
   return [nameOf({ scope, key }), ...blocks];
 }
@@ -128,7 +134,7 @@ export async function applyStreamRecords(
     const [pk, sk] = [record.keys['pk']?.['S'], record.keys['sk']?.['S']];
     const key = keys.parseMarker({ pk: String(pk), sk: String(sk) })?.key;
     if (scope === undefined || key === undefined) continue;
-    if (before?.cell === after?.cell && before?.lng === after?.lng && before?.lat === after?.lat) continue;
+    if (isDeepStrictEqual(before, after)) continue;
     effects.push({ record, sequence: comparable(record.sequence), scope, key, before, after });
   }
   let next = records[0]?.sequence;

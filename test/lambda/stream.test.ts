@@ -18,7 +18,7 @@ import { readWholeStream } from '../../src/stream/follower.js';
 import { openRecount } from '../../src/stream/recount-reads.js';
 import { recount } from '../../src/stream/recount.js';
 import { createChance } from '../stream/simulation/world.js';
-import { countedCells, storedCells, streamParts, untilRead } from '../stream/support.js';
+import { countedCells, countedPlaces, storedCells, storedPlaces, streamParts, untilRead } from '../stream/support.js';
 import { injectFaults } from '../support/faults.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 
@@ -73,7 +73,8 @@ async function writeAtRandom(db: Database, collection: Collection, seed: number,
       const near = chance.happens(0.5);
       const lng = near ? 16.9 + chance.next() / 10 : chance.pick([180, -180, chance.next() * 360 - 180]);
       const lat = near ? 52.4 + chance.next() / 10 : chance.next() * 180 - 90;
-      await put({ ...newMarkerItem(db, collection, { key, position: { lng, lat } }, NOW) });
+      const place = chance.pick([[], ['Poznań'], ['Poznań', 'A', '1'], ['Poznań', 'A', '2'], ['Berlin', 'A']]);
+      await put({ ...newMarkerItem(db, collection, { key, position: { lng, lat }, place }, NOW) });
     }
   }
 }
@@ -119,10 +120,14 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     );
     const counted = await countedCells(db);
     expect(Object.keys(counted).length).toBeGreaterThan(20);
+    const places = await countedPlaces(db);
+    expect(Object.keys(places).length).toBeGreaterThan(3);
     expect({ seed, cells: await storedCells(db) }).toEqual({ seed, cells: counted });
+    expect({ seed, places: await storedPlaces(db) }).toEqual({ seed, places });
     // All of it again, oldest first, as after the loss of the mapping's own progress.
     await createHandler(config, () => db)({ Records: records });
     expect({ seed, cells: await storedCells(db) }).toEqual({ seed, cells: counted });
+    expect({ seed, places: await storedPlaces(db) }).toEqual({ seed, places });
     expect((await listSetAside(db, 'cells', newCall())).length).toBeGreaterThan(0);
   });
 });
