@@ -119,7 +119,7 @@ export async function startRig(): Promise<Rig> {
       const headers = { 'content-type': 'application/json' };
       const request = { method: 'POST', headers, search: '', body: { query, variables } };
       const { body } = await server.answer(request, new AbortController().signal);
-      const { data, errors } = JSON.parse(body) as { data: T; errors?: readonly { message: string }[] };
+      const { data, errors } = JSON.parse(String(body)) as { data: T; errors?: readonly { message: string }[] };
       if (errors) throw new Error(errors[0]?.message);
       return data;
     },

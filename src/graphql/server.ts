@@ -9,7 +9,7 @@ import type { GraphQLSchema } from 'graphql';
 
 import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
-import { stringify } from '../map/json-text.js';
+import { spliced, stringify } from '../map/json-text.js';
 import { checkAnswerSize } from './answer-size.js';
 import { type RequestContext, type Services, createContext } from './context.js';
 import { asksForCost, withCost } from './cost.js';
@@ -35,7 +35,7 @@ export interface GraphqlRequest {
 export interface GraphqlAnswer {
   readonly status: number;
   readonly headers: Iterable<readonly [name: string, value: string]>;
-  readonly body: string;
+  readonly body: string | Buffer;
 }
 
 export interface GraphqlServer {
@@ -112,6 +112,9 @@ function executedBy(
   };
 }
 
+const withCostIfAsked = (body: string, { headers }: GraphqlRequest, { meter }: Work) =>
+  asksForCost(headers) ? withCost(body, meter) : body;
+
 /** A GraphQL server over these services, ready to answer. `executor` makes what runs its operations. */
 export async function createGraphqlServer(
   services: Services,
@@ -166,7 +169,7 @@ export async function createGraphqlServer(
       },
     });
     if (body.kind !== 'complete') throw new Error('an answer in parts, which nothing in the schema asks for');
-    return { status, headers, body: body.string };
+    return { status, headers, body: spliced(withCostIfAsked(body.string, request, work)) };
   }
 
   async function answer(request: GraphqlRequest, gone: AbortSignal): Promise<GraphqlAnswer> {
@@ -178,12 +181,11 @@ export async function createGraphqlServer(
       return {
         status: 503,
         headers: [['content-type', JSON_TYPE]] as const,
-        body: JSON.stringify({ errors: [formatted(error)] }),
+        body: withCostIfAsked(JSON.stringify({ errors: [formatted(error)] }), request, work),
       };
     });
     try {
-      const given = await Promise.race([execute(request, work), overdue]);
-      return asksForCost(request.headers) ? { ...given, body: withCost(given.body, work.meter) } : given;
+      return await Promise.race([execute(request, work), overdue]);
     } finally {
       work.end();
       gone.removeEventListener('abort', work.abandon);

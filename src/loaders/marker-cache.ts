@@ -80,8 +80,8 @@ export interface MarkerCacheOptions {
 const LONGEST_MS = 60_000;
 /** How long an index may lag behind its table, and reads of it may be under way. */
 const LAG_MS = 10_000;
-/** A marker takes about 400 bytes of objects beside its texts, which are held twice: as they are and as a feature. */
-const MARKER_BYTES = 400;
+/** A marker takes about 600 bytes of objects beside its texts, which are held twice: as they are and as a feature. */
+const MARKER_BYTES = 600;
 const SEGMENT_BYTES = 200;
 
 /** All markers with sort keys from one bound up to below another one. */

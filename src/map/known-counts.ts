@@ -60,14 +60,32 @@ function inRuns({ length, ranges }: BlockPlan, run: number): BlockPlan {
   return { length, ranges: wide };
 }
 
-/** What these blocks, all there are under a plan, tell. */
-function countsOf(blocks: readonly CellBlock[], plan: BlockPlan): KnownCounts {
+/** What was made of some blocks, by the first of them: while they stay in the cache, a map is planned from the same. */
+const madeOf = new WeakMap<
+  CellBlock,
+  { readonly blocks: readonly CellBlock[]; readonly cells: KnownCounts['cells'] }
+>();
+
+function cellsOf(blocks: readonly CellBlock[]): KnownCounts['cells'] {
+  const [first] = blocks;
+  const made = first && madeOf.get(first);
+  if (made?.blocks.length === blocks.length && made.blocks.every((block, index) => block === blocks[index])) {
+    return made.cells;
+  }
   const cells = new Map<string, number>();
   for (const { parent, children } of blocks) {
     for (const [character, { count }] of children) cells.set(parent + character, count);
   }
-  return { precision: plan.length + 1, cells, blocks: plan };
+  if (first) madeOf.set(first, { blocks, cells });
+  return cells;
 }
+
+/** What these blocks, all there are under a plan, tell. */
+const countsOf = (blocks: readonly CellBlock[], plan: BlockPlan): KnownCounts => ({
+  precision: plan.length + 1,
+  cells: cellsOf(blocks),
+  blocks: plan,
+});
 
 /**
  * How many markers are where in an area, while that is known closely enough to plan by: by the cells of the precision

@@ -53,17 +53,39 @@ export function evenDensity(cover: readonly ZRange[]): Density {
   return { pieces: cover, before: (z) => (z / covered) * ASSUMED };
 }
 
-/**
- * The density that cell counts show: within a cell even, nothing where no cell is, and where it is not known whether there
- * are any (in gaps of the cover, which lie beside the area) as in the area on average.
- */
-export function knownDensity(cover: readonly ZRange[], { precision, cells, blocks }: KnownCounts): Density {
+interface Occupied extends ZRange {
+  readonly rise: number;
+}
+
+/** Where the cells of some counts stand, and how many markers are before a place. */
+interface Counted {
+  readonly occupied: readonly Occupied[];
+  readonly before: (z: number) => number;
+}
+
+/** Counts are the same ones for all who look at the same cached cells. */
+const countedBy = new WeakMap<KnownCounts['cells'], Counted>();
+
+function countedOf({ precision, cells }: KnownCounts): Counted {
+  const known = countedBy.get(cells);
+  if (known) return known;
   const size = 32 ** (LONGEST_Z - precision);
   const occupied = Array.from(cells, ([geohash, rise]) => ({ from: toZ(geohash) * size, rise }))
     .filter(({ rise }) => rise > 0)
     .sort((a, b) => a.from - b.from)
     .map(({ from, rise }) => ({ from, to: from + size, rise }));
-  const counted = climb(occupied);
+  const counted = { occupied, before: climb(occupied) };
+  countedBy.set(cells, counted);
+  return counted;
+}
+
+/**
+ * The density that cell counts show: within a cell even, nothing where no cell is, and where it is not known whether there
+ * are any (in gaps of the cover, which lie beside the area) as in the area on average.
+ */
+export function knownDensity(cover: readonly ZRange[], counts: KnownCounts): Density {
+  const { occupied, before: counted } = countedOf(counts);
+  const { blocks } = counts;
 
   const pieces: ZRange[] = [];
   let covered = 0;

@@ -52,19 +52,18 @@ export function joinPieces(pieces: readonly ZRange[], before: (z: number) => num
   const joined: JoinedRange[] = [];
   for (let to = borders.length - 1; to > 0;) {
     const from = cheapest[to]?.from ?? 0;
-    joined.push(joinedRange(pieces.slice(borders[from], borders[to]), before));
+    joined.push(rangeOf(borders[from] ?? 0, borders[to] ?? 0));
     to = from;
   }
   return joined.reverse();
-}
 
-function joinedRange(pieces: readonly ZRange[], before: (z: number) => number): JoinedRange {
-  const [first] = pieces;
-  const last = pieces.at(-1);
-  if (!first || !last) throw new Error('a range is joined from at least one piece');
-  return {
-    from: first.from,
-    to: last.to,
-    held: pieces.reduce((sum, { from, to }) => sum + before(to) - before(from), 0),
-  };
+  /** The range of some pieces, from one up to before another. */
+  function rangeOf(one: number, another: number): JoinedRange {
+    const first = pieces[one];
+    const last = pieces[another - 1];
+    if (!first || !last) throw new Error('a range is joined from at least one piece');
+    let held = 0;
+    for (let index = one; index < another; index++) held += (ends[index] ?? 0) - (starts[index] ?? 0);
+    return { from: first.from, to: last.to, held };
+  }
 }
