@@ -7,6 +7,7 @@ import { http } from './http.js';
 import { imports } from './import.js';
 import { liveChanges } from './live.js';
 import { load } from './load.js';
+import { prefixes } from './prefixes.js';
 import { writeReport } from './report.js';
 import type { Benchmark, Row, Section } from './section.js';
 import { streaming } from './stream.js';
@@ -15,6 +16,7 @@ import { viewports } from './viewports.js';
 const ALL: readonly Benchmark[] = [
   viewports,
   dynamodbGeo,
+  prefixes,
   growth,
   streaming,
   imports,
