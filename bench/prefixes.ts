@@ -1,0 +1,57 @@
+import { entryBytes, measureView, scan } from './rig/measure-views.js';
+import { viewsAbout } from './rig/places.js';
+import { cityMarkers } from './rig/points.js';
+import { startRig } from './rig/rig.js';
+import { mean, quantile, shown, table } from './rig/statistics.js';
+import type { BenchOptions, Benchmark, Section } from './section.js';
+
+const SEED = 20_261_121;
+const MOST_INSIDE = 2_000;
+const PREFIXES = [0, 1, 2, 3, 4];
+
+/** What each length of the prefix in the partition key costs the maps of one set of cities. */
+async function run({ say }: BenchOptions): Promise<Section> {
+  const markers = cityMarkers().filter(({ properties }) => Number(properties?.['population']) >= 5_000);
+  const views = viewsAbout(markers, 60, SEED)
+    .map((view) => ({ view, inside: scan(markers, view) }))
+    .filter(({ inside }) => inside.length > 0 && inside.length <= MOST_INSIDE);
+  const rows: (readonly (string | number)[])[] = [];
+  for (const prefixLength of PREFIXES) {
+    say(`prefix length ${prefixLength}`);
+    const rig = await startRig();
+    try {
+      const collection = await rig.fill('cities', markers, prefixLength);
+      const bytes = new Map(markers.map((marker) => [marker.key, entryBytes(rig, collection, marker)]));
+      const measured = [];
+      for (const { view, inside } of views) {
+        const sizes = inside.map(({ key }) => bytes.get(key) ?? 0);
+        measured.push(await measureView(rig, 'cities', view, sizes));
+      }
+      const queries = measured.map(({ known }) => known.queries);
+      rows.push([
+        prefixLength,
+        shown(mean(queries)),
+        quantile(queries, 0.9),
+        Math.max(...queries),
+        shown(mean(measured.map(({ known, floor }) => known.readUnits / floor)), 2),
+        shown(mean(measured.map(({ cold, floor }) => cold.readUnits / floor)), 2),
+      ]);
+    } finally {
+      await rig.close();
+    }
+  }
+  return {
+    title: 'Prefix lengths',
+    rows: [],
+    text: [
+      `The same ${views.length} maps about random ones of ${markers.length.toLocaleString('en')} cities, with at most`,
+      `${MOST_INSIDE.toLocaleString('en')} markers inside, in collections that differ by \`prefixLength\` alone:\n`,
+      table([
+        ['P', 'Query calls, cells known', 'p90', 'most', 'read units / floor', 'the same, map never seen'],
+        ...rows,
+      ]),
+    ].join('\n'),
+  };
+}
+
+export const prefixes: Benchmark = { name: 'prefixes', hasCounts: false, run };
