@@ -6,7 +6,11 @@ export default defineConfig({
   resolve: {
     // Vite would take graphql's ES modules for our source where Node takes its CommonJS ones for everybody's: two copies,
     // and neither believes the other's types.
-    alias: [{ find: /^graphql$/, replacement: fileURLToPath(import.meta.resolve('graphql')) }],
+    alias: [
+      { find: /^graphql$/, replacement: fileURLToPath(import.meta.resolve('graphql')) },
+      // The examples name it as users do.
+      { find: 'cellport/keys', replacement: fileURLToPath(new URL('src/keys/public.ts', import.meta.url)) },
+    ],
   },
   test: {
     include: ['test/**/*.test.ts'],

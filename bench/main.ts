@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { dynamodbGeo } from './dynamodb-geo.js';
 import { fieldFigures } from './field-figures.js';
 import { growth } from './growth.js';
+import { hierarchies } from './hierarchies.js';
 import { http } from './http.js';
 import { imports } from './import.js';
 import { liveChanges } from './live.js';
@@ -23,6 +24,7 @@ const ALL: readonly Benchmark[] = [
   http,
   fieldFigures,
   liveChanges,
+  hierarchies,
   load,
 ];
 

@@ -20,7 +20,7 @@ const parts = [
     name: 'GraphiQL',
     stamp: 'dist/.built-graphiql',
     result: 'dist/graphiql/index.html',
-    sources: ['web', 'vite.config.ts', 'package-lock.json'],
+    sources: ['web', 'examples/sensors', 'vite.config.ts', 'package-lock.json'],
     command: ['node_modules/vite/bin/vite.js', 'build'],
   },
 ];

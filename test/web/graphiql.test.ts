@@ -27,7 +27,9 @@ const folder = (path: string) =>
   readdirSync(join(root, path))
     .toSorted()
     .map((name) => join(root, path, name));
-const examples = folder('web/graphiql/examples').map((path) => ({ path, text: readFileSync(path, 'utf8') }));
+const examples = [...folder('web/graphiql/examples'), ...folder('examples/sensors')]
+  .filter((path) => path.endsWith('.graphql'))
+  .map((path) => ({ path, text: readFileSync(path, 'utf8') }));
 
 describe('the example queries of GraphiQL', () => {
   const schema = buildSchema(
@@ -37,7 +39,7 @@ describe('the example queries of GraphiQL', () => {
   );
 
   it('are valid', () => {
-    expect(examples.length).toBeGreaterThan(8);
+    expect(examples.length).toBeGreaterThan(15);
     for (const { path, text } of examples) expect([path, ...validate(schema, parse(text))]).toEqual([path]);
   });
 
@@ -127,6 +129,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the GraphiQL page in a browser', async (
     const run = page.locator('.graphiql-execute-button');
     await run.waitFor({ timeout: 50_000 });
     expect(await page.locator('.graphiql-tab').count()).toBe(examples.length);
+    expect(await page.locator('.graphiql-tab', { hasText: 'SensorsOnFloor' }).count()).toBe(1);
     // The button is there before the editor has read the example.
     await page.locator('.graphiql-query-editor .view-lines', { hasText: 'pageInfo' }).waitFor({ timeout: 50_000 });
     await run.click();

@@ -45,12 +45,18 @@ const run: GraphiQLProps['fetcher'] = (request, options) => {
   }) as AsyncIterableIterator<object>;
 };
 
-/** The example queries in the order of their file names, one tab each. */
-const examples = Object.entries(
-  import.meta.glob<string>('./examples/*.graphql', { query: '?raw', import: 'default', eager: true }),
-)
-  .toSorted(([a], [b]) => (a < b ? -1 : 1))
-  .map(([, query]) => ({ query }));
+const inOrder = (files: Readonly<Record<string, string>>) =>
+  Object.entries(files)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, query]) => ({ query }));
+
+/** The example queries in the order of their file names, then those of the sensor register, one tab each. */
+const examples = [
+  ...inOrder(import.meta.glob<string>('./examples/*.graphql', { query: '?raw', import: 'default', eager: true })),
+  ...inOrder(
+    import.meta.glob<string>('../../examples/sensors/*.graphql', { query: '?raw', import: 'default', eager: true }),
+  ),
+];
 
 const place = document.querySelector('#graphiql');
 if (place === null) throw new Error('the page has lost its place for GraphiQL');

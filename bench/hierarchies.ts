@@ -1,0 +1,120 @@
+import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
+
+import { extraItemRegister, extraItemTable } from '../examples/sensors/extra-item.js';
+import type { SensorRegister } from '../examples/sensors/register.js';
+import { sparseIndexRegister, sparseIndexTable } from '../examples/sensors/sparse-index.js';
+import { startEngine } from '../src/engine/start.js';
+import { createDatabase } from '../src/store/database.js';
+import { type Units, countUnits } from './hierarchies/units.js';
+import { shown, table } from './rig/statistics.js';
+import type { Benchmark, Section } from './section.js';
+
+/** Sensors on one floor: what is listed. */
+const SENSORS = 100;
+const FLOOR = ['Poznań', 'Bałtyk', '3'] as const;
+
+const OPERATIONS = [
+  'create',
+  'change of place',
+  'edit that lists show',
+  'edit that lists do not show',
+  'delete',
+  `list of ${SENSORS} sensors`,
+] as const;
+
+/** Units of the operations in their order: what AWS's published rules make of items under 1 KB. */
+const WRITES_BY_RULE = { extra: [4, 6, 4, 1, 4, 0], sparse: [2, 3, 2, 1, 2, 0] } as const;
+const READS_BEFORE = { extra: [0, 1, 1, 0, 1], sparse: [0, 0, 0, 0, 0] } as const;
+
+async function measure(register: SensorRegister, count: ReturnType<typeof countUnits>): Promise<readonly Units[]> {
+  for (let at = 0; at < SENSORS; at += 1) {
+    const room = String(301 + (at % 20));
+    await register.create({ id: `baltyk-3-${room}-${at}`, name: `Temperature in ${room}`, place: [...FLOOR, room] });
+  }
+  const list = await count(async () => {
+    const { sensors, next } = await register.sensorsIn(FLOOR, { limit: SENSORS + 1 });
+    if (sensors.length !== SENSORS || next !== undefined) throw new Error(`${sensors.length} sensors were listed`);
+  });
+  const id = 'baltyk-4-401-0';
+  return [
+    await count(() => register.create({ id, name: 'Temperature in 401', place: ['Poznań', 'Bałtyk', '4', '401'] })),
+    await count(() => register.move(id, ['Poznań', 'Bałtyk', '4', '402'])),
+    await count(() => register.rename(id, 'Temperature by the window')),
+    await count(() => register.calibrate(id, '2026-11-21')),
+    await count(() => register.remove(id)),
+    list,
+  ];
+}
+
+const same = (a: readonly number[], b: readonly number[]) =>
+  a.length === b.length && a.every((one, at) => one === b[at]);
+const written = (units: readonly Units[]) => units.map(({ writeUnits }) => writeUnits);
+const read = (units: readonly Units[]) => units.map(({ readUnits }) => readUnits);
+const listOf = (values: readonly number[]) => values.map((value) => shown(value, value % 1 === 0 ? 0 : 1)).join(', ');
+
+/** What the two ways to find items by their place in a hierarchy cost, counted call by call. */
+export const hierarchies: Benchmark = {
+  name: 'hierarchies',
+  hasCounts: true,
+  async run({ say }): Promise<Section> {
+    const engine = await startEngine({ dataDir: null });
+    const { endpoint, region, credentials } = engine;
+    const tables = { entities: 'unused', derived: 'unused' };
+    const { client } = createDatabase({ endpoint, region, credentials, tables, keyStyle: 'readable' });
+    try {
+      const count = countUnits(client);
+      await client.send(new CreateTableCommand(extraItemTable('extra-item')));
+      await client.send(new CreateTableCommand(sparseIndexTable('sparse-index')));
+      const extra = await measure(extraItemRegister(client, 'extra-item'), count);
+      const sparse = await measure(sparseIndexRegister(client, 'sparse-index'), count);
+      say(`write units: ${listOf(written(sparse))}, with an extra item ${listOf(written(extra))}`);
+      const [extraList = 0, sparseList = 0] = [extra, sparse].map((units) => units.at(-1)?.readUnits);
+      return {
+        title: 'Places in a hierarchy: an extra item or a sparse index',
+        rows: [
+          {
+            what: `write units of a sparse index: ${OPERATIONS.slice(0, -1).join(', ')}`,
+            bar: `${listOf(WRITES_BY_RULE.sparse.slice(0, -1))}: AWS's rules`,
+            measured: listOf(written(sparse).slice(0, -1)),
+            against: `an extra item: ${listOf(written(extra).slice(0, -1))}`,
+            holds: same(written(sparse), WRITES_BY_RULE.sparse) && same(written(extra), WRITES_BY_RULE.extra),
+          },
+          {
+            what: 'read units before the same writes',
+            bar: 'none',
+            measured: listOf(read(sparse).slice(0, -1)),
+            against: `an extra item: ${listOf(read(extra).slice(0, -1))}`,
+            holds:
+              same(read(sparse).slice(0, -1), READS_BEFORE.sparse) &&
+              same(read(extra).slice(0, -1), READS_BEFORE.extra),
+          },
+          {
+            what: `read units of a list of ${SENSORS} sensors, one Query`,
+            bar: 'fewer than an extra item read consistently',
+            measured: shown(sparseList),
+            against: `an extra item: ${shown(extraList)}, or ${shown(extraList / 2)} read as an index is`,
+            holds: sparse.at(-1)?.calls === 1 && extra.at(-1)?.calls === 1 && sparseList < extraList,
+          },
+        ],
+        text: [
+          table([
+            ['', 'extra item: calls', 'write units', 'read units', 'sparse index: calls', 'write units', 'read units'],
+            ...OPERATIONS.map((operation, at) => [
+              operation,
+              ...[extra[at], sparse[at]].flatMap((units) =>
+                units === undefined ? [] : [units.calls, shown(units.writeUnits, 0), shown(units.readUnits)],
+              ),
+            ]),
+          ]),
+          '',
+          "Write units of a transaction are AWS's, 2 for each item under 1 KB; DynamoDB Local reports",
+          `${listOf(extra.slice(0, -1).map(({ reportedWriteUnits }) => reportedWriteUnits))} for the extra item. All else is as it reports it.`,
+          'docs/hierarchies.md says what follows.',
+        ].join('\n'),
+      };
+    } finally {
+      client.destroy();
+      await engine.close();
+    }
+  },
+};

@@ -1,0 +1,46 @@
+import { defineEntity, derive } from 'cellport/keys';
+
+import type { Sensor } from './register.js';
+
+// The outermost name is the partition, so that no city is read for another; the rest is compared from its beginning.
+const derived = {
+  outermost: derive({ place: 'list' }, ({ place }) => place[0]),
+  inner: derive({ place: 'list' }, ({ place }) => place.slice(1)),
+};
+
+/** A sensor, and its entry in the sparse index: none where it hangs nowhere. */
+export const SENSOR = defineEntity({
+  name: 'sensor',
+  key: { pk: 'sensor::{id}', sk: 'self' },
+  indexes: { place: { attributes: { pk: 'ppk', sk: 'psk' }, pk: 'place::{outermost?}', sk: '{inner*}::{id}' } },
+  derived,
+});
+
+/** The same entry as an item of its own. */
+export const PLACE_ENTRY = defineEntity({
+  name: 'placeEntry',
+  key: { pk: 'place::{outermost}', sk: '{inner*}::{id}' },
+  derived,
+});
+
+/** Two spellings of one name are one: `ń` may be one character of Unicode, or `n` and an accent. */
+export const normalised = (place: readonly string[]): readonly string[] => place.map((name) => name.normalize('NFC'));
+
+/** The key condition of all entries at a place and inside it, by the names of the attributes that hold their keys. */
+export function placeCondition(place: readonly [string, ...string[]], pk: string, sk: string) {
+  const [outermost = '', ...inner] = normalised(place);
+  const partition = { ':pk': PLACE_ENTRY.pk.format({ outermost }) };
+  if (inner.length === 0) return { KeyConditionExpression: `${pk} = :pk`, ExpressionAttributeValues: partition };
+  // On whole names: `A::1::` to `A::1:;` holds no `A::12::`.
+  const { from, to } = PLACE_ENTRY.sk.rangeUnder({ inner });
+  return {
+    KeyConditionExpression: `${pk} = :pk AND ${sk} BETWEEN :from AND :to`,
+    ExpressionAttributeValues: { ...partition, ':from': from, ':to': to },
+  };
+}
+
+/** The sensor that an entry with these keys tells of. */
+export function listedSensor(pk: unknown, sk: unknown, name: unknown): Sensor[] {
+  const parts = PLACE_ENTRY.parse({ pk: String(pk), sk: String(sk) });
+  return parts ? [{ id: parts.id, name: String(name), place: [parts.outermost, ...parts.inner] }] : [];
+}
