@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 
+import { consistency } from './consistency.js';
 import { dynamodbGeo } from './dynamodb-geo.js';
 import { fieldFigures } from './field-figures.js';
 import { growth } from './growth.js';
@@ -24,6 +25,7 @@ const ALL: readonly Benchmark[] = [
   http,
   fieldFigures,
   liveChanges,
+  consistency,
   hierarchies,
   load,
 ];

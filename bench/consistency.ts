@@ -1,0 +1,233 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { type Engine, startEngine } from '../src/engine/start.js';
+import { randomFrom } from '../test/support/random.js';
+import { type Measured, said, startMeasured } from './http/processes.js';
+import { quantile, shown, table } from './rig/statistics.js';
+import type { Benchmark, Section } from './section.js';
+
+/** Maps of each case, in which two markers are made one after the other. */
+const MAPS = 20;
+const SEED = 5;
+const POLL_MS = 5;
+/** A change that is not seen by then is an error. */
+const PATIENCE_MS = 30_000;
+/** Degrees from the middle of a map to its edges. */
+const SIZE = 0.02;
+
+const QUERY = `query ($id: ID!, $building: [String!]!, $bounds: BoundsInput!) {
+  marker(id: $id) { key }
+  viewport(bounds: $bounds, zoom: 14) { markers(collection: "lag") { nodes { key } } count(collection: "lag") }
+  collection(key: "lag") { markersIn(place: $building) { nodes { key } } places(under: $building) { count } }
+}`;
+
+/** What one question shows of a new marker. */
+interface Shown {
+  readonly marker: boolean;
+  readonly markersIn: boolean;
+  readonly viewport: boolean;
+  readonly count: boolean;
+  readonly places: boolean;
+}
+
+type What = keyof Shown;
+const WHAT: readonly What[] = ['marker', 'markersIn', 'viewport', 'count', 'places'];
+const TITLES: Readonly<Record<What, string>> = {
+  marker: '`marker(id)`',
+  markersIn: '`markersIn`',
+  viewport: 'markers of a viewport',
+  count: '`count` of a viewport',
+  places: '`places`',
+};
+
+interface Server {
+  readonly process: Measured;
+  readonly url: string;
+}
+
+async function startServer({ endpoint, region, credentials }: Engine): Promise<Server> {
+  const process = startMeasured(['--import', 'tsx', 'src/cli/main.ts', 'serve'], {
+    PORT: '0',
+    CELLPORT_ENGINE: 'aws',
+    AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+    AWS_REGION: region,
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+  });
+  const [, url = ''] = await said(process, /Serving +(http:\/\/\S+)/);
+  return { process, url };
+}
+
+async function ask<T>({ url }: Server, query: string, variables: object = {}): Promise<T> {
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ query, variables }),
+  });
+  const { data, errors } = (await response.json()) as { data: T; errors?: readonly { message: string }[] };
+  if (errors !== undefined) throw new Error(errors[0]?.message);
+  return data;
+}
+
+interface Answer {
+  readonly marker: object | null;
+  readonly viewport: { readonly markers: { readonly nodes: readonly object[] }; readonly count: number };
+  readonly collection: {
+    readonly markersIn: { readonly nodes: readonly object[] };
+    readonly places: readonly { readonly count: number }[];
+  };
+}
+
+/** A map of its own, in which nothing is yet. */
+interface Trial {
+  readonly building: string;
+  readonly position: { readonly lng: number; readonly lat: number };
+  readonly bounds: object;
+}
+
+/** What is to be seen there: so many markers, with this one among them. */
+interface Wanted {
+  readonly id: string;
+  readonly count: number;
+}
+
+function trials(maps: number): readonly Trial[] {
+  const random = randomFrom(SEED);
+  return Array.from({ length: maps }, (_, at) => {
+    const position = { lng: -100 + (at % 30) * 5 + random(), lat: -40 + Math.floor(at / 30) * 5 + random() };
+    const { lng, lat } = position;
+    const bounds = { west: lng - SIZE, south: lat - SIZE, east: lng + SIZE, north: lat + SIZE };
+    return { building: `B${at}`, position, bounds };
+  });
+}
+
+async function look(server: Server, { building, bounds }: Trial, { id, count }: Wanted): Promise<Shown> {
+  const variables = { id, building: [building], bounds };
+  const { marker, viewport, collection } = await ask<Answer>(server, QUERY, variables);
+  return {
+    marker: marker !== null,
+    markersIn: collection.markersIn.nodes.length === count,
+    viewport: viewport.markers.nodes.length === count,
+    count: viewport.count === count,
+    places: collection.places[0]?.count === count,
+  };
+}
+
+/** Milliseconds from the answer to a write until a server shows it, 0 where its first answer does. */
+type Delays = Readonly<Record<What, number[]>>;
+const noDelays = (): Delays => ({ marker: [], markersIn: [], viewport: [], count: [], places: [] });
+
+async function watch(server: Server, trial: Trial, wanted: Wanted, written: number, delays: Delays): Promise<void> {
+  const waiting = new Set<What>(WHAT);
+  for (let first = true; waiting.size > 0; first = false) {
+    const shown = await look(server, trial, wanted);
+    const after = performance.now() - written;
+    if (after > PATIENCE_MS) throw new Error(`${[...waiting].join(', ')} did not show ${wanted.id}`);
+    for (const what of waiting) {
+      if (!shown[what]) continue;
+      waiting.delete(what);
+      delays[what].push(first ? 0 : after);
+    }
+    if (waiting.size > 0) await sleep(POLL_MS);
+  }
+}
+
+interface Case {
+  readonly title: string;
+  readonly writer: Server;
+  readonly asked: Server;
+}
+
+/** What the first marker of a map took to show, and what a second one beside it. */
+interface Found {
+  readonly first: Delays;
+  readonly second: Delays;
+}
+
+/** Each case has its share of the maps: makes a marker there, asks until all is shown, and then the next one. */
+async function measure(cases: readonly Case[], all: readonly Trial[]): Promise<readonly Found[]> {
+  const found = cases.map((): Found => ({ first: noDelays(), second: noDelays() }));
+  for (const [at, trial] of all.entries()) {
+    const { writer, asked } = cases[at % cases.length] ?? {};
+    const into = found[at % cases.length];
+    if (writer === undefined || asked === undefined || into === undefined) continue;
+    const { building, position } = trial;
+    for (const [count, delays] of [into.first, into.second].entries()) {
+      const key = `${building}-${count}`;
+      const wanted = { id: `marker::lag::${key}`, count: count + 1 };
+      // The map was looked at before, by somebody who now edits it.
+      await look(asked, trial, wanted);
+      const input = { collection: 'lag', key, position, place: [building, '1'] };
+      await ask(writer, 'mutation ($input: CreateMarkerInput!) { createMarker(input: $input) { id } }', { input });
+      await watch(asked, trial, wanted, performance.now(), delays);
+    }
+  }
+  return found;
+}
+
+const late = (values: readonly number[]) => values.filter((value) => value > 0).length;
+const figure = (values: readonly number[]) =>
+  late(values) === 0 ? 'at once' : `${shown(quantile(values, 0.5), 0)} / ${shown(quantile(values, 0.99), 0)}`;
+
+/** What shows a write how soon: on the server that made it, and on another one. */
+export const consistency: Benchmark = {
+  name: 'consistency',
+  hasCounts: false,
+  async run({ say }): Promise<Section> {
+    const engine = await startEngine({ dataDir: null });
+    const servers: Server[] = [];
+    try {
+      // The first one keeps the counts.
+      const keeper = await startServer(engine);
+      servers.push(keeper);
+      const follower = await startServer(engine);
+      servers.push(follower);
+      await ask(keeper, 'mutation { createCollection(input: { key: "lag", name: "Lag", code: "La" }) { id } }');
+      // Longer than changes of before the start are waited for: from now on what is read is kept.
+      await sleep(12_000);
+      const cases: readonly Case[] = [
+        { title: 'the one that wrote, which keeps the counts', writer: keeper, asked: keeper },
+        { title: 'the one that wrote, another keeps the counts', writer: follower, asked: follower },
+        { title: 'the keeper of the counts, another wrote', writer: follower, asked: keeper },
+        { title: 'another one, the keeper of the counts wrote', writer: keeper, asked: follower },
+      ];
+      const maps = MAPS * cases.length;
+      const found = await measure(cases, trials(maps));
+      const delays = found.flatMap(({ first, second }) => [first, second]);
+      for (const what of WHAT) say(`${what}: ${delays.map((each) => figure(each[what])).join('; ')}`);
+      const missed = delays.reduce((sum, each) => sum + late(each.marker), 0);
+      return {
+        title: 'Read your writes: how soon a new marker is shown',
+        rows: [
+          {
+            what: `first answers of \`marker(id)\` without the marker, of ${2 * maps}`,
+            bar: 'none',
+            measured: String(missed),
+            against: 'a consistent read',
+            holds: missed === 0,
+          },
+        ],
+        text: [
+          table([
+            ['asked', 'the new marker is', ...WHAT.map((what) => TITLES[what])],
+            ...cases.flatMap(({ title }, at) =>
+              (['first', 'second'] as const).map((which) => [
+                title,
+                which === 'first' ? 'alone in its map' : 'beside another',
+                ...WHAT.map((what) => figure(found[at]?.[which][what] ?? [])),
+              ]),
+            ),
+          ]),
+          '',
+          'Milliseconds from the answer to `createMarker` until an answer shows the marker, p50 / p99; "at once" is the first',
+          'answer after it. Two servers over one DynamoDB Local, whose indexes do not lag; on AWS what reads an index lags by',
+          'it. The map was asked for before each write. One answer asks for all five, the next one 5 ms later.',
+        ].join('\n'),
+      };
+    } finally {
+      for (const { process } of servers) await process.stop();
+      await engine.close();
+    }
+  },
+};
