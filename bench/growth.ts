@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 
 import { chart } from './rig/chart.js';
-import { keysIn, scan, wired } from './rig/measure-views.js';
+import type { Collection } from '../src/model/collection.js';
+import { type MeasuredView, entryBytes, keysIn, measureView, scan, wired } from './rig/measure-views.js';
 import { type View, viewOf, viewsAbout } from './rig/places.js';
 import { type BenchMarker, pointsAroundCities } from './rig/points.js';
 import { type Rig, startRig } from './rig/rig.js';
@@ -40,7 +41,6 @@ async function isAnswered(ask: () => Promise<unknown>): Promise<boolean> {
 }
 
 async function measureSize(rig: Rig, count: number, views: readonly View[]): Promise<Size> {
-  await rig.fill('points', pointsAroundCities(count, SEED));
   const ask = ({ bounds, zoom }: View) => rig.ask(AUTO, { collection: 'points', bounds, zoom });
   let refused = 0;
   const queries: number[] = [];
@@ -60,6 +60,36 @@ async function measureSize(rig: Rig, count: number, views: readonly View[]): Pro
     readUnits.push(wire.readUnits);
   }
   return { markers: count, refused, queries: mean(queries), readUnits: mean(readUnits), p50: quantile(times, 0.5) };
+}
+
+/** Maps that hold at most so many markers are held against their floor. */
+const MOST_INSIDE = 2_000;
+
+/** The markers of maps against the least that reading them can cost, as on the cities. */
+async function againstFloor(rig: Rig, collection: Collection, markers: readonly BenchMarker[], views: readonly View[]) {
+  const measured: MeasuredView[] = [];
+  for (const view of views) {
+    const inside = scan(markers, view);
+    if (inside.length === 0 || inside.length > MOST_INSIDE) continue;
+    const sizes = inside.map((marker) => entryBytes(rig, collection, marker));
+    measured.push(await measureView(rig, collection.key, view, sizes));
+  }
+  const queries = measured.map(({ known }) => known.queries);
+  const row = (what: string, value: number, most: number, digits: number, against = ''): Row => ({
+    what,
+    bar: `at most ${most}`,
+    measured: shown(value, digits),
+    against,
+    holds: value <= most,
+  });
+  const over = (state: 'cold' | 'known') => mean(measured.map((view) => view[state].readUnits / view.floor));
+  const where = `${measured.length} maps of ${markers.length.toLocaleString('en')} points`;
+  return [
+    row(`Query calls for the markers of ${where}, cells known, mean`, mean(queries), 5, 1),
+    row('the same, p90', quantile(queries, 0.9), 8, 0),
+    row('read units for the same, over the floor', over('known'), 1.6, 2, 'floor 1'),
+    row('the same for a map never seen before', over('cold'), 1.9, 2, 'floor 1'),
+  ];
 }
 
 /** The map about a place that holds nearest to so many markers, by halving the zooms. */
@@ -176,19 +206,24 @@ async function draw(rig: Rig, collection: string, view: View): Promise<void> {
 
 async function run({ quick, say }: BenchOptions): Promise<Section> {
   say('markers elsewhere');
-  const rows = await elsewhere();
+  const rows = [...(await elsewhere())];
   const sizes: Size[] = [];
   const counted: Counted[] = [];
   if (!quick) {
     const views = viewsAbout([...pointsAroundCities(SIZES[0] ?? 0, SEED)], 120, SEED);
-    for (const count of SIZES) {
+    // The largest first: the others take a moment.
+    for (const count of SIZES.toReversed()) {
       say(`${count.toLocaleString('en')} markers`);
       const rig = await startRig();
       try {
-        sizes.push(await measureSize(rig, count, views));
+        const collection = await rig.fill('points', pointsAroundCities(count, SEED));
+        say('measuring');
+        sizes.unshift(await measureSize(rig, count, views));
         if (count !== SIZES.at(-1)) continue;
+        const markers = [...pointsAroundCities(count, SEED)];
+        rows.push(...(await againstFloor(rig, collection, markers, views)));
         say('exact counts');
-        counted.push(...(await exactCounts(rig, [...pointsAroundCities(count, SEED)])));
+        counted.push(...(await exactCounts(rig, markers)));
       } finally {
         await rig.close();
       }
