@@ -15,7 +15,7 @@ export interface PageInput {
 }
 
 /** A marker of a page. Its cursor is written when it is asked for: most maps ask for the markers alone. */
-export class MarkerEdge {
+class MarkerEdge {
   readonly node: MapMarker;
   readonly #list: string;
   readonly #place: Place;
@@ -82,6 +82,15 @@ export async function readPage(context: MapContext, list: MarkerList, input: Pag
     // One more tells whether there is a next page.
     wanted: first + 1,
   });
+  return pageOf(name, found, { first, isFirst, ended, cutAt });
+}
+
+/** What was found, which may be more than a page holds, as a page of the list of this name. */
+export function pageOf(
+  name: string,
+  found: readonly Placed[],
+  { first, isFirst, ended, cutAt }: { first: number; isFirst: boolean; ended: boolean; cutAt: Place | undefined },
+): MarkerPage {
   const edges = found.slice(0, first).map((placed) => new MarkerEdge(name, placed));
   const full = found.length > first;
   const last = edges.at(-1)?.cursor ?? null;

@@ -5,8 +5,8 @@ import { compareBytes } from '../loaders/byte-order.js';
 import type { Collection } from '../model/collection.js';
 import type { PlaceCount } from '../model/place.js';
 import type { MapContext } from './context.js';
-import { listName, readCursor, writeCursor } from './cursor.js';
-import { MarkerEdge, type MarkerPage, type PageInput, readWhole } from './page.js';
+import { listName, readCursor } from './cursor.js';
+import { type MarkerPage, type PageInput, pageOf, readWhole } from './page.js';
 
 function readNames(place: readonly string[]): [string, ...string[]] {
   const [outermost, ...inner] = readPlace('place', place);
@@ -47,20 +47,8 @@ export async function markersInPlace(
     reached = next;
     ended = next === undefined;
   }
-  const edges = [...found.values()]
-    .slice(0, first)
-    .map(({ sortKey, marker }) => new MarkerEdge(list, { place: sortKey, marker }));
-  const full = found.size > first;
-  const last = edges.at(-1)?.cursor ?? null;
-  return {
-    edges,
-    pageInfo: {
-      hasNextPage: full || !ended,
-      hasPreviousPage: !isFirst,
-      startCursor: edges[0]?.cursor ?? null,
-      endCursor: full || reached === undefined ? last : writeCursor(list, reached),
-    },
-  };
+  const placed = Array.from(found.values(), ({ sortKey, marker }) => ({ place: sortKey, marker }));
+  return pageOf(list, placed, { first, isFirst, ended, cutAt: reached });
 }
 
 const ADVICE = 'page through markersIn instead';
