@@ -23,12 +23,10 @@ const verdict = ({ holds }: Row) => (holds === undefined ? '' : holds ? 'holds' 
 function body(name: string, { title, rows, text }: Section): string {
   const machine = `${cpus().length} cores (${cpus()[0]?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`;
   const when = new Date().toISOString().slice(0, 10);
-  const figures = table([
-    ['what', 'measured', 'against', 'bar', ''],
-    ...rows.map((row) => [row.what, row.measured, row.against, row.bar, verdict(row)]),
-  ]);
+  const lines = rows.map((row) => [row.what, row.measured, row.against, row.bar, verdict(row)]);
+  const figures = rows.length === 0 ? [] : [table([['what', 'measured', 'against', 'bar', ''], ...lines])];
   const command = `\`npm run bench -- ${name}\`, ${when}, ${machine}, DynamoDB Local 3.3.0 in memory.`;
-  return [begins(name), `## ${title}`, command, figures, text, END].join('\n\n');
+  return [begins(name), `## ${title}`, command, ...figures, text, END].join('\n\n');
 }
 
 /** Puts sections into docs/benchmarks.md, each in place of what an earlier run wrote under its name. */

@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 
 import { encode } from '../../src/geo/geohash.js';
 import { cellAt, viewportCells } from '../../src/map/cells.js';
 import { collectionCount, collectionMarkers } from '../../src/map/collection.js';
+import { viewportAuto } from '../../src/map/content.js';
 import { viewportCount } from '../../src/map/count.js';
 import { viewportMarkers } from '../../src/map/markers.js';
 import type { PageInput, MarkerPage } from '../../src/map/page.js';
@@ -14,32 +13,15 @@ import type { Marker } from '../../src/model/marker.js';
 import { deleteMarker, updateMarker } from '../../src/store/marker-changes.js';
 import { type MarkerWrite, createMarker, createMarkers } from '../../src/store/markers.js';
 import { newCall } from '../../src/store/meter.js';
-import { createConsumer } from '../../src/stream/consumer.js';
-import { countedCells, countedPlaces, storedCells, storedPlaces, streamParts } from '../stream/support.js';
+import { mortalConsumer } from '../stream/kill/mortal.js';
+import { countedCells, countedPlaces, storedCells, storedPlaces, untilRead } from '../stream/support.js';
 import { randomFrom } from '../support/random.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 import { NOW, bruteInside, makeCollection, requestContext } from './fixture.js';
 
 const db = await testDatabase();
-const stop = new AbortController();
-const consumer = createConsumer(streamParts(db));
-let running: Promise<void>;
-beforeAll(() => {
-  running = consumer.run(stop.signal);
-});
-afterAll(async () => {
-  stop.abort();
-  await running;
-});
-
-async function caughtUp(): Promise<void> {
-  const from = performance.now() + 300;
-  for (;;) {
-    const { behindMs } = consumer.status();
-    if (behindMs !== undefined && performance.now() - behindMs >= from) return;
-    await sleep(20);
-  }
-}
+const consumer = mortalConsumer(db);
+afterAll(() => consumer.kill());
 
 const SPOTS = [
   { lng: 16.93, lat: 52.41 },
@@ -63,7 +45,11 @@ async function all(page: (input: PageInput) => Promise<MarkerPage>): Promise<str
   }
 }
 
-test('after parallel clients have made, changed, moved and deleted markers at random, every question agrees with a model', async () => {
+const KILLS = 4;
+const seed = Number(process.env['CELLPORT_SEED'] ?? Math.floor(Math.random() * 1e9));
+
+test(`after parallel clients have made, changed, moved and deleted markers while the consumer was killed at random, every question agrees with a model (seed ${seed})`, async () => {
+  const moment = randomFrom(seed);
   const collection = await makeCollection(db, { key: 'model', name: 'Model', globalIds: true }, []);
   /** What clients were told of their writes, by the marker's life: the highest version is how it is. */
   const model = new Map<string, Marker>();
@@ -73,11 +59,11 @@ test('after parallel clients have made, changed, moved and deleted markers at ra
     if ((model.get(marker.life)?.version ?? 0) < marker.version) model.set(marker.life, marker);
   };
 
-  const client = async (seed: number): Promise<void> => {
+  const act = async (seed: number, goOn: () => boolean): Promise<void> => {
     const own = newDatabase('readable', { tables: db.tables, giveUpAfterMs: 60_000 });
     const random = randomFrom(seed);
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
-    for (let step = 0; step < 40; step += 1) {
+    while (goOn()) {
       const key = `m${Math.floor(random() * 25)}`;
       const says = { position: pick(SPOTS), place: pick(PLACES), name: pick(['a', 'b', null]) };
       const chance = random();
@@ -97,13 +83,18 @@ test('after parallel clients have made, changed, moved and deleted markers at ra
     }
     own.client.destroy();
   };
+  consumer.start();
   for (let round = 0; round < 2; round += 1) {
-    await Promise.all([1, 2, 3, 4].map((seed) => client(round * 10 + seed)));
-    await caughtUp();
+    let writing = true;
+    const clients = [1, 2, 3, 4].map((client) => act(seed + round * 10 + client, () => writing));
+    for (let kills = 0; kills < KILLS; kills += 1) await consumer.killAtWork(moment);
+    writing = false;
+    await Promise.all(clients);
+    await untilRead(db);
 
     const markers = [...model.values()].filter(({ life }) => !buried.has(life));
     expect(new Set(markers.map(({ key }) => key)).size).toBe(markers.length);
-    const keysOf = (list: readonly Marker[]) => list.map(({ key }) => key).toSorted();
+    const keysOf = (list: readonly Pick<Marker, 'key'>[]) => list.map(({ key }) => key).toSorted();
     expect(markers.length).toBeGreaterThan(5);
     const { context } = requestContext(db);
     const { loaders } = context;
@@ -140,6 +131,11 @@ test('after parallel clients have made, changed, moved and deleted markers at ra
       const found = await all((page) => viewportMarkers(requestContext(db).context, viewport, 'model', page));
       expect(found).toEqual(keysOf(inside));
       expect(await viewportCount(requestContext(db).context, viewport, 'model')).toBe(inside.length);
+      const whole = await viewportAuto(requestContext(db).context, viewport, 'model', 100);
+      expect(keysOf(whole.markers)).toEqual(keysOf(inside));
+      const parted = await viewportAuto(requestContext(db).context, viewport, 'model', 1);
+      expect(parted.total).toBe(inside.length);
+      expect(parted.mode).toBe(inside.length > 1 ? 'CLUSTERS' : 'MARKERS');
     }
     const world = readViewport({ bounds: { west: -180, south: -90, east: 180, north: 90 }, zoom: 2 });
     for (const precision of [1, 3]) {
@@ -157,4 +153,4 @@ test('after parallel clients have made, changed, moved and deleted markers at ra
     expect(await storedCells(db)).toEqual(await countedCells(db));
     expect(await storedPlaces(db)).toEqual(await countedPlaces(db));
   }
-});
+}, 300_000);

@@ -1,7 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 
 import { GEOHASH_ALPHABET } from '../../../src/geo/geohash.js';
@@ -16,10 +12,10 @@ import { newCall } from '../../../src/store/meter.js';
 import { send } from '../../../src/store/send.js';
 import { loadStreamState } from '../../../src/store/stream-state.js';
 import { NOW, requestContext } from '../../map/fixture.js';
-import { engine, testDatabase } from '../../support/test-database.js';
+import { testDatabase } from '../../support/test-database.js';
 import { createChance } from '../simulation/world.js';
 import { countedCells, countedPlaces, shown, storedCells, storedPlaces, untilRead } from '../support.js';
-import type { WorkerOptions } from './worker.js';
+import { mortalConsumer } from './mortal.js';
 
 const KILLS = 12;
 const WRITERS = 4;
@@ -30,26 +26,8 @@ const WORLD = readViewport({ bounds: { west: -180, south: -90, east: 180, north:
 
 const db = await testDatabase();
 const seed = Number(process.env['CELLPORT_SEED'] ?? Math.floor(Math.random() * 1e9));
-let child: ChildProcess | undefined;
-
-function start(): void {
-  const options: WorkerOptions = { engine: engine(), tables: db.tables };
-  child = spawn(
-    process.execPath,
-    ['--import', 'tsx', join(import.meta.dirname, 'worker.ts'), JSON.stringify(options)],
-    { stdio: ['ignore', 'ignore', 'inherit'] },
-  );
-}
-
-async function kill(): Promise<void> {
-  const dying = child;
-  if (dying === undefined || dying.exitCode !== null) return;
-  const gone = once(dying, 'exit');
-  dying.kill('SIGKILL');
-  await gone;
-}
-
-afterAll(kill);
+const consumer = mortalConsumer(db);
+afterAll(() => consumer.kill());
 
 const byName = (cells: readonly MapCell[]) =>
   Object.fromEntries(cells.map((cell) => [`${cell.collection.key}/${cell.geohash}`, shown(cell)] as const));
@@ -78,8 +56,6 @@ async function walkedPlaces(collection: Collection, under: Place = []): Promise<
   ];
 }
 
-const batchNow = async () => (await loadStreamState(db, 'cells', newCall()))?.batch ?? 0;
-
 test(`cells and places are exact after kill -9 at random moments while markers are written (seed ${seed})`, async () => {
   const chance = createChance(seed);
   const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
@@ -102,15 +78,8 @@ test(`cells and places are exact after kill -9 at random moments while markers a
     }
   }
   const writers = Array.from({ length: WRITERS }, write);
-  start();
-  for (let kills = 0; kills < KILLS; kills += 1) {
-    // Only a process that has got to work is worth killing.
-    const before = await batchNow();
-    while ((await batchNow()) === before) await sleep(10);
-    await sleep(chance.next() * 150);
-    await kill();
-    start();
-  }
+  consumer.start();
+  for (let kills = 0; kills < KILLS; kills += 1) await consumer.killAtWork(() => chance.next());
   writing = false;
   await Promise.all(writers);
   await untilRead(db);

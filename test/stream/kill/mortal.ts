@@ -1,0 +1,52 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Database } from '../../../src/store/database.js';
+import { newCall } from '../../../src/store/meter.js';
+import { loadStreamState } from '../../../src/store/stream-state.js';
+import { engine } from '../../support/test-database.js';
+import type { WorkerOptions } from './worker.js';
+
+/** A consumer in a process of its own. */
+export interface MortalConsumer {
+  start(): void;
+  /** Ends it by SIGKILL. */
+  kill(): Promise<void>;
+  /** Lets it get to work, kills it at a random moment soon after and starts the next one; `next` gives 0 to 1. */
+  killAtWork(next: () => number): Promise<void>;
+}
+
+/** A consumer of this database that can be killed while it is at work, as often as a test likes. */
+export function mortalConsumer(db: Database): MortalConsumer {
+  const options: WorkerOptions = { engine: engine(), tables: db.tables };
+  let child: ChildProcess | undefined;
+  const batchNow = async () => (await loadStreamState(db, 'cells', newCall()))?.batch ?? 0;
+  const start = () => {
+    child = spawn(
+      process.execPath,
+      ['--import', 'tsx', join(import.meta.dirname, 'worker.ts'), JSON.stringify(options)],
+      { stdio: ['ignore', 'ignore', 'inherit'] },
+    );
+  };
+  const kill = async () => {
+    const dying = child;
+    if (dying === undefined || dying.exitCode !== null) return;
+    const gone = once(dying, 'exit');
+    dying.kill('SIGKILL');
+    await gone;
+  };
+  return {
+    start,
+    kill,
+    async killAtWork(next) {
+      // Only a process that has got to work is worth killing.
+      const before = await batchNow();
+      while ((await batchNow()) === before) await sleep(10);
+      await sleep(next() * 150);
+      await kill();
+      start();
+    },
+  };
+}
