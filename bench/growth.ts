@@ -263,8 +263,9 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         ]),
       ]),
       '\n![The same maps at three sizes](growth.svg)\n',
-      'Exact counts in 1,000,000 markers. Cells inside are added up; what is cut by the edge is counted from its markers, and',
-      'that is what the units are spent on: the edge is long, and a Query for each piece of it costs half a unit at least.\n',
+      'Exact counts in 1,000,000 markers. Cells inside are added up; of those on the edge, the ones whose sums do not tell where',
+      'their markers are have to be read, and that is what the units are spent on: the edge is long, and a Query for each',
+      'place on it costs half a unit at least. While what was read stays in memory, the same count costs nothing.\n',
       table([
         ['about', 'zoom', 'count', 'right', 'nothing cached: Query calls, read units', 'cells cached'],
         ...counted.map(({ view, count, right, cold, warm }) => [

@@ -1,3 +1,4 @@
+import type { Bounds } from './bounds.js';
 import { cellBounds, center } from './geohash.js';
 import type { Point } from './point.js';
 
@@ -26,4 +27,23 @@ export function cellCentroid(geohash: string, sums: PositionSums): Point {
     lng: Math.min(east, Math.max(west, mean.lng)),
     lat: Math.min(north, Math.max(south, mean.lat)),
   };
+}
+
+/** Between which values each of some numbers from `from` to `to` must lie for them to have this sum, in units. */
+function reach(sum: number, count: number, from: number, to: number): readonly [least: number, most: number] {
+  // Each position is rounded to the nearest unit before it is added.
+  const slack = count / UNITS_PER_DEGREE;
+  const total = sum / UNITS_PER_DEGREE;
+  return [Math.max(from, total - (count - 1) * to - slack), Math.min(to, total - (count - 1) * from + slack)];
+}
+
+/**
+ * Where the markers of a cell can be at all, given their sums: a cell of one is where its marker is. Never larger than
+ * the cell, and exact to `count` millionths of a degree.
+ */
+export function markerBounds(geohash: string, { count, sumLng, sumLat }: PositionSums): Bounds {
+  const cell = cellBounds(geohash);
+  const [west, east] = reach(sumLng, count, cell.west, cell.east);
+  const [south, north] = reach(sumLat, count, cell.south, cell.north);
+  return { west, south, east, north };
 }

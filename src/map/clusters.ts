@@ -1,6 +1,8 @@
 import { type Cluster, type ClusterGrid, clusterCells, gridArea } from '../geo/clusters.js';
+import type { Cell } from '../model/cell.js';
 import type { Collection } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
+import type { BlockPlan } from '../plan/blocks.js';
 import { type MapContext, requireCollection } from './context.js';
 import { createExpansion } from './expansion.js';
 import type { MarkerFilter } from './filter.js';
@@ -84,23 +86,31 @@ async function singleMarkers(
   context: MapContext,
   collection: Collection,
   clusters: readonly Cluster[],
-  { cells, markers: known, precision }: OccupiedCells & { readonly precision: number },
+  occupied: OccupiedCells & { readonly precision: number },
 ): Promise<ReadonlyMap<string, MapMarker>> {
+  const { precision } = occupied;
   const wanted = new Set(
     clusters.filter(({ count }) => count === 1).flatMap((cluster) => cluster.cells.map(({ geohash }) => geohash)),
   );
-  const pieces = [...wanted].map((geohash) => cellRange({ geohash })).sort((a, b) => a.from - b.from);
-  const most = Math.floor(context.limits.rangesPerPage / collection.writeShards);
-  const markers =
-    known ??
-    (await readAll(context, {
-      field: 'marker',
-      collection,
-      source: fixedSource(markerRuns(pieces, cells, collection, most), collection, 0),
-      accept: (placed) => wanted.has(cellOf(placed, precision)),
-      advice: 'ask for the clusters without their markers, or for a smaller rectangle',
-    }));
+  const markers = occupied.markers ?? (await markersOfCells(context, collection, wanted, occupied));
   return new Map(markers.map((placed) => [cellOf(placed, precision), placed.marker]));
+}
+
+function markersOfCells(
+  context: MapContext,
+  collection: Collection,
+  wanted: ReadonlySet<string>,
+  { cells, plan, precision }: { readonly cells: readonly Cell[]; readonly plan: BlockPlan; readonly precision: number },
+) {
+  const pieces = Array.from(wanted, (geohash) => cellRange({ geohash })).sort((a, b) => a.from - b.from);
+  const most = Math.floor(context.limits.rangesPerPage / collection.writeShards);
+  return readAll(context, {
+    field: 'marker',
+    collection,
+    source: fixedSource(markerRuns(pieces, cells, plan, collection, most), collection, 0),
+    accept: (placed) => wanted.has(cellOf(placed, precision)),
+    advice: 'ask for the clusters without their markers, or for a smaller rectangle',
+  });
 }
 
 /** The same promise whenever it is asked for. */

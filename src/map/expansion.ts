@@ -51,9 +51,11 @@ export function createExpansion(
     }
     for (let length = occupied.precision + 1; length <= FINEST_STORED && open.size > 0; length++) {
       const parents = [...open.values()].flat().sort();
-      const blocks = await blocksUnder(context, collection, parents);
-      if (!blocks) throw tooMuch('expansionZoom', rangesPerPage, itemsPerField, ADVICE);
-      const inside = new Map(blocks.map((block) => [block.parent, cellsOfBlock(block).map(({ geohash }) => geohash)]));
+      const read = await blocksUnder(context, collection, parents);
+      if (!read) throw tooMuch('expansionZoom', rangesPerPage, itemsPerField, ADVICE);
+      const inside = new Map(
+        read.blocks.map((block) => [block.parent, cellsOfBlock(block).map(({ geohash }) => geohash)]),
+      );
       const closed = new Map<string, readonly string[]>();
       for (const [name, members] of open) {
         const parts = members.flatMap((member) => inside.get(member) ?? []);
@@ -86,7 +88,7 @@ export function createExpansion(
 async function sample(
   context: MapContext,
   collection: Collection,
-  { cells, markers, precision }: OccupiedCells & { readonly precision: number },
+  { cells, markers, plan, precision }: OccupiedCells & { readonly precision: number },
   single: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, readonly MapMarker[]>> {
   if (single.size === 0) return new Map();
@@ -112,10 +114,7 @@ async function sample(
     return new Map(await Promise.all(samples));
   }
   const pieces = [...single].map((geohash) => cellRange({ geohash })).sort((a, b) => a.from - b.from);
-  // Cells that were opened lie around their pieces: what stands between two pieces is counted by the others.
-  const opened = new Set([...single].flatMap((piece) => Array.from(piece, (_, index) => piece.slice(0, index + 1))));
-  const others = cells.filter(({ geohash }) => !opened.has(geohash));
-  const ranges = markerRuns(pieces, others, collection, Math.floor(limits.rangesPerPage / writeShards));
+  const ranges = markerRuns(pieces, cells, plan, collection, Math.floor(limits.rangesPerPage / writeShards));
   const found = await readAll(context, {
     field: 'expansionZoom',
     collection,

@@ -3,7 +3,7 @@ import { LONGEST_Z, cellBounds, columnOf, encode, latBits, lngBits, rowOf } from
 import { CellportError } from '../errors.js';
 import type { Cell, CellBlock } from '../model/cell.js';
 import type { Collection } from '../model/collection.js';
-import { planBlocks } from '../plan/blocks.js';
+import { type BlockPlan, planBlocks } from '../plan/blocks.js';
 import type { MapContext } from './context.js';
 import { NO_FIGURES, addFigures, figuresOf } from './figures.js';
 import type { MarkerFilter } from './filter.js';
@@ -12,11 +12,13 @@ import { FINEST_STORED } from './known-counts.js';
 import { areaSource } from './sources.js';
 import type { Placed } from './walk.js';
 
-/** The cells of an area that hold markers, by geohash; and the markers, where the cells were counted from them. */
-export interface OccupiedCells {
-  readonly cells: readonly Cell[];
-  readonly markers: readonly Placed[] | undefined;
-}
+/** The cells of an area that hold markers, by geohash, and what they are known by. */
+export type OccupiedCells = { readonly cells: readonly Cell[] } & Known;
+
+/** The markers that cells were counted from, or the blocks that they stand in. */
+type Known =
+  | { readonly markers: readonly Placed[]; readonly plan?: undefined }
+  | { readonly markers?: undefined; readonly plan: BlockPlan };
 
 /** The cell of this precision that a marker stands in; the place tells it up to length 10. */
 export function cellOf({ place, marker }: Placed, precision: number): string {
@@ -102,7 +104,7 @@ export async function occupiedCells(
   if (!cells || cells.length > itemsPerField) {
     throw tooMuch(field, rangesPerPage, itemsPerField, 'ask for a smaller rectangle or a lower precision');
   }
-  return { cells: cells.sort(byGeohash), markers: undefined };
+  return { cells: cells.sort(byGeohash), plan };
 }
 
 /** The same, with the finest stored cells instead where there are too many markers to count finer ones from. */

@@ -2,6 +2,8 @@ import { LONGEST_Z, toZ } from '../geo/geohash.js';
 import type { ZRange } from '../geo/ranges.js';
 import type { Cell, CellBlock } from '../model/cell.js';
 import type { Collection } from '../model/collection.js';
+import type { BlockPlan } from '../plan/blocks.js';
+import { climbBeyond } from '../plan/density.js';
 import type { MapContext } from './context.js';
 import { joinPieces } from './pieces.js';
 
@@ -20,33 +22,32 @@ export function cellRange({ geohash }: Pick<Cell, 'geohash'>): ZRange {
   return { from: toZ(hash) * size, to: (toZ(hash) + 1) * size };
 }
 
-/** How many markers stand between two places, by cells (disjoint, of any lengths) that none of them is cut by. */
-export function countsBetween(cells: readonly Cell[]): (from: number, to: number) => number {
-  const ranges = cells.map((cell) => ({ ...cellRange(cell), count: cell.count })).sort((a, b) => a.from - b.from);
-  const sums = [0];
-  for (const { count } of ranges) sums.push((sums.at(-1) ?? 0) + count);
-  const before = (place: number) => {
-    let low = 0;
-    let high = ranges.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((ranges[middle]?.from ?? 0) < place) low = middle + 1;
-      else high = middle;
-    }
-    return sums[low] ?? 0;
-  };
-  return (from, to) => before(to) - before(from);
-}
-
-/** The ranges in which to read these pieces of a collection, given what is known to stand between them. */
+/**
+ * The ranges in which to read these pieces of a collection, given cells (disjoint, of any lengths, in order or not) and
+ * the plan of the blocks that tell of all there are.
+ */
 export function markerRuns(
   pieces: readonly ZRange[],
-  known: readonly Cell[],
+  cells: readonly Cell[],
+  { length, ranges }: BlockPlan,
   { prefixLength }: Collection,
   most: number,
 ): ZRange[] {
   const partition = 32 ** (LONGEST_Z - prefixLength);
-  return joinPieces(pieces, { partition, weight: countsBetween(known), price: QUERY_IN_MARKERS, most });
+  const block = 32 ** (LONGEST_Z - length);
+  const steps = cells.map((cell) => ({ ...cellRange(cell), rise: cell.count })).sort((a, b) => a.from - b.from);
+  const before = climbBeyond(
+    steps,
+    ranges.map(({ from, to }) => ({ from: from * block, to: to * block })),
+  );
+  const weight = (from: number, to: number) => before(to) - before(from);
+  return joinPieces(pieces, { partition, weight, price: QUERY_IN_MARKERS, most });
+}
+
+/** Blocks, and the most Query calls that reading them took. */
+export interface ReadBlocks {
+  readonly blocks: readonly CellBlock[];
+  readonly calls: number;
 }
 
 /** The blocks under these parents (of one length, in order), read in few ranges; undefined where it takes too many. */
@@ -54,9 +55,9 @@ export async function blocksUnder(
   { loaders, keys, limits }: MapContext,
   collection: Collection,
   parents: readonly string[],
-): Promise<CellBlock[] | undefined> {
+): Promise<ReadBlocks | undefined> {
   const length = parents[0]?.length;
-  if (length === undefined) return [];
+  if (length === undefined) return { blocks: [], calls: 0 };
   const ranges = joinPieces(
     parents.map((parent) => ({ from: toZ(parent), to: toZ(parent) + 1 })),
     {
@@ -70,5 +71,5 @@ export async function blocksUnder(
   const asked = new Set(parents);
   const plan = { length, ranges };
   const blocks = await loaders.blocks.load({ scope: keys.scope(collection), plan, maxCalls: limits.rangesPerPage });
-  return blocks?.filter(({ parent }) => asked.has(parent));
+  return blocks && { blocks: blocks.filter(({ parent }) => asked.has(parent)), calls: ranges.length };
 }

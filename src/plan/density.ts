@@ -20,8 +20,13 @@ export interface Density {
   readonly before: (z: number) => number;
 }
 
-/** A function that never falls and runs straight within each of its steps, which are sorted and disjoint. */
-function climb(steps: readonly (ZRange & { readonly rise: number })[]): (z: number) => number {
+/** A stretch of Z-order with so many markers. */
+export interface Step extends ZRange {
+  readonly rise: number;
+}
+
+/** How many markers stand before a place, were they even within each of these steps, which are sorted and disjoint. */
+export function climb(steps: readonly Step[]): (z: number) => number {
   const heights: number[] = [0];
   for (const { rise } of steps) heights.push((heights.at(-1) ?? 0) + rise);
   return (z) => {
@@ -30,6 +35,17 @@ function climb(steps: readonly (ZRange & { readonly rise: number })[]): (z: numb
     const step = steps[index];
     return step && step.from < z ? height + (step.rise * (z - step.from)) / (step.to - step.from) : height;
   };
+}
+
+/**
+ * The same where steps are known in some stretches alone (sorted, disjoint): beside them, markers are as close together
+ * as in them on average.
+ */
+export function climbBeyond(steps: readonly Step[], stretches: readonly ZRange[]): (z: number) => number {
+  const counted = climb(steps);
+  const known = climb(stretches.map(({ from, to }) => ({ from, to, rise: to - from })));
+  const average = counted(Infinity) / known(Infinity);
+  return (z) => counted(z) + (z - known(z)) * average;
 }
 
 /** The first of these ranges that ends after a place; their number where none does. */
@@ -53,13 +69,9 @@ export function evenDensity(cover: readonly ZRange[]): Density {
   return { pieces: cover, before: (z) => (z / covered) * ASSUMED };
 }
 
-interface Occupied extends ZRange {
-  readonly rise: number;
-}
-
 /** Where the cells of some counts stand, and how many markers are before a place. */
 interface Counted {
-  readonly occupied: readonly Occupied[];
+  readonly occupied: readonly Step[];
   readonly before: (z: number) => number;
 }
 

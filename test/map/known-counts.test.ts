@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 
 import { createCellCache } from '../../src/loaders/cell-cache.js';
 import { viewportCells } from '../../src/map/cells.js';
+import { viewportCount } from '../../src/map/count.js';
 import { viewportMarkers } from '../../src/map/markers.js';
 import { readViewport } from '../../src/map/viewport.js';
 import { recordCalls } from '../support/record-calls.js';
@@ -61,4 +62,21 @@ test('coarse cells are read once for a neighbourhood, finer ones where many mark
   const bounds = { west: 20, south: 20, east: 21.5, north: 21 };
   await viewportCells(context, readViewport({ bounds, zoom: 9 }), 'places');
   expect((await look(20, 20)).queries).toBe(0);
+});
+
+test('markers that stand alone in their cells are counted without being read, as their cells tell where they are', async () => {
+  const zoom = 5;
+  for (const bounds of [
+    { west: 5.1, south: 5.1, east: 38.3, north: 38.3 },
+    { west: 20, south: 20, east: 30, north: 30 },
+  ]) {
+    const count = () =>
+      viewportCount(requestContext(db, { cellCache }).context, readViewport({ bounds, zoom }), 'places');
+    const inside = markers.filter(({ position }) => bruteInside(bounds, position)).length;
+    expect(inside).toBeGreaterThan(20);
+    expect(await count()).toBe(inside);
+    recording.reset();
+    expect(await count()).toBe(inside);
+    expect(recording.count('Query')).toBe(0);
+  }
 });
