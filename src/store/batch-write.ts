@@ -57,8 +57,8 @@ async function putTogether(
   }
 }
 
-/** Pieces of at most so many items and bytes. */
-function pieces(items: readonly Item[]): Item[][] {
+/** Items in pieces that one transaction takes. */
+export function transactionPieces(items: readonly Item[]): Item[][] {
   const made: Item[][] = [];
   let bytes = Infinity;
   for (const item of items) {
@@ -122,7 +122,7 @@ export function bulkWriter(
   const inLane = lanes(atATime);
   return async (items) => {
     const unique = [...new Map(items.map((item) => [`${String(item['pk'])}\n${String(item['sk'])}`, item])).values()];
-    const parts = together ? pieces(unique) : chunks(unique, ITEMS_IN_A_BATCH);
+    const parts = together ? transactionPieces(unique) : chunks(unique, ITEMS_IN_A_BATCH);
     await mapConcurrently(parts, atATime, (part) => inLane(() => put(database, table, part, call, options)));
   };
 }

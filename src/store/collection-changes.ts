@@ -15,6 +15,7 @@ import type { Database, Item } from './database.js';
 import { isFailure } from './failures.js';
 import { counterKey } from './marker-keys.js';
 import type { Call } from './meter.js';
+import { queryPages } from './query-pages.js';
 import { send } from './send.js';
 
 /** What a client says of a collection that is there: what is left out stays. */
@@ -100,24 +101,16 @@ export async function* everyCollection(
   state: 'in use' | 'emptying',
   call: Call,
 ): AsyncGenerator<readonly Collection[]> {
-  let after: Item | undefined;
-  do {
-    const { Items = [], LastEvaluatedKey } = await send(
-      database,
-      'query',
-      {
-        TableName: database.tables.entities,
-        KeyConditionExpression: 'pk = :pk',
-        FilterExpression: `attribute_${state === 'emptying' ? '' : 'not_'}exists(#emptying)`,
-        ExpressionAttributeNames: { '#emptying': EMPTYING },
-        ExpressionAttributeValues: { ':pk': database.keys.collectionsPartition },
-        ...(after === undefined ? {} : { ExclusiveStartKey: after }),
-      },
-      call,
-    );
-    yield Items.flatMap((item) => anyCollectionFromItem(database, item) ?? []);
-    after = LastEvaluatedKey;
-  } while (after !== undefined);
+  const request = {
+    TableName: database.tables.entities,
+    KeyConditionExpression: 'pk = :pk',
+    FilterExpression: `attribute_${state === 'emptying' ? '' : 'not_'}exists(#emptying)`,
+    ExpressionAttributeNames: { '#emptying': EMPTYING },
+    ExpressionAttributeValues: { ':pk': database.keys.collectionsPartition },
+  };
+  for await (const items of queryPages(database, request, call)) {
+    yield items.flatMap((item) => anyCollectionFromItem(database, item) ?? []);
+  }
 }
 
 const EMPTYING_JOB = 'emptying';

@@ -31,3 +31,23 @@ export async function putIfAbsent(database: Database, table: string, item: Item,
     return found !== undefined && isDeepStrictEqual(found, defined(item));
   }
 }
+
+/**
+ * Puts items that must not be there yet in one transaction; false where something stands under one of their keys, and
+ * then none is put. The SDK names its attempts, so that one that was applied and whose answer was lost is no other's.
+ */
+export async function putTogetherIfAbsent(
+  database: Database,
+  table: string,
+  items: readonly Item[],
+  call: Call,
+): Promise<boolean> {
+  const puts = items.map((item) => ({ Put: putIfAbsentRequest(table, item) }));
+  try {
+    await send(database, 'transactWrite', { TransactItems: puts }, call);
+    return true;
+  } catch (error) {
+    if (!isFailure(error, 'TransactionCanceledException')) throw error;
+    return false;
+  }
+}

@@ -4,8 +4,8 @@ import { mapConcurrently } from './concurrency.js';
 import { deleteInBulk } from './conditional-delete.js';
 import type { Database, Item } from './database.js';
 import type { Call } from './meter.js';
+import { queryPages } from './query-pages.js';
 import { readingPartitions } from './reading-removal.js';
-import { send } from './send.js';
 
 const MARKERS_AT_A_TIME = 16;
 const ENTRIES_A_PAGE = 400;
@@ -20,30 +20,19 @@ async function removeUnder(database: Database, partitions: readonly string[], ca
 /** The same for one partition that it may take. */
 async function removeIn(database: Database, pk: string, call: Call): Promise<Item | undefined> {
   let own: Item | undefined;
-  let after: Item | undefined;
-  do {
-    const { Items = [], LastEvaluatedKey } = await send(
-      database,
-      'query',
-      {
-        TableName: database.tables.entities,
-        KeyConditionExpression: 'pk = :pk',
-        ExpressionAttributeValues: { ':pk': pk },
-        ProjectionExpression: 'pk, sk, life, #of',
-        ExpressionAttributeNames: { '#of': 'of' },
-        ConsistentRead: true,
-        ...(after === undefined ? {} : { ExclusiveStartKey: after }),
-      },
-      call,
-    );
-    own ??= Items.find(({ sk }) => sk === 'self');
-    await deleteInBulk(
-      database,
-      Items.filter(({ sk }) => sk !== 'self'),
-      call,
-    );
-    after = LastEvaluatedKey;
-  } while (after !== undefined);
+  const request = {
+    TableName: database.tables.entities,
+    KeyConditionExpression: 'pk = :pk',
+    ExpressionAttributeValues: { ':pk': pk },
+    ProjectionExpression: 'pk, sk, life, #of',
+    ExpressionAttributeNames: { '#of': 'of' },
+    ConsistentRead: true,
+  };
+  for await (const items of queryPages(database, request, call)) {
+    own ??= items.find(({ sk }) => sk === 'self');
+    const others = items.filter(({ sk }) => sk !== 'self');
+    await deleteInBulk(database, others, call);
+  }
   return own;
 }
 
@@ -59,24 +48,17 @@ export async function removePartition(
   call: Call,
 ): Promise<number> {
   const index = geoIndexOf(collection.geoSlot);
+  const request = {
+    TableName: database.tables.entities,
+    IndexName: index,
+    KeyConditionExpression: '#pk = :pk',
+    ExpressionAttributeNames: { '#pk': INDEXES[index].pk },
+    ExpressionAttributeValues: { ':pk': pk },
+    Limit: ENTRIES_A_PAGE,
+  };
   let removed = 0;
-  let after: Item | undefined;
-  do {
-    const { Items = [], LastEvaluatedKey } = await send(
-      database,
-      'query',
-      {
-        TableName: database.tables.entities,
-        IndexName: index,
-        KeyConditionExpression: '#pk = :pk',
-        ExpressionAttributeNames: { '#pk': INDEXES[index].pk },
-        ExpressionAttributeValues: { ':pk': pk },
-        Limit: ENTRIES_A_PAGE,
-        ...(after === undefined ? {} : { ExclusiveStartKey: after }),
-      },
-      call,
-    );
-    const names = Items.flatMap(
+  for await (const items of queryPages(database, request, call)) {
+    const names = items.flatMap(
       (item) => database.keys.parseMarker({ pk: String(item['pk']), sk: String(item['sk']) }) ?? [],
     );
     const own = await mapConcurrently(names, MARKERS_AT_A_TIME, ({ key }) =>
@@ -85,7 +67,6 @@ export async function removePartition(
     const there = own.filter((item) => item !== undefined);
     await deleteInBulk(database, there, call);
     removed += there.length;
-    after = LastEvaluatedKey;
-  } while (after !== undefined);
+  }
   return removed;
 }

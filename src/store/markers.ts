@@ -2,10 +2,10 @@ import { CellportError, badInput } from '../errors.js';
 import type { Collection } from '../model/collection.js';
 import type { Marker } from '../model/marker.js';
 import { type BatchGetOptions, batchGet } from './batch-get.js';
-import { bulkWriter } from './batch-write.js';
+import { bulkWriter, transactionPieces } from './batch-write.js';
 import { mapConcurrently } from './concurrency.js';
 import type { Change } from './conditional-change.js';
-import { putIfAbsent } from './conditional-put.js';
+import { putIfAbsent, putTogetherIfAbsent } from './conditional-put.js';
 import type { Database, Item } from './database.js';
 import { type MarkerInput, markerFromBase, newMarkerItem } from './marker-item.js';
 import { checkKeyGiven, takeKeys } from './marker-keys.js';
@@ -78,6 +78,16 @@ export interface CreatedMarkers {
   readonly failures: readonly MarkerFailure[];
 }
 
+/** What `make` gives, or the fault of a client that it throws. */
+function orFault<T>(make: () => T): T | CellportError {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof CellportError) return error;
+    throw error;
+  }
+}
+
 /** What is wrong with each input, undefined where nothing is. Of several with one key the first is right. */
 function faultsOf(
   database: Database,
@@ -87,12 +97,8 @@ function faultsOf(
 ): (CellportError | undefined)[] {
   const seen = new Set<unknown>();
   return inputs.map((input) => {
-    try {
-      checkInput(database, collection, input, now);
-    } catch (error) {
-      if (error instanceof CellportError) return error;
-      throw error;
-    }
+    const fault = orFault(() => checkInput(database, collection, input, now));
+    if (fault !== undefined) return fault;
     // Not left to the condition: which of two concurrent writes comes first would be chance.
     if (collection.idStrategy === 'GIVEN' && seen.has(input.key)) return conflict(collection, input.key);
     seen.add(input.key);
@@ -102,7 +108,8 @@ function faultsOf(
 
 /**
  * Creates up to 500 markers, each by a conditional write of its own: one that fails takes no other with it and is named
- * by its index. Of several inputs with one key the first is created. Where the collection counts its markers, one write
+ * by its index. Of several inputs with one key the first is created. (Where each write waits for a disk, as on the embedded
+ * engine, those that can are put together.) Where the collection counts its markers, one write
  * takes the numbers of all. When DynamoDB throttles or is away even after retries, what was not yet tried fails with the
  * same code at once, so that the call ends. Throws BAD_USER_INPUT for more than 500 before anything is written.
  */
@@ -123,22 +130,42 @@ export async function createMarkers(
   const named = inputs.map((input, index) =>
     faults[index] === undefined && next ? { ...input, key: next.next().value } : input,
   );
+  const items = named.map(
+    (input, index): Item | CellportError =>
+      faults[index] ?? orFault(() => newMarkerItem(database, collection, input, now)),
+  );
   let gaveUp: CellportError | undefined;
-  async function create(input: MarkerInput, index: number): Promise<MarkerWrite | CellportError> {
-    const fault = faults[index] ?? gaveUp;
-    if (fault !== undefined) return fault;
+  async function attempt(put: () => Promise<boolean>): Promise<boolean | CellportError> {
+    if (gaveUp !== undefined) return gaveUp;
     try {
-      const item = newMarkerItem(database, collection, input, now);
-      const put = await putIfAbsent(database, database.tables.entities, item, call);
-      if (!put) return conflict(collection, input.key);
-      return { before: undefined, after: item, marker: asMarker(database, item, collection) };
+      return await put();
     } catch (error) {
       if (!(error instanceof CellportError) || call.signal?.aborted === true) throw error;
       if (error.code === 'THROTTLED' || error.code === 'UNAVAILABLE') gaveUp = error;
       return error;
     }
   }
-  const results = await mapConcurrently(named, PUTS_AT_A_TIME, create);
+  const table = database.tables.entities;
+  const there = new Set<Item>();
+  if (database.waitsForDisk) {
+    // Each commit waits for the disk: those that go together wait once.
+    const all = items.filter((item): item is Item => !(item instanceof CellportError));
+    for (const piece of transactionPieces(all)) {
+      const put = await attempt(() => putTogetherIfAbsent(database, table, piece, call));
+      if (put === true) for (const item of piece) there.add(item);
+    }
+  }
+  const results = await mapConcurrently(
+    items,
+    PUTS_AT_A_TIME,
+    async (item, index): Promise<MarkerWrite | CellportError> => {
+      if (item instanceof CellportError) return item;
+      const put = there.has(item) || (await attempt(() => putIfAbsent(database, table, item, call)));
+      if (put instanceof CellportError) return put;
+      if (!put) return conflict(collection, named[index]?.key);
+      return { before: undefined, after: item, marker: asMarker(database, item, collection) };
+    },
+  );
   return {
     written: results.filter((result): result is MarkerWrite => !(result instanceof CellportError)),
     failures: results.flatMap((result, index) =>

@@ -1,7 +1,7 @@
 import type { Place, PlaceCount } from '../model/place.js';
-import type { Database, Item } from './database.js';
+import type { Database } from './database.js';
 import type { Call } from './meter.js';
-import { send } from './send.js';
+import { queryPages } from './query-pages.js';
 
 /**
  * The places of the next level below a place that have markers, in the order of their keys; undefined where the level has
@@ -15,30 +15,21 @@ export async function readPlaceCounts(
   const { keys, tables } = database;
   const found: PlaceCount[] = [];
   let items = 0;
-  let after: Item | undefined;
-  do {
-    const { Items = [], LastEvaluatedKey } = await send(
-      database,
-      'query',
-      {
-        TableName: tables.derived,
-        KeyConditionExpression: 'pk = :pk',
-        ExpressionAttributeValues: { ':pk': keys.placesPartition(scope, under) },
-        Limit: most + 1 - items,
-        ...(after === undefined ? {} : { ExclusiveStartKey: after }),
-      },
-      call,
-    );
-    items += Items.length;
+  const request = {
+    TableName: tables.derived,
+    KeyConditionExpression: 'pk = :pk',
+    ExpressionAttributeValues: { ':pk': keys.placesPartition(scope, under) },
+  };
+  for await (const page of queryPages(database, request, call, most + 1)) {
+    items += page.length;
     if (items > most) return undefined;
-    for (const { pk, sk, n } of Items) {
+    for (const { pk, sk, n } of page) {
       const place = keys.parsePlaceCount({ pk: String(pk), sk: String(sk) })?.place;
       const name = place?.at(-1);
       // Below zero: the counts have missed something, and say that they are not exact.
       if (place === undefined || name === undefined || typeof n !== 'number' || n <= 0) continue;
       found.push({ name, place, count: n });
     }
-    after = LastEvaluatedKey;
-  } while (after !== undefined);
+  }
   return found;
 }

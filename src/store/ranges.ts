@@ -2,8 +2,6 @@ import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 
 import { INDEXES } from '../keys/indexes.js';
 import type { Database, Item } from './database.js';
-import type { Call } from './meter.js';
-import { send } from './send.js';
 
 /** Items of one partition of an index, or of the cells, between two sort keys, both included. */
 export interface StoredRange {
@@ -35,26 +33,4 @@ export function rangeRequest(
     ...(consistent === true ? { ConsistentRead: true } : {}),
     ...(after === undefined ? {} : { ExclusiveStartKey: after }),
   };
-}
-
-/**
- * All items of a range in the order of their sort keys, page by page as DynamoDB gives them (up to 1 MB each, some of
- * them empty), until the range or the limit ends. A page is asked for when the one before it has been taken.
- */
-export async function* readRange(
-  database: Database,
-  range: StoredRange,
-  call: Call,
-): AsyncGenerator<readonly Item[], void, undefined> {
-  let left = range.limit ?? Infinity;
-  let after: Item | undefined;
-  do {
-    const limit = Number.isFinite(left) ? left : undefined;
-    const page = await send(database, 'query', rangeRequest(database, { ...range, limit }, after), call);
-    const items = page.Items ?? [];
-    left -= items.length;
-    after = page.LastEvaluatedKey;
-    yield items;
-    // Only the missing key ends a range: a page may be empty and still not be the last.
-  } while (after !== undefined && left > 0);
 }

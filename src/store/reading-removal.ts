@@ -1,11 +1,11 @@
 import { CellportError } from '../errors.js';
-import type { PartitionRange } from '../keys/keyspace.js';
 import type { Collection } from '../model/collection.js';
 import { bucketsDown, expiredUpTo, latestInstant } from '../model/reading.js';
 import { readItem } from './conditional-change.js';
 import { deleteInBulk } from './conditional-delete.js';
 import type { Database, Item } from './database.js';
 import type { Call } from './meter.js';
+import { queryAll, queryPages } from './query-pages.js';
 import { send } from './send.js';
 
 const KIND = 'readings';
@@ -58,33 +58,22 @@ async function removeFrom(
   most: number,
   call: Call,
 ): Promise<number | undefined> {
+  const request = {
+    TableName: database.tables.entities,
+    // The marker's own item sorts after all that stands under it.
+    KeyConditionExpression: 'pk = :pk AND sk < :self',
+    ExpressionAttributeValues: { ':pk': pk, ':self': 'self' },
+    ProjectionExpression: 'pk, sk, #of',
+    ExpressionAttributeNames: { '#of': 'of' },
+    Limit: Math.min(most, AT_ONCE),
+  };
   let found = 0;
-  let after: Item | undefined;
-  do {
+  for await (const items of queryPages(database, request, call)) {
+    const own = items.filter(({ of }) => of === life || of === undefined);
+    await deleteInBulk(database, own, call);
+    found += items.length;
     if (found >= most) return undefined;
-    const { Items = [], LastEvaluatedKey } = await send(
-      database,
-      'query',
-      {
-        TableName: database.tables.entities,
-        // The marker's own item sorts after all that stands under it.
-        KeyConditionExpression: 'pk = :pk AND sk < :self',
-        ExpressionAttributeValues: { ':pk': pk, ':self': 'self' },
-        ProjectionExpression: 'pk, sk, #of',
-        ExpressionAttributeNames: { '#of': 'of' },
-        Limit: Math.min(most, AT_ONCE),
-        ...(after === undefined ? {} : { ExclusiveStartKey: after }),
-      },
-      call,
-    );
-    await deleteInBulk(
-      database,
-      Items.filter(({ of }) => of === life || of === undefined),
-      call,
-    );
-    found += Items.length;
-    after = LastEvaluatedKey;
-  } while (after !== undefined);
+  }
   return found;
 }
 
@@ -128,27 +117,6 @@ export async function forget(database: Database, reminder: Item, call: Call): Pr
   await deleteInBulk(database, [reminder], call);
 }
 
-async function remindersOf(database: Database, { pk, from, to }: PartitionRange, call: Call): Promise<Item[]> {
-  const found: Item[] = [];
-  let after: Item | undefined;
-  do {
-    const { Items = [], LastEvaluatedKey } = await send(
-      database,
-      'query',
-      {
-        TableName: database.tables.entities,
-        KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-        ExpressionAttributeValues: { ':pk': pk, ':from': from, ':to': to },
-        ...(after === undefined ? {} : { ExclusiveStartKey: after }),
-      },
-      call,
-    );
-    found.push(...Items);
-    after = LastEvaluatedKey;
-  } while (after !== undefined);
-  return found;
-}
-
 /**
  * Removes what processes that ended too early have left of the readings of deleted markers of a collection. `now`, in
  * milliseconds since 1970, leaves alone what a request may still be about; Infinity nothing.
@@ -159,8 +127,14 @@ export async function removeLeftReadings(
   now: number,
   call: Call,
 ): Promise<void> {
-  const { keys } = database;
-  for (const reminder of await remindersOf(database, keys.jobs(keys.scope(collection), KIND), call)) {
+  const { keys, tables } = database;
+  const { pk, from, to } = keys.jobs(keys.scope(collection), KIND);
+  const request = {
+    TableName: tables.entities,
+    KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+    ExpressionAttributeValues: { ':pk': pk, ':from': from, ':to': to },
+  };
+  for (const reminder of await queryAll(database, request, call)) {
     if (now - Date.parse(String(reminder['at'])) < REQUEST_LASTS_MS) continue;
     const marker = await readItem(database, keys.marker(keys.scope(collection), String(reminder['key'])), call);
     // A marker of this life that is still there was not deleted, and keeps its readings.

@@ -4,6 +4,7 @@ import { putInBulk } from './batch-write.js';
 import type { Database } from './database.js';
 import { isFailure } from './failures.js';
 import type { Call } from './meter.js';
+import { queryAll } from './query-pages.js';
 import { send } from './send.js';
 
 /** How far one shard of the stream is complete. */
@@ -137,22 +138,11 @@ export async function putSetAside(
 /** All records that were set aside, in the order of their sequence numbers. */
 export async function listSetAside(database: Database, consumer: string, call: Call): Promise<SetAsideRecord[]> {
   const { pk, from, to } = database.keys.setAsidePartition(consumer);
-  const found: SetAsideRecord[] = [];
-  let after: Record<string, unknown> | undefined;
-  do {
-    const { Items = [], LastEvaluatedKey } = await send(
-      database,
-      'query',
-      {
-        TableName: database.tables.derived,
-        KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-        ExpressionAttributeValues: { ':pk': pk, ':from': from, ':to': to },
-        ...(after === undefined ? {} : { ExclusiveStartKey: after }),
-      },
-      call,
-    );
-    found.push(...Items.map(({ pk: _pk, sk: _sk, ...record }) => record as unknown as SetAsideRecord));
-    after = LastEvaluatedKey;
-  } while (after !== undefined);
-  return found;
+  const request = {
+    TableName: database.tables.derived,
+    KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+    ExpressionAttributeValues: { ':pk': pk, ':from': from, ':to': to },
+  };
+  const items = await queryAll(database, request, call);
+  return items.map(({ pk: _pk, sk: _sk, ...record }) => record as unknown as SetAsideRecord);
 }

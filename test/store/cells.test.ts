@@ -4,9 +4,9 @@ import { GEOHASH_ALPHABET } from '../../src/geo/geohash.js';
 import type { Figures } from '../../src/model/cell.js';
 import { readBlocks } from '../../src/store/apply-blocks.js';
 import { blockFromItem, getBlocks } from '../../src/store/cells.js';
-import type { Item } from '../../src/store/database.js';
 import { newCall } from '../../src/store/meter.js';
-import { readRange } from '../../src/store/ranges.js';
+import { queryAll } from '../../src/store/query-pages.js';
+import { rangeRequest } from '../../src/store/ranges.js';
 import { send } from '../../src/store/send.js';
 import { addCells } from '../support/add-cells.js';
 import { injectFaults } from '../support/faults.js';
@@ -86,9 +86,8 @@ describe.each([
   test('is found by a range over its neighbours of the same length, and by no other', async () => {
     for (const parent of ['g00', 'g0z', 'gzz', 'g0', 'g0z0', 'h00']) await apply(parent, 1, { d: 1 });
     const { pk, from, to } = database.keys.cellRange(scope, 'g00', 'gzz');
-    const items: Item[] = [];
-    for await (const page of readRange(database, { index: 'cells', pk, from, to, consistent: true }, newCall()))
-      items.push(...page);
+    const range = rangeRequest(database, { index: 'cells', pk, from, to, consistent: true });
+    const items = await queryAll(database, range, newCall());
     expect(items.map((item) => blockFromItem(database.keys, item)?.parent)).toEqual(['g00', 'g0z', 'gzz']);
   });
 

@@ -10,7 +10,8 @@ import { MAX_ITEM_BYTES, itemBytes } from '../../src/store/item-size.js';
 import { type MarkerInput, mapMarkerFromIndex, markerFromBase, newMarkerItem } from '../../src/store/marker-item.js';
 import { createMarker, createMarkers, getMarkers, putMarkersInBulk } from '../../src/store/markers.js';
 import { newCall } from '../../src/store/meter.js';
-import { readRange } from '../../src/store/ranges.js';
+import { queryAll } from '../../src/store/query-pages.js';
+import { rangeRequest } from '../../src/store/ranges.js';
 import { send } from '../../src/store/send.js';
 import { injectFaults } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
@@ -54,9 +55,8 @@ async function indexed(db: Database, collection: Collection): Promise<Item[]> {
   const found: Item[] = [];
   for (const pk of db.keys.geoPartitions(scope, prefix, collection.writeShards)) {
     const { from, to } = db.keys.geoSortRange(collection.prefixLength, hash, hash);
-    for await (const page of readRange(db, { index: `geo${collection.geoSlot}`, pk, from, to }, newCall())) {
-      found.push(...page);
-    }
+    const range = rangeRequest(db, { index: `geo${collection.geoSlot}`, pk, from, to });
+    found.push(...(await queryAll(db, range, newCall())));
   }
   return found;
 }

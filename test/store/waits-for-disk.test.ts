@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { readBlocks, replaceBlocks } from '../../src/store/apply-blocks.js';
 import { createCollection } from '../../src/store/collections.js';
 import { newMarkerItem } from '../../src/store/marker-item.js';
-import { getMarkers, putMarkersInBulk } from '../../src/store/markers.js';
+import { createMarkers, getMarkers, putMarkersInBulk } from '../../src/store/markers.js';
 import { newCall } from '../../src/store/meter.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';
@@ -57,4 +57,26 @@ it('where each write waits for a disk, blocks are replaced together, and one by 
     newCall(),
   );
   expect(blocks.map(({ batch }) => batch)).toEqual([2, 1]);
+});
+
+it('where each write waits for a disk, markers are created together, and one by one where one of them is there already', async () => {
+  const collection = await createCollection(db, { key: 'many', name: 'Many' }, now, newCall());
+  const inputs = (from: number, count: number) =>
+    Array.from({ length: count }, (_, at) => ({ key: `k${from + at}`, position: { lng: 1, lat: 2 } }));
+  calls.reset();
+  const first = await createMarkers(db, collection, inputs(0, 250), now, newCall());
+  expect([first.written.length, first.failures.length]).toEqual([250, 0]);
+  expect(calls.count('TransactWriteItems')).toBe(3);
+  expect(calls.count()).toBe(3);
+
+  const second = await createMarkers(db, collection, inputs(249, 200), now, newCall());
+  expect(second.written.map(({ marker }) => marker.key)).toEqual(inputs(250, 199).map(({ key }) => key));
+  expect(second.failures).toMatchObject([{ index: 0, code: 'CONFLICT' }]);
+  const found = await getMarkers(
+    db,
+    inputs(0, 449).map(({ key }) => ({ collection, key })),
+    newCall(),
+    { consistent: true },
+  );
+  expect(found.filter((marker) => marker !== null)).toHaveLength(449);
 });

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Item } from '../../src/store/database.js';
 import { putInBulk } from '../../src/store/batch-write.js';
 import { newCall } from '../../src/store/meter.js';
-import { type StoredRange, readRange } from '../../src/store/ranges.js';
+import { queryPages } from '../../src/store/query-pages.js';
+import { type StoredRange, rangeRequest } from '../../src/store/ranges.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 
@@ -29,26 +30,28 @@ async function keysOf(pages: AsyncIterable<readonly Item[]>): Promise<unknown[]>
   return found;
 }
 
-describe('a range', () => {
+describe('the range of a Query', () => {
   test('is read to its end over pages of 1 MB, in order', async () => {
     const call = newCall();
-    expect(await keysOf(readRange(database, all, call))).toEqual(entries.map(({ gskA }) => gskA));
+    expect(await keysOf(queryPages(database, rangeRequest(database, all), call))).toEqual(
+      entries.map(({ gskA }) => gskA),
+    );
     expect(call.meter.queries).toBeGreaterThan(2);
     expect(call.meter.itemsReturned).toBe(entries.length);
   });
 
   test('includes both of its bounds and nothing beyond them', async () => {
-    expect(await keysOf(readRange(database, { ...all, from: name(7), to: name(9) }, newCall()))).toEqual([
-      name(7),
-      name(8),
-      name(9),
-    ]);
-    expect(await keysOf(readRange(database, { ...all, pk: 'another' }, newCall()))).toEqual([]);
+    expect(
+      await keysOf(queryPages(database, rangeRequest(database, { ...all, from: name(7), to: name(9) }), newCall())),
+    ).toEqual([name(7), name(8), name(9)]);
+    expect(await keysOf(queryPages(database, rangeRequest(database, { ...all, pk: 'another' }), newCall()))).toEqual(
+      [],
+    );
   });
 
   test('ends at its limit, over pages too', async () => {
     const call = newCall();
-    expect(await keysOf(readRange(database, { ...all, limit: 500 }, call))).toEqual(
+    expect(await keysOf(queryPages(database, rangeRequest(database, all), call, 500))).toEqual(
       entries.slice(0, 500).map(({ gskA }) => gskA),
     );
     expect(call.meter.itemsScanned).toBe(500);
@@ -63,12 +66,12 @@ describe('a range', () => {
         ? { Items: [], Count: 0, ScannedCount: 0, LastEvaluatedKey: input['ExclusiveStartKey'] }
         : ask({ ...input, Limit: 100 });
     });
-    expect(await keysOf(readRange(db, all, newCall()))).toHaveLength(entries.length);
+    expect(await keysOf(queryPages(db, rangeRequest(db, all), newCall()))).toHaveLength(entries.length);
   });
 
   test('asks for no page before the one ahead of it was taken', async () => {
     const call = newCall();
-    for await (const page of readRange(database, all, call)) {
+    for await (const page of queryPages(database, rangeRequest(database, all), call)) {
       expect(page.length).toBeGreaterThan(0);
       break;
     }
@@ -78,6 +81,8 @@ describe('a range', () => {
   test('fails as a whole where one of its pages fails', async () => {
     const db = client();
     injectFaults(db, 'Query', [undefined, ...Array<'refused'>(20).fill('refused')]);
-    await expect(keysOf(readRange(db, all, newCall()))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(keysOf(queryPages(db, rangeRequest(db, all), newCall()))).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+    });
   });
 });
