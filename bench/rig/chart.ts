@@ -30,6 +30,8 @@ export async function chart(points: readonly Point[]): Promise<string> {
       encode: {
         enter: { x: { value: index * (WIDTH + GAP) }, width: { value: WIDTH }, height: { signal: 'height' } },
       },
+      // The lines of the grid are as long as this says.
+      signals: [{ name: 'width', value: WIDTH }],
       title: { text: title, fontSize: 12, anchor: 'start' },
       scales: [
         {
