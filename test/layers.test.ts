@@ -17,7 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   stream: ['store', 'keys', 'geo', 'model'],
   live: ['stream', 'store', 'keys', 'geo', 'model'],
   jobs: ['store', 'keys', 'geo', 'model'],
-  ingest: ['map', 'store', 'keys', 'geo', 'model'],
+  ingest: ['map', 'plan', 'store', 'keys', 'geo', 'model'],
   graphql: ['map', 'loaders', 'live', 'store', 'objects', 'keys', 'geo', 'model'],
   http: ['graphql', 'map', 'model'],
   engine: [],
