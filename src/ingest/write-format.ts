@@ -26,7 +26,7 @@ export function featureOf({ key, position, name, category, place, properties }: 
 
 /** A cell of a table, quoted as in RFC 4180 where it has to be. */
 function cell(text: string): string {
-  return /[",\r\n]|^[\s\ufeff]|[\s\ufeff]$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** A marker as a line of a table with OWN_COLUMNS. */

@@ -2,8 +2,11 @@ import { createServer, request, type Server } from 'node:http';
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
+import { exportFile } from '../../src/cli/export.js';
+import type { ExportOptions } from '../../src/cli/program.js';
+import { readConfig } from '../../src/config.js';
 import { createCollection } from '../../src/store/collections.js';
 import { newMarkerItem } from '../../src/store/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/markers.js';
@@ -41,16 +44,17 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-function start(args: readonly string[], at = endpoint) {
-  return runCli(args, {
-    CELLPORT_DATA_DIR: join(folder, 'data'),
-    CELLPORT_TABLE: database.tables.entities,
-    AWS_ENDPOINT_URL_DYNAMODB: at,
-    AWS_REGION: region,
-    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-  });
-}
+const settings = (at = endpoint) => ({
+  CELLPORT_DATA_DIR: join(folder, 'data'),
+  CELLPORT_TABLE: database.tables.entities,
+  AWS_ENDPOINT_URL_DYNAMODB: at,
+  AWS_REGION: region,
+  AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+});
+
+const start = (args: readonly string[], at = endpoint, env: Readonly<Record<string, string>> = {}) =>
+  runCli(args, { ...settings(at), ...env });
 
 async function outcome(...args: string[]) {
   const run = start(args);
@@ -105,22 +109,46 @@ describe('cellport export', () => {
   });
 
   test('says what is wrong before it reads', async () => {
-    const wrong: [string[], RegExp][] = [
-      [['--collection', 'places'], /--format must be given/],
-      [['--collection', 'places', '--out', 'places.txt'], /\.geojson.*--format/],
-      [['--collection', 'places', '--format', 'xml'], /geojson, ndjson, csv/],
-      [['--collection', 'places', '--format', 'csv', '--bounds', '0,10,1,5'], /--bounds.south/],
-      [['--collection', 'places', '--format', 'csv', '--out', folder], /a file, not a folder/],
+    const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = settings();
+    vi.stubEnv('AWS_ACCESS_KEY_ID', AWS_ACCESS_KEY_ID);
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', AWS_SECRET_ACCESS_KEY);
+    const config = readConfig({}, settings());
+    const wrong: [Omit<ExportOptions, 'collection'>, RegExp][] = [
+      [{}, /--format must be given/],
+      [{ out: 'places.txt' }, /\.geojson.*--format/],
+      [{ format: 'csv', bounds: [0, 10, 1, 5] }, /--bounds.south/],
+      [{ format: 'csv', out: folder }, /a file, not a folder/],
     ];
-    const outcomes = await Promise.all(wrong.map(([args]) => outcome('export', ...args)));
-    expect(outcomes.map(({ code }) => code)).toEqual(wrong.map(() => 2));
-    for (const [at, { output }] of outcomes.entries()) expect(output).toMatch(wrong[at]?.[1] ?? /never/);
-    const missing = await outcome('export', '--collection', 'nowhere', '--format', 'csv');
-    expect(missing).toMatchObject({
-      code: 1,
-      output: expect.stringContaining('there is no collection "nowhere"'),
-      out: '',
-    });
+    for (const [options, message] of wrong) {
+      await expect(exportFile(config, { collection: 'places', ...options })).rejects.toMatchObject({
+        code: 'BAD_USER_INPUT',
+        message: expect.stringMatching(message),
+      });
+    }
+    const path = join(folder, 'nowhere.csv');
+    await expect(exportFile(config, { collection: 'nowhere', out: path })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect((await readdir(folder)).filter((name) => name !== 'data')).toEqual([]);
+    vi.unstubAllEnvs();
+  });
+
+  test('finds by the cells what is spread over more partitions than can be looked into, if it may keep them', async () => {
+    const input = { key: 'spread', name: 'Spread', prefixLength: 5 };
+    const spread = await createCollection(database, input, NOW, newCall());
+    const items = Array.from({ length: 40 }, (_, index) =>
+      newMarkerItem(database, spread, { key: `k${index}`, position: { lng: index * 4, lat: index } }, NOW),
+    );
+    await putMarkersInBulk(database, items, newCall());
+    const args = ['export', '--collection', 'spread', '--format', 'ndjson'];
+    const alone = start(args, endpoint, { CELLPORT_CONSUMER: 'off' });
+    expect(await alone.ended).toBe(1);
+    expect(alone.output()).toMatch(/too many partitions.*cellport recount/);
+    const { code, out } = await outcome(...args);
+    expect(code).toBe(0);
+    const keys = out
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { id: string }).id);
+    expect(keys.toSorted()).toEqual(Array.from({ length: 40 }, (_, index) => `k${index}`).toSorted());
   });
 
   test('leaves nothing behind where it is stopped, and a file that was there as it was', async () => {
