@@ -137,6 +137,28 @@ ${EXIT_CODES}`,
     });
 
   program
+    .command('export')
+    .description('Write the markers of a collection to a file that import reads again')
+    .requiredOption('-c, --collection <key>', 'the collection')
+    .addOption(
+      new Option('-b, --bounds <west,south,east,north>', 'only what lies in this rectangle, in degrees').argParser(
+        bounds,
+      ),
+    )
+    .addOption(
+      new Option('--format <format>', 'the format; where left out, the name of the file tells').choices(FILE_FORMATS),
+    )
+    .option('-o, --out <file>', 'the file, which is there when it is complete (standard output)')
+    .addHelpText(
+      'after',
+      `
+GeoJSON and NDJSON hold a feature a line, CSV the columns key, lng, lat, name, category, place and properties (JSON).
+Readings and the settings of the collection are not exported. docs/formats.md has the formats.
+${EXIT_CODES}`,
+    )
+    .action(async (options: ExportOptions) => (await import('./export.js')).exportFile(await config(), options));
+
+  program
     .command('recount')
     .description('Count all markers anew and put the cells right; ends a gap in the stream')
     .option('--check', 'change nothing; fail where a cell is not what it has to be')
@@ -240,6 +262,13 @@ export interface ImportOptions {
   readonly mapProperty?: readonly string[];
   readonly prefixLength?: number;
   readonly writeShards?: number;
+}
+
+export interface ExportOptions {
+  readonly collection: string;
+  readonly bounds?: readonly [west: number, south: number, east: number, north: number];
+  readonly format?: FileFormat;
+  readonly out?: string;
 }
 
 export interface PlanOptions extends KeyOptions {

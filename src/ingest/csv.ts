@@ -3,6 +3,7 @@ import { type CellportError, badInput } from '../errors.js';
 import { chunks } from '../store/concurrency.js';
 import { NOT_UTF8, decodeUtf8 } from './bytes.js';
 import { readLines, type Line } from './lines.js';
+import { isOwnTable, markerOfCells } from './own-table.js';
 import { placeOf } from './place.js';
 import {
   FIELD_NAMES,
@@ -23,7 +24,7 @@ const DELIMITERS = [',', ';', '\t', '|'] as const;
 type Delimiter = (typeof DELIMITERS)[number];
 
 /** A record may go on over lines inside quotes, up to this many bytes; what goes on longer lacks a closing quote. */
-const LONGEST_RECORD = 1024 * 1024;
+const LONGEST_RECORD = 4 * 1024 * 1024;
 /** How many records are parsed in one call, and how many bytes of them at most. */
 const BATCH = 500;
 const BATCH_BYTES = 1024 * 1024;
@@ -188,6 +189,9 @@ export type TableKind<C> = (columns: readonly string[], delimiter: Delimiter) =>
 const markerTable =
   (path: string, options: ReadOptions): TableKind<Content> =>
   (columns, delimiter) => {
+    if (isOwnTable(columns) && options.keyField === undefined) {
+      return (cells) => ({ marker: markerOfCells(cells, (cell) => degrees(cell, delimiter)) });
+    }
     const map = mapColumns(path, columns, options);
     return (cells) => ({ marker: markerOfFields(fieldsOf(cells, columns, map, delimiter), map, options) });
   };

@@ -6,6 +6,18 @@ const LONG_NUMBER = /\d{16}/;
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 const WHOLE_NUMBER = /^-?\d+$/;
 
+/** JSON.stringify that writes a bigint as the whole number it is. */
+export function writeExactly(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // Only bigints make it throw: what comes from the database has no circles.
+  }
+  const mark = `${randomUUID()}:`;
+  const marked = JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? `${mark}${part}` : part));
+  return marked.replace(new RegExp(`"${mark}(-?\\d+)"`, 'g'), '$1');
+}
+
 /**
  * JSON.parse that never changes a whole number: one that a JavaScript number cannot hold comes as a bigint, with all its
  * digits, so that ids stay what they are and other uses can refuse it. Throws SyntaxError as JSON.parse does.

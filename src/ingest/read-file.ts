@@ -29,7 +29,7 @@ const READERS = { geojson: geojsonReader, ndjson: ndjsonReader, csv: csvReader }
 export function formatOf(path: string): FileFormat {
   const format = BY_EXTENSION[extname(path).toLowerCase()];
   if (format === undefined) {
-    throw badInput('file', path, `named ${Object.keys(BY_EXTENSION).join(', ')}, or imported with --format`);
+    throw badInput('file', path, `named ${Object.keys(BY_EXTENSION).join(', ')}, or told by --format`);
   }
   return format;
 }

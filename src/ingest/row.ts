@@ -94,9 +94,39 @@ export function without(fields: Fields, used: readonly (string | undefined)[]): 
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !used.includes(name)));
 }
 
+/** The member of a Feature that holds a marker's name, category and place where they are not among its properties. */
+export const OWN_MEMBER = 'cellport';
+
+/** A name or category in that member, in which an empty text is one. */
+function ownLabel(field: string, value: unknown): string | null {
+  if (value === undefined || value === null || typeof value === 'string') return value ?? null;
+  throw new RowFault(`the ${field} in its member ${OWN_MEMBER} is not a text`);
+}
+
+/** What a Feature says of its marker beside key and position. Throws RowFault. */
+function contentOfFeature(
+  own: unknown,
+  properties: Fields,
+): Pick<MarkerRow, 'name' | 'category' | 'place' | 'properties'> {
+  if (isFields(own)) {
+    const { name, category, place = [] } = own;
+    const names = placeIn(place);
+    if (names === undefined) throw new RowFault(`the place in its member ${OWN_MEMBER} is no list of texts`);
+    return { name: ownLabel('name', name), category: ownLabel('category', category), place: names, properties };
+  }
+  const place = placeIn(properties['place']);
+  return {
+    name: label('name', properties['name']),
+    category: label('category', properties['category']),
+    place,
+    properties: without(properties, ['name', 'category', ...(place === undefined ? [] : ['place'])]),
+  };
+}
+
 /**
  * A marker from a GeoJSON Feature: its `id` is the key, `name` and `category` come from its properties, the rest are
- * properties. An altitude is left out. Throws RowFault.
+ * properties. Where it has a member `cellport`, as `export` writes it, that tells name, category and place, and all
+ * properties are properties. An altitude is left out. Throws RowFault.
  */
 export function markerOfFeature(feature: unknown, { keyField }: ReadOptions): MarkerRow {
   if (!isFields(feature) || feature['type'] !== 'Feature') throw new RowFault('it is no GeoJSON Feature');
@@ -109,14 +139,10 @@ export function markerOfFeature(feature: unknown, { keyField }: ReadOptions): Ma
   if (!Array.isArray(coordinates) || coordinates.length < 2) throw new RowFault('its Point has no coordinates');
   const properties = feature['properties'] ?? {};
   if (!isFields(properties)) throw new RowFault('its properties are no object');
-  const place = placeIn(properties['place']);
   return {
     key: keyField === undefined ? keyText('id', feature['id']) : keyText(keyField, properties[keyField]),
     position: { lng: coordinates[0] as unknown, lat: coordinates[1] as unknown },
-    name: label('name', properties['name']),
-    category: label('category', properties['category']),
-    properties: without(properties, ['name', 'category', ...(place === undefined ? [] : ['place'])]),
-    place,
+    ...contentOfFeature(feature[OWN_MEMBER], properties),
   };
 }
 

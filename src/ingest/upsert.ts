@@ -20,7 +20,7 @@ const FRUITLESS_TRIES = 120;
 const ROUNDS = 10;
 
 /** Repeats work that may be repeated while DynamoDB throttles or is away, for about two minutes. */
-async function patiently<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+export async function patiently<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {
       return await work();

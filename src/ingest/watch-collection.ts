@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { CellportError, notFound } from '../errors.js';
@@ -26,6 +27,8 @@ export async function watchCollection(database: Database, collection: Collection
   const stopped = new AbortController();
   const gone = new AbortController();
   const signal = AbortSignal.any([gone.signal, ...(call.signal === undefined ? [] : [call.signal])]);
+  // Every write under way listens to it.
+  setMaxListeners(0, signal);
   const watched = { ...call, signal };
 
   async function look(): Promise<void> {

@@ -5,9 +5,9 @@ import { emptyingJob, releaseCollection } from '../store/collection-changes.js';
 import { mapConcurrently } from '../store/concurrency.js';
 import { removePartition } from '../store/marker-removal.js';
 import { type Call, newCall } from '../store/meter.js';
+import { type Prefixes, allPrefixes, hasFewPartitions, occupiedPrefixes } from '../store/partition-prefixes.js';
 import { removeLeftReadings } from '../store/reading-removal.js';
 import { type OwnJob, type Sightings, type Worker, doJob } from './lease.js';
-import { type Prefixes, allPrefixes, hasFewPartitions, occupiedPrefixes } from './prefixes.js';
 
 export interface EmptyingOptions {
   readonly worker: Worker;

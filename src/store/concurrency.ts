@@ -44,6 +44,33 @@ export function lanes(limit: number): <T>(work: () => Promise<T>) => Promise<T> 
   };
 }
 
+/**
+ * The results of `work` over items that come one after the other, in their order. Of items that are begun and not taken
+ * yet there are never more than `limit`, and none is asked for before one of them is taken. Whoever stops early waits
+ * until what has begun is over.
+ */
+export async function* mapAhead<T, R>(
+  items: Iterable<T> | AsyncIterable<T>,
+  limit: number,
+  work: (item: T) => Promise<R>,
+): AsyncGenerator<R, void, undefined> {
+  const begun: Promise<R>[] = [];
+  try {
+    for await (const item of items) {
+      const result = work(item);
+      // Thrown when its turn comes, not before.
+      result.catch(() => undefined);
+      begun.push(result);
+      if (begun.length < limit) continue;
+      yield await (begun[0] as Promise<R>);
+      void begun.shift();
+    }
+    for (; begun.length > 0; void begun.shift()) yield await (begun[0] as Promise<R>);
+  } finally {
+    await Promise.allSettled(begun);
+  }
+}
+
 /** The list in pieces of `size`, the last one shorter. */
 export function chunks<T>(list: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>

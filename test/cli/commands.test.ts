@@ -12,7 +12,7 @@ async function outcome(...args: string[]): Promise<{ code: number | null; output
 
 describe('the command line', () => {
   it('explains itself and every command, with its exit codes', async () => {
-    const commands = [[], ['serve'], ['import'], ['table'], ['keys'], ['plan']];
+    const commands = [[], ['serve'], ['import'], ['export'], ['table'], ['keys'], ['plan']];
     const helps = await Promise.all(commands.map((command) => outcome(...command, '--help')));
     for (const { code, output } of helps) {
       expect(code).toBe(0);

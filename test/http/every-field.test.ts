@@ -20,6 +20,7 @@ import { getCollections } from '../../src/store/collections.js';
 import { newCall } from '../../src/store/meter.js';
 import { addCells } from '../support/add-cells.js';
 import { testDatabase } from '../support/test-database.js';
+import { expectRfc7946 } from '../support/rfc7946.js';
 import { type LiveServer, fillCells, startServer } from './live-server.js';
 
 /** Three together in Berlin, one in Hamburg, one on the antimeridian. */
@@ -247,6 +248,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     expect(data.markerByGlobalId).toEqual({ id });
     expect(data.node).toEqual({ __typename: 'Marker', ...marker });
     expect(data.marker).toEqual(marker);
+    expectRfc7946(JSON.stringify(data.marker.geojson));
     expect(data.collection.marker).toEqual(marker);
     expect(data.nodes).toEqual([
       { __typename: 'Marker', id },
@@ -304,6 +306,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
       features: expect.arrayContaining([expect.objectContaining({ type: 'Feature' })]),
     });
     expect(viewport.features.features).toHaveLength(3);
+    expectRfc7946(JSON.stringify(viewport.features));
     expect(viewport.plan.ranges.length).toBeGreaterThan(0);
     for (const range of viewport.plan.ranges) expect(range.from <= range.to).toBe(true);
   });

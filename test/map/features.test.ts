@@ -3,6 +3,8 @@ import { expect, test } from 'vitest';
 
 import { markerFeature, markerFeatureText } from '../../src/map/features.js';
 import { JsonText, spliced, stringify } from '../../src/map/json-text.js';
+import { awkwardMarker } from '../ingest/awkward-markers.js';
+import { expectRfc7946 } from '../support/rfc7946.js';
 
 const textOf = (value: unknown) => new JsonText(Buffer.from(JSON.stringify(value)));
 const written = (value: unknown) => String(spliced(stringify(value)));
@@ -23,6 +25,16 @@ test('a feature written as a text is the one written from objects, letter by let
         expect(markerFeatureText(one, properties)).toBe(JSON.stringify(markerFeature(one, properties)));
       },
     ),
+  );
+});
+
+test('the feature of a marker is what RFC 7946 has, whatever is in the marker', () => {
+  fc.assert(
+    fc.property(awkwardMarker, (one) => {
+      const text = markerFeatureText({ ...marker, ...one }, one.properties);
+      expectRfc7946(text);
+      expect(JSON.parse(text).geometry.coordinates).toEqual([one.position.lng, one.position.lat]);
+    }),
   );
 });
 

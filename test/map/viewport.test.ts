@@ -16,6 +16,7 @@ import { type Recording, recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';
 import { LAYOUTS, bruteCells, bruteInside, makeCollection, realMarkers, requestContext } from './fixture.js';
 import { randomFrom } from '../support/random.js';
+import { expectRfc7946 } from '../support/rfc7946.js';
 
 const MARKERS = realMarkers(250);
 const databases = { readable: await testDatabase('readable'), compact: await testDatabase('compact') };
@@ -219,7 +220,9 @@ describe.each(LAYOUTS)('a viewport of the collection $key', ({ style, ...input }
         expect(auto.markers.map(({ key }) => key).toSorted()).toEqual(
           inside.length <= limit ? inside.map(({ key }) => key).toSorted() : [],
         );
-        const { features } = JSON.parse((await viewportFeatures(context, view, input.key, limit)).text);
+        const { text } = await viewportFeatures(context, view, input.key, limit);
+        expectRfc7946(text);
+        const { features } = JSON.parse(text);
         expect(features.length).toBeLessThanOrEqual(limit);
         expect(features.length).toBe(inside.length <= limit ? inside.length : features.length);
       }),

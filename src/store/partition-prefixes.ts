@@ -1,10 +1,10 @@
 import { fromZ } from '../geo/geohash.js';
 import { LONGEST_BLOCK } from '../model/cell.js';
 import type { Collection } from '../model/collection.js';
-import { getBlocks } from '../store/cells.js';
-import { chunks } from '../store/concurrency.js';
-import type { Database } from '../store/database.js';
-import type { Call } from '../store/meter.js';
+import { getBlocks } from './cells.js';
+import { chunks } from './concurrency.js';
+import type { Database } from './database.js';
+import type { Call } from './meter.js';
 
 const CHARACTERS = 32;
 const BLOCKS_AT_A_TIME = 1_000;

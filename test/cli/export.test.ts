@@ -1,0 +1,175 @@
+import { createServer, request, type Server } from 'node:http';
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+import { exportFile } from '../../src/cli/export.js';
+import type { ExportOptions } from '../../src/cli/program.js';
+import { readConfig } from '../../src/config.js';
+import { createCollection } from '../../src/store/collections.js';
+import { newMarkerItem } from '../../src/store/marker-item.js';
+import { putMarkersInBulk } from '../../src/store/markers.js';
+import { newCall } from '../../src/store/meter.js';
+import { runCli } from '../support/run-cli.js';
+import { engine, testDatabase } from '../support/test-database.js';
+
+const NOW = '2026-11-21T10:00:00.000Z';
+const database = await testDatabase();
+const { endpoint, region, credentials } = engine();
+
+let folder = '';
+let proxy: Server | undefined;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cellport-export-'));
+  const collection = await createCollection(
+    database,
+    { key: 'places', name: 'Places', prefixLength: 0 },
+    NOW,
+    newCall(),
+  );
+  const items = Array.from({ length: 700 }, (_, index) =>
+    newMarkerItem(
+      database,
+      collection,
+      { key: `k${index}`, position: { lng: (index % 360) - 180, lat: (index % 170) - 85 }, properties: { index } },
+      NOW,
+    ),
+  );
+  await putMarkersInBulk(database, items, newCall());
+});
+afterAll(async () => {
+  proxy?.closeAllConnections();
+  proxy?.close();
+  await rm(folder, { recursive: true });
+});
+
+const settings = (at = endpoint) => ({
+  CELLPORT_DATA_DIR: join(folder, 'data'),
+  CELLPORT_TABLE: database.tables.entities,
+  AWS_ENDPOINT_URL_DYNAMODB: at,
+  AWS_REGION: region,
+  AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+});
+
+const start = (args: readonly string[], at = endpoint, env: Readonly<Record<string, string>> = {}) =>
+  runCli(args, { ...settings(at), ...env });
+
+async function outcome(...args: string[]) {
+  const run = start(args);
+  const out: string[] = [];
+  run.child.stdout?.on('data', (piece: string) => out.push(piece));
+  return { code: await run.ended, output: run.output(), out: out.join('') };
+}
+
+/** A way to the engine that lets some batches of markers through and never answers one after them. */
+async function stallingAfter(batches: number): Promise<{ url: string; stalled: Promise<void> }> {
+  let seen = 0;
+  let stall = (): void => undefined;
+  const stalled = new Promise<void>((resolve) => (stall = resolve));
+  proxy = createServer((asked, answer) => {
+    if (String(asked.headers['x-amz-target']).endsWith('BatchGetItem') && (seen += 1) > batches) return stall();
+    const { hostname, port } = new URL(endpoint);
+    const onward = request({ hostname, port, path: asked.url, method: asked.method, headers: asked.headers }, (got) => {
+      answer.writeHead(got.statusCode ?? 500, got.headers);
+      got.pipe(answer);
+    });
+    asked.pipe(onward);
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => proxy?.once('listening', resolve));
+  return { url: `http://127.0.0.1:${(proxy.address() as { port: number }).port}`, stalled };
+}
+
+describe('cellport export', () => {
+  test('writes a collection to standard output, which import reads again', async () => {
+    const { code, output, out } = await outcome('export', '--collection', 'places', '--format', 'csv');
+    expect({ code, output: output.slice(-400) }).toMatchObject({ code: 0 });
+    const lines = out.trim().split('\n');
+    expect(lines[0]).toBe('key,lng,lat,name,category,place,properties');
+    expect(lines).toHaveLength(701);
+    expect(output).toContain('700 markers of places');
+    await writeFile(join(folder, 'again.csv'), out);
+    const again = await outcome('import', join(folder, 'again.csv'), '--collection', 'places');
+    expect(again.output).toMatch(/0 created, 0 updated, 700 unchanged, 0 rejected/);
+    await rm(join(folder, 'again.csv'));
+  });
+
+  test('writes what lies in a rectangle to a file, whose name tells the format', async () => {
+    const path = join(folder, 'box.geojson');
+    const args = ['--collection', 'places', '--bounds', '170,-90,-170,90', '--out', path];
+    expect(await outcome('export', ...args)).toMatchObject({ code: 0, out: '' });
+    const { features } = JSON.parse(await readFile(path, 'utf8')) as {
+      features: { geometry: { coordinates: [number, number] } }[];
+    };
+    const inside = Array.from({ length: 700 }, (_, index) => (index % 360) - 180).filter((lng) => Math.abs(lng) >= 170);
+    const byValue = (a: number, b: number) => a - b;
+    expect(features.map(({ geometry }) => geometry.coordinates[0]).toSorted(byValue)).toEqual(inside.toSorted(byValue));
+    await rm(path);
+  });
+
+  test('says what is wrong before it reads', async () => {
+    const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = settings();
+    vi.stubEnv('AWS_ACCESS_KEY_ID', AWS_ACCESS_KEY_ID);
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', AWS_SECRET_ACCESS_KEY);
+    const config = readConfig({}, settings());
+    const wrong: [Omit<ExportOptions, 'collection'>, RegExp][] = [
+      [{}, /--format must be given/],
+      [{ out: 'places.txt' }, /\.geojson.*--format/],
+      [{ format: 'csv', bounds: [0, 10, 1, 5] }, /--bounds.south/],
+      [{ format: 'csv', out: folder }, /a file, not a folder/],
+    ];
+    for (const [options, message] of wrong) {
+      await expect(exportFile(config, { collection: 'places', ...options })).rejects.toMatchObject({
+        code: 'BAD_USER_INPUT',
+        message: expect.stringMatching(message),
+      });
+    }
+    const path = join(folder, 'nowhere.csv');
+    await expect(exportFile(config, { collection: 'nowhere', out: path })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect((await readdir(folder)).filter((name) => name !== 'data')).toEqual([]);
+    vi.unstubAllEnvs();
+  });
+
+  test('finds by the cells what is spread over more partitions than can be looked into, if it may keep them', async () => {
+    const input = { key: 'spread', name: 'Spread', prefixLength: 5 };
+    const spread = await createCollection(database, input, NOW, newCall());
+    const items = Array.from({ length: 40 }, (_, index) =>
+      newMarkerItem(database, spread, { key: `k${index}`, position: { lng: index * 4, lat: index } }, NOW),
+    );
+    await putMarkersInBulk(database, items, newCall());
+    const args = ['export', '--collection', 'spread', '--format', 'ndjson'];
+    const alone = start(args, endpoint, { CELLPORT_CONSUMER: 'off' });
+    expect(await alone.ended).toBe(1);
+    expect(alone.output()).toMatch(/too many partitions.*cellport recount/);
+    const { code, out } = await outcome(...args);
+    expect(code).toBe(0);
+    const keys = out
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { id: string }).id);
+    expect(keys.toSorted()).toEqual(Array.from({ length: 40 }, (_, index) => `k${index}`).toSorted());
+  });
+
+  test('leaves nothing behind where it is stopped, and a file that was there as it was', async () => {
+    const path = join(folder, 'out.ndjson');
+    await writeFile(path, 'before');
+    const { url, stalled } = await stallingAfter(4);
+    const run = start(['export', '--collection', 'places', '--out', path], url);
+    await stalled;
+    expect(await readdir(folder)).toContainEqual(expect.stringMatching(/^out\.ndjson\..*\.part$/));
+    run.child.kill('SIGINT');
+    expect(await run.ended).toBe(1);
+    expect(run.output()).toContain(`stopped by SIGINT; ${path} is as it was`);
+    expect((await readdir(folder)).filter((name) => name !== 'data')).toEqual(['out.ndjson']);
+    expect(await readFile(path, 'utf8')).toBe('before');
+  });
+
+  test('ends when nobody reads on', async () => {
+    const { url } = await stallingAfter(Infinity);
+    const run = start(['export', '--collection', 'places', '--format', 'ndjson'], url);
+    run.child.stdout?.destroy();
+    expect(await run.ended).toBe(1);
+    expect(run.output()).toContain('nobody reads the output any more');
+  });
+});

@@ -1,0 +1,248 @@
+import { setMaxListeners } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { normalizeBounds } from '../../src/geo/bounds.js';
+import { importMarkers } from '../../src/ingest/import-markers.js';
+import { importStateFile } from '../../src/ingest/import-state.js';
+import { writeToFile } from '../../src/ingest/output.js';
+import { FILE_FORMATS, type FileFormat, openRows } from '../../src/ingest/read-file.js';
+import { type MarkersJob, readMarkers } from '../../src/ingest/read-markers.js';
+import { RejectsFile } from '../../src/ingest/rejects.js';
+import { writeMarkers } from '../../src/ingest/write-format.js';
+import type { Collection } from '../../src/model/collection.js';
+import { deleteCollection } from '../../src/store/collection-changes.js';
+import { type CollectionInput, createCollection } from '../../src/store/collections.js';
+import { newMarkerItem } from '../../src/store/marker-item.js';
+import { putMarkersInBulk } from '../../src/store/markers.js';
+import { newCall } from '../../src/store/meter.js';
+import { allPrefixes, occupiedPrefixes } from '../../src/store/partition-prefixes.js';
+import { bruteInside, edgePositions, addMarkers } from '../map/fixture.js';
+import { interceptCalls } from '../support/faults.js';
+import { randomFrom } from '../support/random.js';
+import { recordCalls } from '../support/record-calls.js';
+import { newDatabase, testDatabase } from '../support/test-database.js';
+import { type Kept, awkwardMarker, kept } from './awkward-markers.js';
+
+const NOW = '2026-11-21T10:00:00.000Z';
+const database = await testDatabase();
+const calls = recordCalls(database);
+const call = newCall();
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cellport-export-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+let made = 0;
+const newCollection = (input: Partial<CollectionInput> = {}): Promise<Collection> =>
+  createCollection(database, { key: `c${(made += 1)}`, name: 'Test', ...input }, NOW, call);
+
+async function put(collection: Collection, markers: readonly Kept[]): Promise<void> {
+  const items = markers.map((marker) => newMarkerItem(database, collection, marker, NOW));
+  await putMarkersInBulk(database, items, call);
+}
+
+async function readAll(collection: Collection, job: Partial<MarkersJob> = {}): Promise<Kept[]> {
+  const found: Kept[] = [];
+  for await (const markers of readMarkers({ database, collection, call, ...job })) found.push(...markers.map(kept));
+  return found;
+}
+
+const keysOf = (markers: readonly { readonly key: string }[]): string[] => markers.map(({ key }) => key).toSorted();
+const byKey = (markers: readonly Kept[]): ReadonlyMap<string, Kept> => new Map(markers.map((one) => [one.key, one]));
+
+const at = (key: string, lng: number, lat: number): Kept => ({
+  key,
+  position: { lng, lat },
+  name: null,
+  category: null,
+  place: [],
+  properties: {},
+});
+
+/** Markers all over the world, those on the lines that matter among them. */
+function everywhere(count: number): Kept[] {
+  const random = randomFrom(11);
+  const spread = Array.from({ length: count }, () => ({ lng: random() * 360 - 180, lat: random() * 180 - 90 }));
+  return [...edgePositions(), ...spread].map(({ lng, lat }, index) => at(`m${index}`, lng, lat));
+}
+
+describe('a collection that is exported and imported', () => {
+  async function importFile(path: string, format: FileFormat, collection: Collection) {
+    const rejects = new RejectsFile(`${path}.rejects`);
+    const { counts } = await importMarkers({
+      database,
+      collection,
+      source: await openRows(path, format),
+      fresh: false,
+      identity: path,
+      state: importStateFile(join(folder, 'state'), path, path),
+      once: false,
+      rejects,
+      seed: 1,
+      now: () => new Date(),
+      onChecked: () => undefined,
+      onProgress: () => undefined,
+      call,
+    });
+    return counts;
+  }
+
+  test('is the same one again in every format, and one that is there is not changed', async () => {
+    const wanted = fc.sample(awkwardMarker, 150).map((one, index) => ({ ...one, key: `${one.key}${index}` }));
+    const from = await newCollection({ prefixLength: 0, mapProperties: ['name', 'place'] });
+    await put(from, wanted);
+    expect(byKey(await readAll(from))).toEqual(byKey(wanted));
+    for (const format of FILE_FORMATS) {
+      const path = join(folder, `out.${format}`);
+      const markersOfIt = readMarkers({ database, collection: from, call });
+      await writeToFile(path, writeMarkers(format, markersOfIt), new AbortController().signal);
+      const to = await newCollection({ prefixLength: 1 });
+      const counts = { rejected: 0, updated: 0 };
+      expect(await importFile(path, format, to)).toEqual({ ...counts, created: wanted.length, unchanged: 0 });
+      expect(byKey(await readAll(to))).toEqual(byKey(wanted));
+      expect(await importFile(path, format, from)).toEqual({ ...counts, created: 0, unchanged: wanted.length });
+    }
+  });
+});
+
+describe('the markers of a collection', () => {
+  test.each([
+    { prefixLength: 0, writeShards: 1, queries: 1 },
+    { prefixLength: 1, writeShards: 3, queries: 96 },
+    { prefixLength: 2, writeShards: 1, queries: 1024 },
+  ])('come once each by Query calls alone: $queries partitions', async ({ prefixLength, writeShards, queries }) => {
+    const markers = everywhere(600);
+    const collection = await newCollection({ prefixLength, writeShards });
+    await put(collection, markers);
+    calls.reset();
+    const found = await readAll(collection);
+    expect(keysOf(found)).toEqual(keysOf(markers));
+    expect(byKey(found)).toEqual(byKey(markers));
+    // A page holds 500 entries.
+    expect(calls.count('Query')).toBeLessThanOrEqual(queries + markers.length / 500);
+    // One more looks whether the collection is still there.
+    expect(calls.count('BatchGetItem')).toBe(Math.ceil(markers.length / 100) + 1);
+    expect(calls.count('Scan')).toBe(0);
+    // The same file each time.
+    if (prefixLength < 2)
+      expect((await readAll(collection)).map(({ key }) => key)).toEqual(found.map(({ key }) => key));
+  });
+
+  test('inside a rectangle are those that brute force finds, over the antimeridian and at the poles', async () => {
+    const markers = everywhere(500);
+    const collection = await newCollection();
+    await put(collection, markers);
+    const boxes = [
+      { west: 170, south: -90, east: -170, north: 90 },
+      { west: 180, south: -90, east: 180, north: 90 },
+      { west: -180, south: 80, east: 180, north: 90 },
+      { west: 170, south: -20, east: 190, north: 20 },
+      { west: 11.25, south: 0, east: 45, north: 45 },
+      { west: 45, south: 45, east: 45, north: 45 },
+      { west: 1, south: 1, east: 1.0001, north: 1.0001 },
+      { west: -600, south: -100, east: 600, north: 100 },
+    ];
+    for (const bounds of boxes) {
+      calls.reset();
+      const found = await readAll(collection, { area: normalizeBounds('bounds', bounds) });
+      const inside = markers.filter(({ position }) => bruteInside(bounds, position));
+      expect({ bounds, keys: keysOf(found) }).toEqual({ bounds, keys: keysOf(inside) });
+    }
+    expect(calls.count('Query')).toBe(1024);
+    calls.reset();
+    await readAll(collection, { area: normalizeBounds('bounds', { west: 16.8, south: 52.3, east: 17, north: 52.5 }) });
+    expect(calls.count('Query')).toBeLessThan(10);
+  });
+
+  test('spread over more partitions than can be looked into are found where the cells tell', async () => {
+    const markers = everywhere(60).map((one) => ({ ...one, category: '', properties: {} }));
+    const collection = await newCollection({ prefixLength: 5 });
+    await addMarkers(database, collection, markers, 1);
+    const prefixes = await occupiedPrefixes(database, collection, call);
+    calls.reset();
+    expect(keysOf(await readAll(collection, { prefixes }))).toEqual(keysOf(markers));
+    expect(calls.count('Query')).toBeLessThanOrEqual(markers.length);
+    const bounds = { west: 170, south: -90, east: -170, north: 90 };
+    const found = await readAll(collection, { prefixes, area: normalizeBounds('bounds', bounds) });
+    const inside = markers.filter(({ position }) => bruteInside(bounds, position));
+    expect(inside.length).toBeGreaterThan(3);
+    expect(keysOf(found)).toEqual(keysOf(inside));
+  });
+
+  test('are not there where there are none', async () => {
+    const collection = await newCollection({ prefixLength: 1 });
+    expect(await readAll(collection)).toEqual([]);
+    expect(await readAll(collection, { prefixes: allPrefixes(collection) })).toEqual([]);
+  });
+
+  test('that are deleted while they are read are left out, and nothing is told of a collection that went', async () => {
+    const collection = await newCollection({ prefixLength: 0 });
+    await put(collection, everywhere(300));
+    const reading = readMarkers({ database, collection, call });
+    expect((await reading.next()).value).toHaveLength(100);
+    await deleteCollection(database, collection.key, NOW, call);
+    await expect(
+      (async () => {
+        for await (const markers of reading) expect(markers.length).toBeLessThanOrEqual(100);
+      })(),
+    ).rejects.toMatchObject({ code: 'CONFLICT', details: { collection: collection.key } });
+  });
+
+  test('are held a few at a time, however many there are and however slowly they are taken', async () => {
+    const collection = await newCollection({ prefixLength: 0 });
+    const count = 2_500;
+    await put(
+      collection,
+      Array.from({ length: count }, (_, index) => at(`m${index}`, (index % 360) - 180, (index % 178) - 89)),
+    );
+    const metered = newCall();
+    let taken = 0;
+    let most = 0;
+    let keysHeld = 0;
+    for await (const markers of readMarkers({ database, collection, call: metered })) {
+      taken += markers.length;
+      // Whatever would be read without being asked for has time to be.
+      if (taken % 500 === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+      most = Math.max(most, metered.meter.getItems - taken + markers.length);
+      keysHeld = Math.max(keysHeld, metered.meter.itemsScanned - taken);
+    }
+    expect(taken).toBe(count);
+    expect(most).toBeLessThanOrEqual(3 * 100);
+    expect(keysHeld).toBeLessThanOrEqual(500 + 3 * 100);
+  });
+
+  test('are read again where DynamoDB throttles, and not for somebody who has stopped', async () => {
+    const collection = await newCollection({ prefixLength: 0 });
+    await put(collection, everywhere(150));
+    const { tables } = database;
+    const other = newDatabase('readable', { tables });
+    let throttled = 0;
+    for (const operation of ['Query', 'BatchGetItem']) {
+      interceptCalls(other, operation, (input, ask) => {
+        throttled += 1;
+        if (throttled % 2 === 1) throw Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
+        return ask(input);
+      });
+    }
+    expect(keysOf(await readAll(collection, { database: other }))).toEqual(keysOf(everywhere(150)));
+    expect(throttled).toBeGreaterThan(4);
+    other.client.destroy();
+
+    const stop = new AbortController();
+    setMaxListeners(0, stop.signal);
+    const reading = readMarkers({ database, collection, call: newCall(stop.signal) });
+    await reading.next();
+    stop.abort(new Error('stopped'));
+    await expect(
+      (async () => {
+        for await (const _ of reading);
+      })(),
+    ).rejects.toThrow('stopped');
+  });
+});

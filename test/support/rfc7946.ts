@@ -1,0 +1,84 @@
+import { check } from '@placemarkio/check-geojson';
+import { expect } from 'vitest';
+
+type Position = readonly [lng: number, lat: number, ...rest: number[]];
+
+/** A GeoJSON value of any kind, as far as it is looked into here. */
+interface Value {
+  readonly type: string;
+  readonly coordinates?: unknown;
+  readonly geometry?: Value | null;
+  readonly geometries?: readonly Value[];
+  readonly features?: readonly Value[];
+  readonly bbox?: readonly number[];
+  readonly crs?: unknown;
+}
+
+/** How many lists stand around a position. */
+const DEPTHS: Readonly<Record<string, number>> = {
+  Point: 0,
+  MultiPoint: 1,
+  LineString: 1,
+  MultiLineString: 2,
+  Polygon: 2,
+  MultiPolygon: 3,
+};
+
+/** The lists of positions in coordinates of this depth: lines and rings whole, points one by one. */
+function linesOf(coordinates: unknown, depth: number): readonly (readonly Position[])[] {
+  if (depth === 0) return [[coordinates as Position]];
+  if (depth === 1) return [coordinates as readonly Position[]];
+  return (coordinates as readonly unknown[]).flatMap((part) => linesOf(part, depth - 1));
+}
+
+/** Twice the area of a ring, above zero where it runs counterclockwise. */
+const turn = (ring: readonly Position[]): number =>
+  ring.slice(1).reduce((sum, [lng, lat], at) => sum + (ring[at]?.[0] ?? 0) * lat - lng * (ring[at]?.[1] ?? 0), 0);
+
+function expectGeometry({ type, coordinates, geometries, crs }: Value): void {
+  expect(crs).toBeUndefined();
+  geometries?.forEach(expectGeometry);
+  const depth = DEPTHS[type];
+  if (depth === undefined) return expect(type).toBe('GeometryCollection');
+  const lines = linesOf(coordinates, depth);
+  for (const line of lines) {
+    for (const [lng, lat] of line) {
+      // Latitude first would show beyond 90, in any data that is spread over the world.
+      expect(Math.abs(lng)).toBeLessThanOrEqual(180);
+      expect(Math.abs(lat)).toBeLessThanOrEqual(90);
+    }
+    // Cut at the antimeridian, a part spans more than half of the globe only where it really does.
+    if (type.endsWith('LineString') || type.endsWith('Polygon')) {
+      for (const [at, [lng]] of line.slice(1).entries()) {
+        expect(Math.abs(lng - (line[at]?.[0] ?? lng))).toBeLessThanOrEqual(180);
+      }
+    }
+  }
+  const polygons = type === 'Polygon' ? [coordinates] : type === 'MultiPolygon' ? coordinates : [];
+  for (const [outer, ...holes] of polygons as readonly (readonly (readonly Position[])[])[]) {
+    expect(turn(outer ?? [])).toBeGreaterThanOrEqual(0);
+    for (const hole of holes) expect(turn(hole)).toBeLessThanOrEqual(0);
+  }
+}
+
+/**
+ * That a value, as its JSON, is what RFC 7946 has: its members and their kinds (by an independent checker), longitude
+ * first, positions in range, rings by the right-hand rule, nothing that leaps over the antimeridian, bounding boxes with
+ * south below north, no crs.
+ */
+export function expectRfc7946(json: string): void {
+  expect(() => check(json)).not.toThrow();
+  const walk = (value: Value): void => {
+    expect(value.crs).toBeUndefined();
+    if (value.bbox !== undefined) {
+      const [west = NaN, south = NaN, east = NaN, north = NaN] = value.bbox;
+      expect(value.bbox).toHaveLength(4);
+      for (const lng of [west, east]) expect(Math.abs(lng)).toBeLessThanOrEqual(180);
+      expect(-90 <= south && south <= north && north <= 90).toBe(true);
+    }
+    if (value.type === 'FeatureCollection') value.features?.forEach(walk);
+    else if (value.type !== 'Feature') expectGeometry(value);
+    else if (value.geometry) expectGeometry(value.geometry);
+  };
+  walk(JSON.parse(json) as Value);
+}
