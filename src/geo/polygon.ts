@@ -2,11 +2,9 @@ import Flatbush from 'flatbush';
 import { orient2d } from 'robust-predicates';
 
 import { type Area, type Bounds, normalizeBounds } from './bounds.js';
+import type { Relation } from './cover.js';
 import { type Part, type PathLimits, least, most, readPaths } from './paths.js';
 import { type Point, canonicalLng } from './point.js';
-
-/** How a cell lies to a shape: wholly in it, wholly beside it, or (maybe) partly in it. */
-export type Relation = 'inside' | 'outside' | 'cut';
 
 /** Polygons or lines, prepared so that asking takes little time however many vertices there are. */
 export interface Shape {
