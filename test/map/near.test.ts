@@ -105,8 +105,8 @@ async function pages(
   }
 }
 
-/** What a page may take: a few Query calls near by, one for each column of cells at a pole. */
-const ceiling = ({ lat }: Point, radius: number) => (radius > 50_000 ? 64 : Math.abs(lat) >= 89 ? 32 : 16);
+/** What a page may take: a few Query calls near by, one for each column of cells at a pole, twice the ceiling for one ring far away. */
+const ceiling = ({ lat }: Point, radius: number) => (radius > 50_000 ? 128 : Math.abs(lat) >= 89 ? 32 : 16);
 
 describe.each(LAYOUTS)('the markers within a radius, in the collection $key', ({ style, ...input }) => {
   const database = databases[style];
@@ -125,7 +125,8 @@ describe.each(LAYOUTS)('the markers within a radius, in the collection $key', ({
         expect(found).toEqual(expected);
         if (input.key !== 'p4s3') expect(most).toBeLessThanOrEqual(ceiling(center, radius));
       }),
-      { numRuns: RUNS, seed: SEED },
+      // Rings far away go through hundreds of long prefixes: dozens of pages a run.
+      { numRuns: input.key === 'p4s3' ? Math.ceil(RUNS / 4) : RUNS, seed: SEED },
     );
   });
 
@@ -140,8 +141,7 @@ describe.each(LAYOUTS)('the markers within a radius, in the collection $key', ({
         const { context } = requestContext(database, { trusted: false });
         const { found, most } = await pages(context, collection, { center, radius, first }, count);
         expect(found).toEqual(expected);
-        if (input.key !== 'p4s3') expect(most).toBeLessThanOrEqual(2 * ceiling(center, radius));
-        if (radius <= 50_000 && input.key !== 'p4s3') expect(most).toBeLessThanOrEqual(ceiling(center, radius));
+        if (input.key !== 'p4s3') expect(most).toBeLessThanOrEqual(ceiling(center, radius));
       }),
       { numRuns: RUNS, seed: SEED },
     );
@@ -306,15 +306,16 @@ describe('near', () => {
     for (const { key } of brute(made, center, 80_000)) if (!gone.has(key)) expect(keys).toContain(key);
   });
 
+  // A crowd of more than is read of a range at once.
   test('a crowd at one place and a town around it are told in pages, exactly, with counts and without', async () => {
     const random = randomFrom(SEED);
-    const town = Array.from({ length: 500 }, (_, index): Made => ({
+    const town = Array.from({ length: 800 }, (_, index): Made => ({
       key: `t${index}`,
       position: { lng: 13.4 + (random() - 0.5) ** 3, lat: 52.5 + (random() - 0.5) ** 3 },
       category: 'x',
       properties: {},
     }));
-    const crowd = Array.from({ length: 150 }, (_, index): Made => ({
+    const crowd = Array.from({ length: 1_200 }, (_, index): Made => ({
       key: `c${index}`,
       position: { lng: 13.4, lat: 52.5 },
       category: 'x',
@@ -327,13 +328,12 @@ describe('near', () => {
       { lng: 13.41, lat: 52.51 },
     ]) {
       for (const trusted of [true, false]) {
-        // So few items at once that neither the crowd nor the town is read in one go.
-        const { context: own } = requestContext(database, { trusted, limits: { itemsPerField: 200 } });
+        const { context: own } = requestContext(database, { trusted });
         const before = count();
         const nearest = await nearestMarkers(own, collection, { center, count: 25 });
         expect(toNear({ edges: nearest })).toEqual(brute(all, center, 50_000).slice(0, 25));
         expect(count() - before).toBeLessThanOrEqual(32);
-        const { found, most, number } = await pages(own, collection, { center, radius: 30_000, first: 100 }, count);
+        const { found, most, number } = await pages(own, collection, { center, radius: 30_000, first: 150 }, count);
         expect(found).toEqual(brute(all, center, 30_000));
         expect(most).toBeLessThanOrEqual(16);
         expect(number).toBeLessThan(20);
