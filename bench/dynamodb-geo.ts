@@ -1,59 +1,13 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import {
-  BatchWriteItemCommand,
-  CreateTableCommand,
-  type CreateTableCommandInput,
-  DynamoDBClient,
-  QueryCommand,
-  type QueryCommandInput,
-  type QueryCommandOutput,
-} from '@aws-sdk/client-dynamodb';
-
-import { startEngine } from '../src/engine/start.js';
 import { itemBytes } from '../src/store/item-size.js';
-import { chunks, mapConcurrently } from '../src/store/concurrency.js';
 import { areaOf, entryBytes, keysIn, scan, wired } from './rig/measure-views.js';
+import { MOST_QUERIES, type PeerPackage, attributesOf, fillPeer, loadPeer } from './rig/peer.js';
 import { type View, fixedViews } from './rig/places.js';
 import { type BenchMarker, cityMarkers } from './rig/points.js';
 import { startRig } from './rig/rig.js';
 import { mean, shown, table } from './rig/statistics.js';
 import type { BenchOptions, Benchmark, Section } from './section.js';
 
-interface GeoPoint {
-  readonly latitude: number;
-  readonly longitude: number;
-}
-
-interface Put {
-  readonly RangeKeyValue: { readonly S: string };
-  readonly GeoPoint: GeoPoint;
-  readonly PutItemInput: { readonly Item: Record<string, unknown> };
-}
-
-/** The part of dynamodb-geo's API that is used here. */
-interface Peer {
-  readonly GeoDataManagerConfiguration: new (client: object, table: string) => { hashKeyLength: number };
-  readonly GeoDataManager: new (configuration: object) => {
-    queryRectangle(input: { MinPoint: GeoPoint; MaxPoint: GeoPoint }): Promise<readonly { rangeKey: { S: string } }[]>;
-    batchWritePoints(puts: readonly Put[]): { promise(): Promise<unknown> };
-  };
-  readonly GeoTableUtil: { getCreateTableRequest(configuration: object): CreateTableCommandInput };
-}
-
-const FOLDER = new URL('./peer/', import.meta.url);
 const HASH_KEY_LENGTHS = [2, 3, 4, 5];
-/** A map that takes more is given up: nobody waits for it. */
-const MOST_QUERIES = 2_000;
-
-/** The package, installed from the registry beside the benchmark the first time. */
-function loadPeer(): Peer {
-  if (!existsSync(new URL('node_modules/dynamodb-geo', FOLDER))) {
-    execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: FOLDER, stdio: 'ignore' });
-  }
-  return createRequire(new URL('package.json', FOLDER))('dynamodb-geo') as Peer;
-}
 
 /** How one map was answered. */
 interface Answer {
@@ -68,54 +22,9 @@ interface Answer {
 
 const unitsOf = (bytes: number) => Math.max(0.5, Math.ceil(bytes / 4096) / 2);
 
-/** A client as the package expects it, over the same SDK as ours, with what went through it. */
-function countingClient(client: DynamoDBClient) {
-  const seen = { queries: 0, readUnits: 0 };
-  return {
-    seen,
-    query: (input: QueryCommandInput) => ({
-      async promise(): Promise<QueryCommandOutput> {
-        if (++seen.queries > MOST_QUERIES) throw new Error(`more than ${MOST_QUERIES} Query calls`);
-        const { ExclusiveStartKey: start, ...rest } = input;
-        const output = await client.send(new QueryCommand(start ? { ...rest, ExclusiveStartKey: start } : rest));
-        seen.readUnits += Math.max(0.5, output.ConsumedCapacity?.CapacityUnits ?? 0);
-        return output;
-      },
-    }),
-    batchWriteItem: (input: ConstructorParameters<typeof BatchWriteItemCommand>[0]) => ({
-      promise: () => client.send(new BatchWriteItemCommand(input)),
-    }),
-  };
-}
-
-const attributesOf = ({ name, category, properties }: BenchMarker) => ({ name, category, ...properties });
-
-/** Texts and numbers as DynamoDB takes them. */
-const onTheWire = (attributes: Readonly<Record<string, unknown>>) =>
-  Object.fromEntries(
-    Object.entries(attributes).map(([name, value]) => [
-      name,
-      typeof value === 'number' ? { N: String(value) } : { S: String(value) },
-    ]),
-  );
-
-async function measurePeer(peer: Peer, length: number, markers: readonly BenchMarker[]): Promise<Answer[]> {
-  const engine = await startEngine({ dataDir: null });
-  const { endpoint, region, credentials } = engine;
-  const client = new DynamoDBClient({ endpoint, region, credentials });
+async function measurePeer(peer: PeerPackage, length: number, markers: readonly BenchMarker[]): Promise<Answer[]> {
+  const { manager, seen, close } = await fillPeer(peer, length, markers);
   try {
-    const counting = countingClient(client);
-    const configuration = new peer.GeoDataManagerConfiguration(counting, 'peer');
-    configuration.hashKeyLength = length;
-    const manager = new peer.GeoDataManager(configuration);
-    await client.send(new CreateTableCommand(peer.GeoTableUtil.getCreateTableRequest(configuration)));
-    const puts = markers.map((marker) => ({
-      RangeKeyValue: { S: marker.key },
-      GeoPoint: { latitude: marker.position.lat, longitude: marker.position.lng },
-      PutItemInput: { Item: onTheWire(attributesOf(marker)) },
-    }));
-    await mapConcurrently(chunks(puts, 25), 12, (batch) => manager.batchWritePoints(batch).promise());
-
     const answers: Answer[] = [];
     for (const view of fixedViews()) {
       const inside = scan(markers, view);
@@ -125,8 +34,8 @@ async function measurePeer(peer: Peer, length: number, markers: readonly BenchMa
       const last = parts.at(-1);
       const keys = new Set<string>();
       let outcome: Answer['outcome'] = 'right';
-      counting.seen.queries = 0;
-      counting.seen.readUnits = 0;
+      seen.queries = 0;
+      seen.readUnits = 0;
       const cpu = process.cpuUsage();
       try {
         const found = manager.queryRectangle({
@@ -138,7 +47,7 @@ async function measurePeer(peer: Peer, length: number, markers: readonly BenchMa
         if (keys.size !== inside.length || inside.some(({ key }) => !keys.has(key))) outcome = 'wrong';
         answers.push(answer(user + system));
       } catch {
-        outcome = counting.seen.queries > MOST_QUERIES ? 'too many' : 'throws';
+        outcome = seen.queries > MOST_QUERIES ? 'too many' : 'throws';
         answers.push(answer(0));
       }
       function answer(coverUs: number): Answer {
@@ -152,7 +61,7 @@ async function measurePeer(peer: Peer, length: number, markers: readonly BenchMa
           };
           return total + itemBytes({ ...keyAttributes, ...attributesOf(marker) });
         }, 0);
-        const { queries, readUnits } = counting.seen;
+        const { queries, readUnits } = seen;
         return {
           view,
           inside: inside.length,
@@ -166,8 +75,7 @@ async function measurePeer(peer: Peer, length: number, markers: readonly BenchMa
     }
     return answers;
   } finally {
-    client.destroy();
-    await engine.close();
+    await close();
   }
 }
 

@@ -9,6 +9,7 @@ import { http } from './http.js';
 import { imports } from './import.js';
 import { liveChanges } from './live.js';
 import { load } from './load.js';
+import { near } from './near.js';
 import { prefixes } from './prefixes.js';
 import { writeReport } from './report.js';
 import type { Benchmark, Row, Section } from './section.js';
@@ -18,6 +19,7 @@ import { viewports } from './viewports.js';
 const ALL: readonly Benchmark[] = [
   viewports,
   dynamodbGeo,
+  near,
   prefixes,
   growth,
   streaming,

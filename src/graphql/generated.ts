@@ -5,6 +5,7 @@ import type { Collection as CollectionModel } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
 import type { MarkerChange as LiveMarkerChange } from '../live/change.js';
 import type { MarkerPage } from '../map/page.js';
+import type { NearbyPage, NearbyEdge as NearbyMarkerEdge } from '../map/near.js';
 import type { Viewport as MapViewport } from '../map/viewport.js';
 import type { ViewportContent as MapContent } from '../map/content.js';
 import type { RequestContext } from './context.js';
@@ -175,6 +176,8 @@ export type Collection = Node & {
   readonly id: Scalars['ID']['output'];
   /** How its markers get their keys; never changes. */
   readonly idStrategy: IdStrategy;
+  /** The markers inside a polygon, its edges and those of its holes included, in the order of their geohashes. */
+  readonly inside: MarkerConnection;
   /** Its name in keys, queries and on the command line; never changes. */
   readonly key: Scalars['String']['output'];
   /**
@@ -193,6 +196,11 @@ export type Collection = Node & {
   readonly markersIn: MarkerConnection;
   /** What people call it. */
   readonly name: Scalars['String']['output'];
+  /**
+   * The nearest markers, nearest first: all `count` of them, or as many as there are. What would take more reads than the
+   * server's ceiling fails with LIMIT_EXCEEDED; other than the nearest are never told.
+   */
+  readonly nearest: ReadonlyArray<NearbyEdge>;
   /**
    * The next level of the hierarchy below a place, in the order of the names' bytes, each with the number of markers at it
    * and inside it. Names without markers are left out. Counts follow the table's stream as `count` does. A level of more
@@ -215,8 +223,23 @@ export type Collection = Node & {
   readonly updatedAt: Scalars['DateTime']['output'];
   /** 1 at first, raised by 1 with each change of the collection itself; markers do not touch it. */
   readonly version: Scalars['Int']['output'];
+  /**
+   * The markers within a radius, the nearest first, those equally far in the order of their keys: exact over poles and the
+   * antimeridian, both ends included. A page ends at its ceiling of reads too (up to 50 km around 16 Query calls), so that it
+   * may hold fewer than `first` and still have a next one.
+   */
+  readonly within: NearbyConnection;
   /** Partitions that each prefix is spread over, 1 for a collection without hot spots. A viewport reads all of them. */
   readonly writeShards: Scalars['Int']['output'];
+};
+
+
+/** A named set of markers that is drawn, counted and paged together. */
+export type CollectionInsideArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  filter?: InputMaybe<MarkerFilter>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+  polygon: Scalars['GeoJSON']['input'];
 };
 
 
@@ -243,8 +266,27 @@ export type CollectionMarkersInArgs = {
 
 
 /** A named set of markers that is drawn, counted and paged together. */
+export type CollectionNearestArgs = {
+  center: PointInput;
+  count?: InputMaybe<Scalars['Int']['input']>;
+  filter?: InputMaybe<MarkerFilter>;
+  maxRadius?: InputMaybe<Scalars['Float']['input']>;
+};
+
+
+/** A named set of markers that is drawn, counted and paged together. */
 export type CollectionPlacesArgs = {
   under?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+};
+
+
+/** A named set of markers that is drawn, counted and paged together. */
+export type CollectionWithinArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  center: PointInput;
+  filter?: InputMaybe<MarkerFilter>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+  radius: Scalars['Float']['input'];
 };
 
 /** A page of collections. */
@@ -586,6 +628,28 @@ export type MutationUpdateCollectionArgs = {
 /** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
 export type MutationUpdateMarkerArgs = {
   input: UpdateMarkerInput;
+};
+
+/** A page of markers by their distance. */
+export type NearbyConnection = {
+  readonly __typename?: 'NearbyConnection';
+  /** The markers with a distance and a cursor for each. */
+  readonly edges: ReadonlyArray<NearbyEdge>;
+  /** The markers alone. */
+  readonly nodes: ReadonlyArray<Marker>;
+  /** Whether and from where there is more. */
+  readonly pageInfo: PageInfo;
+};
+
+/** A marker and how far away it is. */
+export type NearbyEdge = {
+  readonly __typename?: 'NearbyEdge';
+  /** Hand it over to `within` as `after` to go on behind this marker. */
+  readonly cursor: Scalars['String']['output'];
+  /** Metres from the center along a great circle, on a sphere with a radius of 6,371,008.8 m. */
+  readonly distance: Scalars['Float']['output'];
+  /** The marker. */
+  readonly node: Marker;
 };
 
 /** Anything that can be read again by its id alone. */
@@ -1090,6 +1154,8 @@ export type ResolversTypes = {
   MarkerFilter: MarkerFilter;
   MarkerInput: MarkerInput;
   Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
+  NearbyConnection: ResolverTypeWrapper<NearbyPage>;
+  NearbyEdge: ResolverTypeWrapper<NearbyMarkerEdge>;
   Node: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['Node']>;
   PageInfo: ResolverTypeWrapper<PageInfo>;
   PlaceCount: ResolverTypeWrapper<PlaceCount>;
@@ -1141,6 +1207,8 @@ export type ResolversParentTypes = {
   MarkerFilter: MarkerFilter;
   MarkerInput: MarkerInput;
   Mutation: Record<PropertyKey, never>;
+  NearbyConnection: NearbyPage;
+  NearbyEdge: NearbyMarkerEdge;
   Node: ResolversInterfaceTypes<ResolversParentTypes>['Node'];
   PageInfo: PageInfo;
   PlaceCount: PlaceCount;
@@ -1196,18 +1264,21 @@ export type CollectionResolvers<ContextType = RequestContext, ParentType extends
   globalIds?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   idStrategy?: Resolver<ResolversTypes['IdStrategy'], ParentType, ContextType>;
+  inside?: Resolver<ResolversTypes['MarkerConnection'], ParentType, ContextType, RequireFields<CollectionInsideArgs, 'first' | 'polygon'>>;
   key?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   mapProperties?: Resolver<ReadonlyArray<ResolversTypes['String']>, ParentType, ContextType>;
   marker?: Resolver<Maybe<ResolversTypes['Marker']>, ParentType, ContextType, RequireFields<CollectionMarkerArgs, 'key'>>;
   markers?: Resolver<ResolversTypes['MarkerConnection'], ParentType, ContextType, RequireFields<CollectionMarkersArgs, 'first'>>;
   markersIn?: Resolver<ResolversTypes['MarkerConnection'], ParentType, ContextType, RequireFields<CollectionMarkersInArgs, 'first' | 'place'>>;
   name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  nearest?: Resolver<ReadonlyArray<ResolversTypes['NearbyEdge']>, ParentType, ContextType, RequireFields<CollectionNearestArgs, 'center' | 'count'>>;
   places?: Resolver<ReadonlyArray<ResolversTypes['PlaceCount']>, ParentType, ContextType, RequireFields<CollectionPlacesArgs, 'under'>>;
   prefixLength?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   readingsBucket?: Resolver<ResolversTypes['ReadingsBucket'], ParentType, ContextType>;
   readingsTtlDays?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
   updatedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   version?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  within?: Resolver<ResolversTypes['NearbyConnection'], ParentType, ContextType, RequireFields<CollectionWithinArgs, 'center' | 'first' | 'radius'>>;
   writeShards?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
@@ -1320,6 +1391,18 @@ export type MutationResolvers<ContextType = RequestContext, ParentType extends R
   updateMarker?: Resolver<ResolversTypes['Marker'], ParentType, ContextType, RequireFields<MutationUpdateMarkerArgs, 'input'>>;
 };
 
+export type NearbyConnectionResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['NearbyConnection'] = ResolversParentTypes['NearbyConnection']> = {
+  edges?: Resolver<ReadonlyArray<ResolversTypes['NearbyEdge']>, ParentType, ContextType>;
+  nodes?: Resolver<ReadonlyArray<ResolversTypes['Marker']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type NearbyEdgeResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['NearbyEdge'] = ResolversParentTypes['NearbyEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  distance?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['Marker'], ParentType, ContextType>;
+};
+
 export type NodeResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Node'] = ResolversParentTypes['Node']> = {
   __resolveType: TypeResolveFn<'Collection' | 'Marker', ParentType, ContextType>;
 };
@@ -1411,6 +1494,8 @@ export type Resolvers<ContextType = RequestContext> = {
   MarkerEdge?: MarkerEdgeResolvers<ContextType>;
   MarkerFailure?: MarkerFailureResolvers<ContextType>;
   Mutation?: MutationResolvers<ContextType>;
+  NearbyConnection?: NearbyConnectionResolvers<ContextType>;
+  NearbyEdge?: NearbyEdgeResolvers<ContextType>;
   Node?: NodeResolvers<ContextType>;
   PageInfo?: PageInfoResolvers<ContextType>;
   PlaceCount?: PlaceCountResolvers<ContextType>;

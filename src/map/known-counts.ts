@@ -27,6 +27,8 @@ export interface CountsQuestion {
   readonly precision: number;
   /** Whether coarse counts leave open what finer ones, at the price of a few Query calls, would tell. */
   readonly open: (counts: KnownCounts) => boolean;
+  /** Most Query calls that coarse counts, and then finer ones, may take each; what is best for a viewport where left out. */
+  readonly most?: number | undefined;
 }
 
 export interface CountsAnswer {
@@ -94,25 +96,25 @@ const countsOf = (blocks: readonly CellBlock[], plan: BlockPlan): KnownCounts =>
 export async function knownCounts(
   context: MapContext,
   collection: Collection,
-  { area, precision, open }: CountsQuestion,
+  { area, precision, open, most = COUNT_RANGES }: CountsQuestion,
 ): Promise<CountsAnswer> {
   if (!context.countsTrusted()) return { counts: undefined, calls: 0 };
   const { blocks } = context.loaders;
   const scope = context.keys.scope(collection);
-  const finePlan = blocksWithin(area, precision, COUNT_RANGES, COUNT_BLOCKS);
+  const finePlan = blocksWithin(area, precision, most, COUNT_BLOCKS);
   // Coarser ones than the partitions could not tell which of those are empty.
   const coarse = Math.max(COARSE, collection.prefixLength);
   const hasFiner = finePlan.length + 1 > coarse;
-  const plan = hasFiner ? blocksWithin(area, coarse, COUNT_RANGES, COUNT_BLOCKS) : finePlan;
+  const plan = hasFiner ? blocksWithin(area, coarse, most, COUNT_BLOCKS) : finePlan;
   const wide = plan.length + 1 === COARSE ? inRuns(plan, COARSE_RUN) : plan;
-  const read = await blocks.load({ scope, plan: wide, maxCalls: COUNT_RANGES });
+  const read = await blocks.load({ scope, plan: wide, maxCalls: most });
   const counts = read && countsOf(read, wide);
 
   const cached = hasFiner ? blocks.cached(scope, finePlan) : undefined;
   const finer = hasFiner && !cached && (!counts || open(counts));
   // Also where nothing is left to be read: who asks in one tick is told in one tick, so that markers are read together.
   const rest = finer ? finePlan : { ...finePlan, ranges: [] };
-  const found = await blocks.load({ scope, plan: rest, maxCalls: COUNT_RANGES });
+  const found = await blocks.load({ scope, plan: rest, maxCalls: most });
   const fine = finer ? found : cached;
   return {
     counts: fine ? countsOf(fine, finePlan) : counts,

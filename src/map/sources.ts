@@ -1,4 +1,4 @@
-import { type Area, areaOverlapsCell } from '../geo/bounds.js';
+import { type Area, type Bounds, areaOverlapsCell } from '../geo/bounds.js';
 import { GEOHASH_ALPHABET, LONGEST_Z, cellBounds, fromZ, toZ } from '../geo/geohash.js';
 import type { ZRange } from '../geo/ranges.js';
 import type { Collection } from '../model/collection.js';
@@ -24,45 +24,70 @@ export interface RangeSource {
 /** Where reading more markers than this is expected, finer cells save more than they cost: by trial on real cities. */
 const WORTH_FINER = 300;
 
-const overlaps = (area: Area, geohash: string) => areaOverlapsCell(area, cellBounds(geohash));
+/** Where markers are looked for, where that has another form than a rectangle. */
+export interface Region {
+  /** A rectangle around it. */
+  readonly area: Area;
+  /** Ranges of Z-order that hold all of it, sorted and apart; those of the area where left out. */
+  readonly cover?: readonly ZRange[];
+  /** Whether some position of it may belong to a cell. */
+  readonly overlaps: (cell: Bounds) => boolean;
+}
+
 /**
- * The ranges of an area, planned with what is known of how many markers stand where. `enough` is for who wants to know
+ * The ranges of a region, planned with what is known of how many markers stand where. `enough` is for who wants to know
  * whether there are more than so many: where coarse cells leave it open, finer ones are looked at.
  */
-export async function areaSource(
+export async function regionSource(
   context: MapContext,
   collection: Collection,
-  area: Area,
+  { area, cover, overlaps: overlapsCell }: Region,
   precision: number,
   enough = Infinity,
 ): Promise<RangeSource> {
   const { prefixLength } = collection;
+  const overlaps = (geohash: string) => overlapsCell(cellBounds(geohash));
   let planner:
     { readonly counts: KnownCounts | undefined; readonly plan: ReturnType<typeof markerPlanner> } | undefined;
   const plannerFor = (counts: KnownCounts | undefined) => {
     if (planner?.counts !== counts || !planner) {
-      planner = { counts, plan: markerPlanner({ area, prefixLength, counts }) };
+      planner = { counts, plan: markerPlanner({ area, cover, prefixLength, counts }) };
     }
     return planner.plan;
   };
   const most = (counts: KnownCounts) =>
-    [...counts.cells].reduce((sum, [geohash, count]) => sum + (overlaps(area, geohash) ? count : 0), 0);
+    [...counts.cells].reduce((sum, [geohash, count]) => sum + (overlaps(geohash) ? count : 0), 0);
   const open = (counts: KnownCounts) => {
     const { expected } = plannerFor(counts)({ ceiling: context.limits.rangesPerPage });
-    return (expected ?? 0) > WORTH_FINER || most(counts) > enough;
+    return (expected ?? 0) > WORTH_FINER || (enough < Infinity && most(counts) > enough);
   };
   const { counts, calls } = await knownCounts(context, collection, { area, precision, open });
-  const atMost = counts && most(counts);
+  /** Told when it is asked for: a region of many vertices takes its time to tell which cells it overlaps. */
+  const told = {
+    calls,
+    get atMost() {
+      return counts && most(counts);
+    },
+  };
   if (counts && counts.precision < Math.min(prefixLength, FINEST_STORED)) {
     // These cells are too coarse to tell which of the partitions inside them are empty.
-    const asked = (geohash: string) => overlaps(area, geohash);
-    return { calls, atMost, plan: occupiedPartitions(context, collection, '', asked) };
+    return Object.assign(told, { plan: occupiedPartitions(context, collection, '', overlaps) });
   }
-  return {
-    calls,
-    atMost,
-    plan: async (after, ceiling, wanted) => plannerFor(counts)({ after, ceiling, wanted }),
-  };
+  return Object.assign(told, {
+    plan: async (after: number, ceiling: number, wanted: number) => plannerFor(counts)({ after, ceiling, wanted }),
+  });
+}
+
+/** The ranges of an area. */
+export function areaSource(
+  context: MapContext,
+  collection: Collection,
+  area: Area,
+  precision: number,
+  enough?: number,
+): Promise<RangeSource> {
+  const region = { area, overlaps: (cell: Bounds) => areaOverlapsCell(area, cell) };
+  return regionSource(context, collection, region, precision, enough);
 }
 
 /** Ranges that are known from the outset, each within one partition. */

@@ -10,9 +10,13 @@ export type { KnownCounts } from './density.js';
 /** Where markers are asked for, and what is known of them. */
 export interface MarkerArea {
   readonly area: Area;
+  /** Ranges of Z-order that hold all of it, where it has another form than its area; sorted and apart. */
+  readonly cover?: readonly ZRange[] | undefined;
   /** Geohash characters in the partition key of the collection's markers, 0 to 6. */
   readonly prefixLength: number;
   readonly counts?: KnownCounts | undefined;
+  /** Markers to expect where there are no counts; a few where left out. */
+  readonly assumed?: number | undefined;
 }
 
 /** Which part of a plan is wanted. */
@@ -59,10 +63,15 @@ export function planMarkers(question: MarkerQuestion): MarkerPlan {
 }
 
 /** The same for who asks for several parts of one plan: what they have in common is made once. */
-export function markerPlanner({ area, prefixLength, counts }: MarkerArea): (part: PlanPart) => MarkerPlan {
+export function markerPlanner({
+  area,
+  cover = coverArea(area, LONGEST_Z, FINENESS),
+  prefixLength,
+  counts,
+  assumed,
+}: MarkerArea): (part: PlanPart) => MarkerPlan {
   const size = 32 ** (LONGEST_Z - prefixLength);
-  const cover = coverArea(area, LONGEST_Z, FINENESS);
-  const { pieces, before } = counts ? knownDensity(cover, counts) : evenDensity(cover);
+  const { pieces, before } = counts ? knownDensity(cover, counts) : evenDensity(cover, assumed);
   const joined = new Map<number, readonly JoinedRange[]>();
 
   /** The ranges of a partition, of which a plan that begins in its middle has made others. */

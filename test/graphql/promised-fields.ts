@@ -82,6 +82,15 @@ enum ReadingsBucket = NONE | DAY | HOUR
 Collection.marker(key: String!): Marker
 Collection.markersIn(place: [String!]!, first: Int = 100, after: String): MarkerConnection!
 Collection.places(under: [String!] = []): [PlaceCount!]!
+Collection.within(center: PointInput!, radius: Float!, first: Int = 100, after: String, filter: MarkerFilter): NearbyConnection!
+Collection.nearest(center: PointInput!, count: Int = 10, maxRadius: Float, filter: MarkerFilter): [NearbyEdge!]!
+Collection.inside(polygon: GeoJSON!, first: Int = 1000, after: String, filter: MarkerFilter): MarkerConnection!
+NearbyConnection.edges: [NearbyEdge!]!
+NearbyConnection.nodes: [Marker!]!
+NearbyConnection.pageInfo: PageInfo!
+NearbyEdge.cursor: String!
+NearbyEdge.distance: Float!
+NearbyEdge.node: Marker!
 PlaceCount.name: String!
 PlaceCount.place: [String!]!
 PlaceCount.count: Int!

@@ -103,6 +103,11 @@ const READ = `
       markers(first: 2) {edges {cursor node {key}} nodes {key} pageInfo {hasNextPage hasPreviousPage startCursor endCursor}}
       markersIn(place: ["Berlin"], first: 5) {nodes {key place} edges {cursor} pageInfo {hasNextPage endCursor}}
       places(under: ["Berlin"]) {name place count}
+      within(center: {lng: 13.34, lat: 52.51}, radius: 300000, first: 3) {
+        edges {cursor distance node {key}} nodes {key} pageInfo {hasNextPage hasPreviousPage startCursor endCursor}
+      }
+      nearest(center: {lng: -179, lat: -17}, count: 1) {cursor distance node {key}}
+      inside(polygon: {type: "Polygon", coordinates: [[[13, 52], [14, 52], [13.5, 53], [13, 52]]]}) {nodes {key} pageInfo {hasNextPage}}
       filtered: markers(filter: {category: ["cafe"]}) {nodes {key}}
     }
     cell(collection: $key, geohash: $geohash) {
@@ -266,6 +271,14 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     expect(data.collection.markers.pageInfo).toMatchObject({ hasNextPage: true, hasPreviousPage: false });
     expect(data.collection.markersIn.nodes).toEqual([{ key: 'zoo', place: ['Berlin', 'Mitte'] }]);
     expect(data.collection.places).toEqual([{ name: 'Mitte', place: ['Berlin', 'Mitte'], count: 1 }]);
+    const { within, nearest, inside } = data.collection;
+    expect(keysOf(within.nodes)).toEqual(['kranzler', 'tiergarten', 'zoo']);
+    const distances = within.edges.map((edge: { distance: number }) => edge.distance);
+    expect(distances).toEqual(distances.toSorted((a: number, b: number) => a - b));
+    expect(within.pageInfo).toMatchObject({ hasNextPage: true, endCursor: within.edges[2].cursor });
+    // Over the antimeridian: a degree of longitude and some minutes of latitude.
+    expect(nearest).toMatchObject([{ distance: expect.closeTo(107_700, -3), node: { key: 'taveuni' } }]);
+    expect(keysOf(inside.nodes)).toEqual(['kranzler', 'tiergarten', 'zoo']);
     expect(data.collection.filtered.nodes).toEqual([{ key: 'kranzler' }]);
     const { bounds, center, centroid, ...cell } = data.cell;
     expect(cell).toMatchObject({ geohash, precision: 4, count: 3, parent: { geohash: geohash.slice(0, 3), count: 3 } });

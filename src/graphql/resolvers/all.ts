@@ -18,6 +18,7 @@ export const resolvers: Resolvers = {
   Collection: collection,
   Marker: marker,
   MarkerConnection: { nodes: ({ edges }) => edges.map(({ node }) => node) },
+  NearbyConnection: { nodes: ({ edges }) => edges.map(({ node }) => node) },
   Cell: cell,
   Cluster: cluster,
   Viewport: viewport,

@@ -1,5 +1,7 @@
 import { collectionId } from '../../keys/ids.js';
 import { collectionBounds, collectionCount, collectionMarkers } from '../../map/collection.js';
+import { markersInside } from '../../map/inside.js';
+import { markersWithin, nearestMarkers } from '../../map/near.js';
 import { markersInPlace, placesUnder } from '../../map/places.js';
 import type { CollectionResolvers } from '../generated.js';
 import { loadMarker } from './load-marker.js';
@@ -15,4 +17,10 @@ export const collection: CollectionResolvers = {
   markersIn: (parent, { place, first, after }, { map }) =>
     markersInPlace(map, parent, place, { first: first ?? 100, after }),
   places: (parent, { under }, { map }) => placesUnder(map, parent, under ?? []),
+  within: (parent, { center, radius, first, after, filter }, { map }) =>
+    markersWithin(map, parent, { center, radius }, { first: first ?? 100, after }, filter),
+  nearest: (parent, { center, count, maxRadius, filter }, { map }) =>
+    nearestMarkers(map, parent, { center, count: count ?? 10, maxRadius }, filter),
+  inside: (parent, { polygon, first, after, filter }, { map }) =>
+    markersInside(map, parent, polygon, { first: first ?? 1000, after }, filter),
 };

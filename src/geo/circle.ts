@@ -1,0 +1,56 @@
+import { type Area, type Bounds, normalizeBounds } from './bounds.js';
+import type { Relation } from './cover.js';
+import { EARTH_RADIUS, distance } from './distance.js';
+import { type Point, canonicalLng } from './point.js';
+
+const RADIANS = Math.PI / 180;
+
+/** Half of a great circle in metres: nothing is farther away. */
+export const HALF_AROUND = Math.PI * EARTH_RADIUS;
+
+/** Metres by which distances may be off, at worst, where two points are nearly opposite. */
+const DOUBT = 1;
+
+/** The rectangle around all that is within so many metres; over a pole it takes in all longitudes. */
+export function circleArea({ lng, lat }: Point, radius: number): Area {
+  const angle = (radius + DOUBT) / EARTH_RADIUS;
+  const south = lat - angle / RADIANS;
+  const north = lat + angle / RADIANS;
+  // The meridians that touch the circle do so nearer to the pole than its centre lies.
+  const wide =
+    south > -90 && north < 90 ? Math.asin(Math.min(1, Math.sin(angle) / Math.cos(lat * RADIANS))) / RADIANS : 180;
+  return normalizeBounds('bounds', { west: lng - wide, south, east: lng + wide, north });
+}
+
+/** The least distance, in metres, from a point to a position in a cell or on its edge; 0 within it. */
+export function leastDistance(point: Point, { west, south, east, north }: Bounds): number {
+  const { lat } = point;
+  const lng = canonicalLng(point.lng);
+  const clamp = (value: number) => Math.max(south, Math.min(north, value));
+  if (west <= lng && lng <= east) return Math.abs(lat - clamp(lat)) * RADIANS * EARTH_RADIUS;
+  const toMeridian = (meridian: number) => {
+    const turn = Math.cos((meridian - lng) * RADIANS);
+    const at = (latitude: number) => distance(point, { lng: meridian, lat: latitude });
+    // On the far half of the globe a meridian comes nearer towards either pole.
+    if (turn <= 0) return Math.min(at(south), at(north));
+    const foot = Math.atan2(Math.sin(lat * RADIANS), Math.cos(lat * RADIANS) * turn) / RADIANS;
+    return at(clamp(foot));
+  };
+  return Math.min(toMeridian(west), toMeridian(east));
+}
+
+/** The greatest distance, in metres, from a point to a position in a cell: what is left to the opposite point. */
+export function greatestDistance({ lng, lat }: Point, cell: Bounds): number {
+  return HALF_AROUND - leastDistance({ lng: lng > 0 ? lng - 180 : lng + 180, lat: -lat }, cell);
+}
+
+/** How cells lie to the ring of all that is between two distances, in metres, from a center. */
+export function ringRelation(center: Point, from: number, to: number): (cell: Bounds) => Relation {
+  return (cell) => {
+    const least = leastDistance(center, cell);
+    if (least > to + DOUBT) return 'outside';
+    const greatest = greatestDistance(center, cell);
+    if (greatest < from - DOUBT) return 'outside';
+    return from <= least && greatest <= to ? 'inside' : 'cut';
+  };
+}

@@ -1,0 +1,67 @@
+import type { Bounds } from './bounds.js';
+import { LONGEST_Z } from './geohash.js';
+import type { ZRange } from './ranges.js';
+
+/** How a cell lies to what is asked for: wholly in it, wholly beside it, or (maybe) partly in it. */
+export type Relation = 'inside' | 'outside' | 'cut';
+
+interface Node extends Bounds {
+  /** Its place in Z-order among the cells of as many bits. */
+  readonly z: number;
+}
+
+const BITS = 5 * LONGEST_Z;
+const WORLD: Node = { z: 0, west: -180, south: -90, east: 180, north: 90 };
+
+/** The two halves of a cell, as the next bit of a geohash parts it. */
+function halves({ z, west, south, east, north }: Node, depth: number): [Node, Node] {
+  const lng = (west + east) / 2;
+  const lat = (south + north) / 2;
+  return depth % 2 === 0
+    ? [
+        { z: 2 * z, west, south, east: lng, north },
+        { z: 2 * z + 1, west: lng, south, east, north },
+      ]
+    : [
+        { z: 2 * z, west, south, east, north: lat },
+        { z: 2 * z + 1, west, south: lat, east, north },
+      ];
+}
+
+/**
+ * The ranges of geohashes of length 10 that cover a region of any form, sorted and apart, at most `most` of them: cells
+ * wholly beside it are left out, those on its rim are halved as far as that goes.
+ */
+export function coverRegion(relationToCell: (cell: Bounds) => Relation, most: number): ZRange[] {
+  const ranges: { from: number; to: number }[] = [];
+  const add = ({ z }: Node, depth: number) => {
+    const size = 2 ** (BITS - depth);
+    ranges.push({ from: z * size, to: (z + 1) * size });
+  };
+  let cut = [WORLD];
+  let depth = 0;
+  while (depth < BITS && cut.length > 0) {
+    const next: Node[] = [];
+    const inside: Node[] = [];
+    for (const node of cut) {
+      for (const half of halves(node, depth)) {
+        const relation = relationToCell(half);
+        if (relation === 'cut') next.push(half);
+        else if (relation === 'inside') inside.push(half);
+      }
+    }
+    if (ranges.length + inside.length + next.length > most) break;
+    depth++;
+    for (const node of inside) add(node, depth);
+    cut = next;
+  }
+  for (const node of cut) add(node, depth);
+
+  ranges.sort((a, b) => a.from - b.from);
+  return ranges.filter((range, index) => {
+    const next = ranges[index + 1];
+    if (next?.from !== range.to) return true;
+    next.from = range.from;
+    return false;
+  });
+}
