@@ -1,10 +1,11 @@
 import { collectionId } from '../../keys/ids.js';
 import { collectionBounds, collectionCount, collectionMarkers } from '../../map/collection.js';
 import { markersInPlace, placesUnder } from '../../map/places.js';
+import { geoTableOf, knowingGeoTable } from '../geo-table.js';
 import type { CollectionResolvers } from '../generated.js';
 import { loadMarker } from './load-marker.js';
 
-export const collection: CollectionResolvers = {
+const ofCollections: CollectionResolvers = {
   id: ({ key }) => collectionId(key),
   count: (parent, _args, { map }) => collectionCount(map, parent),
   countsExact: (_parent, _args, { services }) => services.consumerStatus()?.countsExact ?? false,
@@ -16,3 +17,12 @@ export const collection: CollectionResolvers = {
     markersInPlace(map, parent, place, { first: first ?? 100, after }),
   places: (parent, { under }, { map }) => placesUnder(map, parent, under ?? []),
 };
+
+const ofGeoTable: CollectionResolvers = {
+  id: ({ key }) => collectionId(key),
+  // What DynamoDB has counted some hours ago: so it is told, too.
+  count: (_parent, _args, context) => geoTableOf(context).count,
+  countsExact: () => false,
+};
+
+export const collection = knowingGeoTable(ofCollections, ofGeoTable, ({ key }) => key);
