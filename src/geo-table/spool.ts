@@ -46,6 +46,9 @@ export interface SpoolProgress {
   readonly resumed: number;
 }
 
+/** Items of a page: DynamoDB's own limit, 1 MB, takes a slow engine longer than a command may. */
+const PAGE = 1000;
+
 const stateOf = (path: string) => `${path}.state`;
 
 async function readState(path: string, anew: State): Promise<State> {
@@ -113,6 +116,7 @@ export async function spoolTable(job: SpoolJob): Promise<SpoolProgress> {
           TableName: layout.table,
           Segment: segment,
           TotalSegments: state.segments.length,
+          Limit: PAGE,
           ...(start === null ? {} : { ExclusiveStartKey: start }),
         };
         const { Items = [], LastEvaluatedKey: next } = await patiently(
