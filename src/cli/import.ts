@@ -6,29 +6,50 @@ import { RejectsFile } from '../ingest/rejects.js';
 import { createLog } from '../log.js';
 import { checkTables } from '../store/table-check.js';
 import { ensureTables } from '../store/tables.js';
-import { withBackend } from './backend.js';
+import { type Backend, withBackend } from './backend.js';
 import { keepCells, leaveCells } from './cells.js';
 import { Interrupted } from './failure.js';
-import { loadMarkers } from './load.js';
+import { type Load, loadMarkers } from './load.js';
 import type { ImportOptions } from './program.js';
 import { duration, grouped } from './progress.js';
 import { warnOfUnknown } from './serve.js';
 import { onStop } from './stop.js';
 
+/** What is loaded, and what to do once it is. */
+interface Opened {
+  readonly source: Load['source'];
+  readonly done?: () => Promise<void>;
+}
+
 /** `import`: loads a file, waits until the cells hold it, and prints what came of its rows. */
 export async function importFile(config: Config, path: string, options: ImportOptions): Promise<void> {
   const format = options.format ?? formatOf(path);
-  const { keyField, collection: key } = options;
+  const { keyField } = options;
   const rows = await openRows(path, format, { keyField });
+  const rejects = new RejectsFile(options.rejects ?? `${path}.rejects.ndjson`);
+  await loadIntoCollection(config, path, options, rejects, async () => ({
+    source: { name: path, identity: [await fileIdentity(path), format, keyField ?? ''].join(' '), rows },
+  }));
+}
+
+/** Loads what `open` gives, once the database is open; `name` is what it is called. */
+export async function loadIntoCollection(
+  config: Config,
+  name: string,
+  options: ImportOptions,
+  rejects: RejectsFile,
+  open: (backend: Backend, signal: AbortSignal) => Promise<Opened>,
+): Promise<void> {
+  const { collection: key } = options;
   const log = createLog(config.logLevel);
   warnOfUnknown(config, log);
-  const rejects = new RejectsFile(options.rejects ?? `${path}.rejects.ndjson`);
   const stop = onStop();
   try {
     await withBackend(config, async (backend) => {
       const { database, where } = backend;
       await ensureTables(database);
       await checkTables(database);
+      const { source, done } = await open(backend, stop.signal);
       const upgrade = config.database.kind === 'embedded';
       const cells = config.consumer ? keepCells(backend, log, { upgrade }) : leaveCells();
       try {
@@ -43,19 +64,16 @@ export async function importFile(config: Config, path: string, options: ImportOp
             prefixLength: options.prefixLength,
             writeShards: options.writeShards,
           },
-          source: {
-            name: path,
-            identity: [await fileIdentity(path), format, keyField ?? ''].join(' '),
-            rows,
-          },
+          source,
           rejects,
           once: false,
           label: key,
           signal: stop.signal,
         });
         const { counts, resumed, made, took } = loaded;
+        await done?.();
         const all = counts.created + counts.updated + counts.unchanged + counts.rejected;
-        console.log(`${path} into collection ${key}${made ? ' (made)' : ''}, ${where}`);
+        console.log(`${name} into collection ${key}${made ? ' (made)' : ''}, ${where}`);
         if (resumed > 0) console.log(`went on behind ${grouped(resumed)} rows that an interrupted import had done`);
         console.log(
           `${grouped(all)} rows in ${duration(took)}: ${grouped(counts.created)} created, ${grouped(counts.updated)} updated, ${grouped(counts.unchanged)} unchanged, ${grouped(counts.rejected)} rejected`,
@@ -64,7 +82,7 @@ export async function importFile(config: Config, path: string, options: ImportOp
         await cells.caughtUp(stop.signal);
         console.log('the cells hold all of it');
         if (all > 0 && counts.rejected === all) {
-          throw new CellportError('BAD_USER_INPUT', `no row of ${path} is a marker; ${rejects.path} says why`);
+          throw new CellportError('BAD_USER_INPUT', `no row of ${name} is a marker; ${rejects.path} says why`);
         }
       } finally {
         await cells.stop();

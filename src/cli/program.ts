@@ -60,6 +60,9 @@ const prefixLength = () =>
   );
 const writeShards = () =>
   new Option('--write-shards <n>', 'partitions that each prefix is spread over').argParser(wholeNumber(1, 32));
+const geohashIndex = () =>
+  new Option('--geohash-index <name>', 'the index by geohash of a table of the Geo Library (geohash-index)');
+const geoJson = () => new Option('--geo-json <name>', 'the attribute with its coordinates (geoJson)');
 const style = () =>
   new Option('--style <style>', 'how keys are written; CELLPORT_KEY_STYLE where left out').choices(STYLES);
 
@@ -86,16 +89,25 @@ function buildProgram(): Command {
     .command('serve')
     .description('Serve GraphQL; makes the tables where they are missing')
     .option('--demo', 'load the cities of the world first, unless they are there')
+    .option('--geo-table <name>', 'serve this table of the Geo Library too, read-only, as a collection of its name')
+    .addOption(geohashIndex())
+    .addOption(geoJson())
     .addHelpText('after', EXIT_CODES)
-    .action(async ({ demo = false }: { demo?: boolean }) => {
+    .action(async ({ demo = false, geoTable, ...names }: GeoTableNames & { demo?: boolean; geoTable?: string }) => {
       const { serve } = await import('./serve.js');
-      await serve(await config({ demo }), { demo, version });
+      await serve(await config({ demo }), {
+        demo,
+        version,
+        geoTable: geoTable ? { ...names, name: geoTable } : undefined,
+      });
     });
 
   program
     .command('import')
-    .description('Import markers or their readings from a file; the same file again changes nothing')
-    .argument('<file>', 'the file; its name says the format')
+    .description(
+      'Import markers or their readings from a file, or a whole table of the Geo Library; again changes nothing',
+    )
+    .argument('[file]', 'the file; its name says the format')
     .requiredOption('-c, --collection <key>', 'the collection; made where it is missing, for markers')
     .addOption(
       new Option('--readings', 'the file holds readings of markers that are there').conflicts([
@@ -105,6 +117,18 @@ function buildProgram(): Command {
         'prefixLength',
         'writeShards',
       ]),
+    )
+    .addOption(
+      new Option('--from-geo-table <name>', 'a table of the Geo Library instead of a file').conflicts([
+        'readings',
+        'format',
+        'keyField',
+      ]),
+    )
+    .addOption(geohashIndex())
+    .addOption(geoJson())
+    .addOption(
+      new Option('--segments <n>', 'parts of that table that are read side by side (8)').argParser(wholeNumber(1, 256)),
     )
     .addOption(new Option('--format <format>', 'the format, whatever the name of the file').choices(FILE_FORMATS))
     .option('--key-field <name>', 'field or property that holds the key (GeoJSON: the id; else key or id)')
@@ -123,10 +147,21 @@ marker hangs in a hierarchy. What else there is becomes properties.
 Readings: NDJSON lines or CSV with marker (its key), at (RFC 3339), and numbers and texts, which are the values. Those
 that have expired are left out.
 Rows that are no markers or readings go to the rejects file with their line and the reason, and the import goes on.
+A table of the Geo Library is copied to disk by a parallel Scan, then loaded as a file: rangeKey is the key, name and
+category are themselves, other attributes are properties. Its layout is recognised. docs/migrating.md has the whole way.
 Interrupted, the same command goes on where it was; with readings it begins anew, which changes nothing.
 ${EXIT_CODES}`,
     )
-    .action(async (file: string, options: ImportOptions) => {
+    .action(async (file: string | undefined, options: ImportOptions) => {
+      if ((file === undefined) === (options.fromGeoTable === undefined)) {
+        throw new CellportError('BAD_USER_INPUT', 'import takes a file, or --from-geo-table with the name of a table');
+      }
+      if (options.fromGeoTable !== undefined) {
+        const { importGeoTable } = await import('./import-geo-table.js');
+        await importGeoTable(await config(), options.fromGeoTable, options);
+        return;
+      }
+      if (file === undefined) return;
       if (options.readings === true) {
         const { importReadingsFile } = await import('./import-readings.js');
         await importReadingsFile(await config(), file, options);
@@ -251,7 +286,15 @@ async function keyStyle(options: Pick<KeyOptions, 'style'>): Promise<(typeof STY
   return options.style ?? (await config()).keyStyle;
 }
 
-export interface ImportOptions {
+/** Names in a table of the Geo Library that its keys do not tell. */
+interface GeoTableNames {
+  readonly geohashIndex?: string;
+  readonly geoJson?: string;
+}
+
+export interface ImportOptions extends GeoTableNames {
+  readonly fromGeoTable?: string;
+  readonly segments?: number;
   readonly collection: string;
   readonly readings?: boolean;
   readonly format?: FileFormat;

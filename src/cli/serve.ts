@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.js';
 import { CellportError } from '../errors.js';
 import { compiling, interpreting } from '../graphql/executor.js';
+import { type GeoTable, collectionKeyOf, serveGeoTable } from '../geo-table/answers.js';
+import { readLayout } from '../geo-table/layout.js';
 import { createGraphqlServer } from '../graphql/server.js';
 import { checkReadiness } from '../http/health.js';
 import { buildHttp } from '../http/server.js';
@@ -13,7 +15,7 @@ import { createCellCache } from '../loaders/cell-cache.js';
 import { createCollectionCache } from '../loaders/collection-cache.js';
 import { createMarkerCache } from '../loaders/marker-cache.js';
 import { type Log, createLog } from '../log.js';
-import { listCollections } from '../store/collections.js';
+import { getCollections, listCollections } from '../store/collections.js';
 import { newCall } from '../store/meter.js';
 import { checkTables } from '../store/table-check.js';
 import { ensureTables } from '../store/tables.js';
@@ -95,6 +97,13 @@ async function loadDemo(config: Config, { database }: Backend, cells: Cells, sig
   );
 }
 
+/** What answers come from, beside the database. */
+interface Serving {
+  readonly caches: Caches;
+  readonly live: Live;
+  readonly geoTable: GeoTable | undefined;
+}
+
 /** Half of the memory for caches goes to cells, half to markers. */
 function createCaches({ cacheBytes }: Config, { database }: Backend, status: Cells['status']): Caches {
   const maxBytes = Math.floor(cacheBytes / 2);
@@ -109,13 +118,30 @@ function createCaches({ cacheBytes }: Config, { database }: Backend, status: Cel
   };
 }
 
+/** Looks at the table of the Geo Library that is to be served, and says what it found. */
+async function openGeoTable({ database }: Backend, { name, ...names }: GeoTableOptions): Promise<GeoTable> {
+  const layout = await readLayout(database, name, { index: names.geohashIndex, geoJson: names.geoJson });
+  const key = collectionKeyOf(name);
+  const [taken] = await getCollections(database, [key], newCall(), { consistent: true });
+  if (taken) {
+    throw new CellportError(
+      'CONFLICT',
+      `there is a collection ${key} already, so that ${name} cannot be served as one`,
+    );
+  }
+  say(
+    'Geo table',
+    `${name} as collection ${key}, read-only: ${layout.order}, hash keys of ${layout.hashKeyLength} digits`,
+  );
+  return serveGeoTable(database, layout, key);
+}
+
 /** The HTTP server over an open database and its cells, not yet listening. */
 async function buildServer(
   config: Config,
   { database, objects }: Backend,
   cells: Cells,
-  caches: Caches,
-  live: Live,
+  { caches, live, geoTable }: Serving,
   log: Log,
 ) {
   const graphql = await createGraphqlServer(
@@ -127,6 +153,7 @@ async function buildServer(
       collectionCache: createCollectionCache({ now: () => performance.now() }),
       consumerStatus: () => cells.status(),
       live: live.hub,
+      geoTable,
       limits: config.limits,
       now: () => new Date(),
     },
@@ -148,12 +175,11 @@ async function serveUntilStopped(
   config: Config,
   backend: Backend,
   cells: Cells,
-  caches: Caches,
-  live: Live,
+  serving: Serving,
   log: Log,
   stop: Stop,
 ): Promise<void> {
-  const { graphql, http } = await buildServer(config, backend, cells, caches, live, log);
+  const { graphql, http } = await buildServer(config, backend, cells, serving, log);
   const stopped = new Promise<void>((resolve) =>
     stop.signal.addEventListener('abort', () => resolve(), { once: true }),
   );
@@ -180,16 +206,24 @@ async function serveUntilStopped(
   }
 }
 
+/** A table of the Geo Library by its name, and the names in it that its keys do not tell. */
+interface GeoTableOptions {
+  readonly name: string;
+  readonly geohashIndex?: string;
+  readonly geoJson?: string;
+}
+
 export interface ServeOptions {
   readonly demo: boolean;
   readonly version: string;
+  readonly geoTable?: GeoTableOptions | undefined;
 }
 
 /**
  * `serve`: opens the database, makes the tables where they are missing, loads the demo data where that is asked for, keeps
  * the cells and answers until SIGINT or SIGTERM. Everything it opened is closed when it resolves, whatever happened.
  */
-export async function serve(config: Config, { demo, version }: ServeOptions): Promise<void> {
+export async function serve(config: Config, { demo, version, geoTable: wanted }: ServeOptions): Promise<void> {
   const log = createLog(config.logLevel);
   warnOfUnknown(config, log);
   const stop = onStop();
@@ -206,6 +240,7 @@ export async function serve(config: Config, { demo, version }: ServeOptions): Pr
         'Tables',
         `${config.tables.entities}, ${config.tables.derived}: ${made.length === 0 ? 'were there' : 'made'}`,
       );
+      const geoTable = wanted && (await openGeoTable(backend, wanted));
       const embedded = config.database.kind === 'embedded';
       const caches = createCaches(config, backend, () => cells.status());
       const live = openLive(backend, config.redisUrl, log);
@@ -230,7 +265,7 @@ export async function serve(config: Config, { demo, version }: ServeOptions): Pr
         }
         const jobs = startJobs(backend, cells, config.limits.deadlineMs, log);
         try {
-          await serveUntilStopped(config, backend, cells, caches, live, log, stop);
+          await serveUntilStopped(config, backend, cells, { caches, live, geoTable }, log, stop);
         } finally {
           await jobs.stop();
         }

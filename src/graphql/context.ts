@@ -1,3 +1,4 @@
+import type { GeoTable } from '../geo-table/answers.js';
 import type { LiveChanges } from '../live/hub.js';
 import type { CellCache } from '../loaders/cell-cache.js';
 import type { CollectionCache } from '../loaders/collection-cache.js';
@@ -6,6 +7,7 @@ import type { MarkerCache } from '../loaders/marker-cache.js';
 import type { MapContext } from '../map/context.js';
 import type { ObjectStore } from '../objects/object-store.js';
 import type { Database } from '../store/database.js';
+import { type AskedGeoTable, refusingGeoTable } from './geo-table.js';
 import type { Limits } from './limits.js';
 import type { Work } from './work.js';
 
@@ -31,6 +33,8 @@ export interface Services {
   readonly consumerStatus: () => StreamStatus | undefined;
   /** What subscriptions are answered from; left out where no changes are heard. */
   readonly live?: LiveChanges | undefined;
+  /** A table of the Geo Library that is served beside the collections. */
+  readonly geoTable?: GeoTable | undefined;
   readonly limits: Limits;
   readonly now: () => Date;
 }
@@ -40,6 +44,7 @@ export interface RequestContext {
   readonly services: Services;
   readonly work: Work;
   readonly map: MapContext;
+  readonly geoTable: AskedGeoTable | undefined;
 }
 
 const TRUSTED_BEHIND_MS = 2_000;
@@ -54,11 +59,17 @@ export function areCountsTrusted(status: StreamStatus | undefined): boolean {
 
 /** The context of one request. */
 export function createContext(services: Services, work: Work): RequestContext {
-  const { db, consumerStatus, limits } = services;
-  const loaders = createLoaders({ ...services, call: work, concurrency: CONCURRENT_QUERIES });
+  const { db, consumerStatus, limits, geoTable } = services;
+  const own = createLoaders({ ...services, call: work, concurrency: CONCURRENT_QUERIES });
+  const loaders = geoTable ? refusingGeoTable(own, geoTable) : own;
   return {
     services,
     work,
     map: { loaders, keys: db.keys, limits, countsTrusted: () => areCountsTrusted(consumerStatus()) },
+    geoTable: geoTable && {
+      collection: geoTable.collection,
+      count: geoTable.count,
+      answers: geoTable.answers(work, limits),
+    },
   };
 }

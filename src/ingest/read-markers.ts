@@ -14,7 +14,7 @@ import type { Call } from '../store/meter.js';
 import type { Prefixes } from '../store/partition-prefixes.js';
 import { rangeRequest } from '../store/ranges.js';
 import { send } from '../store/send.js';
-import { patiently } from './upsert.js';
+import { patiently } from './patiently.js';
 
 /** Most partitions are empty or small: so many are looked into before it is their turn. */
 const RANGES_AHEAD = 8;

@@ -1,5 +1,4 @@
 import { CellportError } from '../errors.js';
-import { backOff } from '../store/backoff.js';
 import { batchGet } from '../store/batch-get.js';
 import { mapConcurrently } from '../store/concurrency.js';
 import { asFound } from '../store/conditional-change.js';
@@ -10,27 +9,13 @@ import { replacedMarkerItem } from '../store/marker-item.js';
 import { putMarkersInBulk } from '../store/markers.js';
 import type { Call } from '../store/meter.js';
 import { send } from '../store/send.js';
+import { patiently } from './patiently.js';
 
 export type Outcome = 'created' | 'updated' | 'unchanged';
 
 const WRITES_AT_A_TIME = 16;
-/** With the pauses of `backOff`, about two minutes in which DynamoDB takes nothing at all. */
-const FRUITLESS_TRIES = 120;
 /** How often an item may change between our reading and our writing it before we give up on it. */
 const ROUNDS = 10;
-
-/** Repeats work that may be repeated while DynamoDB throttles or is away, for about two minutes. */
-export async function patiently<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  for (let tries = 0; ; tries += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      const passing = error instanceof CellportError && (error.code === 'THROTTLED' || error.code === 'UNAVAILABLE');
-      if (!passing || signal?.aborted === true || tries >= FRUITLESS_TRIES) throw error;
-      await backOff(tries, signal);
-    }
-  }
-}
 
 /** Puts an item over the one that was read; false where that one has changed since. */
 async function replace(database: Database, next: Item, found: Item, call: Call): Promise<boolean> {

@@ -43,7 +43,7 @@ export function markerFeatureText(marker: MapMarker, properties: Properties): st
 }
 
 /** The Feature of a marker with what a map draws of it. */
-const drawnFeature = oncePerMarker((marker) => Buffer.from(markerFeatureText(marker, marker.mapProperties)));
+export const drawnFeature = oncePerMarker((marker) => Buffer.from(markerFeatureText(marker, marker.mapProperties)));
 
 /** A cluster as a Feature, told from markers by `cluster: true`. */
 function clusterFeature({ position, count }: MapCluster): PointFeature {
@@ -92,7 +92,7 @@ const TAIL = Buffer.from(']}');
 const COMMA = ','.charCodeAt(0);
 
 /** A FeatureCollection of features that are written already. */
-function collectionOf(features: readonly Buffer[]): JsonText {
+export function collectionOf(features: readonly Buffer[]): JsonText {
   const commas = Math.max(0, features.length - 1);
   const bytes = features.reduce((sum, { length }) => sum + length, HEAD.length + commas + TAIL.length);
   const text = Buffer.allocUnsafe(bytes);

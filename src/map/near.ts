@@ -10,10 +10,17 @@ import { type NearMarker, type Reached, walkOutward } from './outward.js';
 import { type MarkerPage, type PageInput, readWhole } from './page.js';
 import { tooMuch } from './read-all.js';
 
-/** A marker of a list by distance. Its cursor is written when it is asked for. */
-export class NearbyEdge {
+/** A marker of a list by distance. */
+export interface NearbyEdge {
   readonly node: MapMarker;
   /** In metres, along a great circle. */
+  readonly distance: number;
+  readonly cursor: string;
+}
+
+/** One whose cursor is written when it is asked for. */
+class Edge implements NearbyEdge {
+  readonly node: MapMarker;
   readonly distance: number;
   readonly #list: string;
 
@@ -102,7 +109,7 @@ export async function markersWithin(
     wanted: first + 1,
     calls: callsFor(center, radius, context.limits),
   });
-  const edges = found.slice(0, first).map((near) => new NearbyEdge(list, near));
+  const edges = found.slice(0, first).map((near) => new Edge(list, near));
   const full = found.length > first;
   const last = edges.at(-1)?.cursor ?? null;
   return {
@@ -147,5 +154,5 @@ export async function nearestMarkers(
     throw tooMuch('nearest', 2 * rangesPerPage, itemsPerField, 'name a maxRadius, or page through within');
   }
   const list = nameOf(collection, center, filterInput);
-  return found.map((near) => new NearbyEdge(list, near));
+  return found.map((near) => new Edge(list, near));
 }

@@ -6,10 +6,13 @@ import type { Item } from './database.js';
 type Wire = Readonly<Record<string, unknown>>;
 export type WireMap = Readonly<Record<string, Wire>>;
 
-/** Integers beyond 53 bits become BigInt, as lib-dynamodb has it. */
+const WHOLE = /^-?\d+$/;
+
+/** Integers beyond 53 bits become BigInt, as lib-dynamodb has it; a fraction so large, on which that throws, is rounded. */
 function numberOf(text: string): number | bigint {
   const number = Number(text);
-  return Number.isFinite(number) && Math.abs(number) > Number.MAX_SAFE_INTEGER ? BigInt(text) : number;
+  const large = Number.isFinite(number) && Math.abs(number) > Number.MAX_SAFE_INTEGER;
+  return large && WHOLE.test(text) ? BigInt(text) : number;
 }
 
 const bytesOf = (text: string) => new Uint8Array(Buffer.from(text, 'base64'));

@@ -1,4 +1,9 @@
-import type { ConsumedCapacity } from '@aws-sdk/client-dynamodb';
+import {
+  type ConsumedCapacity,
+  ScanCommand as WireScanCommand,
+  type ScanCommandInput as WireScanInput,
+  type ScanCommandOutput as WireScanOutput,
+} from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
   type BatchGetCommandInput,
@@ -31,7 +36,7 @@ import {
 import type { Database } from './database.js';
 import { mapFailure, unavailable } from './failures.js';
 import type { Call, Meter } from './meter.js';
-import { queryCommand } from './query-items.js';
+import { type WireMap, queryCommand } from './query-items.js';
 
 /** The operations on items, with what each takes and gives. A request is such an input: a plain value. */
 export interface Operations {
@@ -39,6 +44,8 @@ export interface Operations {
   batchGet: { input: BatchGetCommandInput; output: BatchGetCommandOutput };
   query: { input: QueryCommandInput; output: QueryCommandOutput };
   scan: { input: ScanCommandInput; output: ScanCommandOutput };
+  /** With items and keys as DynamoDB writes them: one value that JavaScript cannot hold must not cost a whole page. */
+  wireScan: { input: WireScanInput; output: Omit<WireScanOutput, 'Items'> & { Items?: readonly WireMap[] } };
   put: { input: PutCommandInput; output: PutCommandOutput };
   update: { input: UpdateCommandInput; output: UpdateCommandOutput };
   delete: { input: DeleteCommandInput; output: DeleteCommandOutput };
@@ -86,6 +93,14 @@ const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
   },
   scan: {
     run: ({ client }, input, options) => client.send(new ScanCommand(input), options),
+    asked: () => ({}),
+    returned: (output) => output.Count ?? 0,
+    reads: true,
+  },
+  wireScan: {
+    // The SDK's type of a value knows its types by name; ours is read by whichever name is there.
+    run: ({ client }, input, options) =>
+      client.send(new WireScanCommand(input), options) as unknown as Promise<Operations['wireScan']['output']>,
     asked: () => ({}),
     returned: (output) => output.Count ?? 0,
     reads: true,
@@ -141,7 +156,7 @@ function count<K extends Operation>(
   meter.writes += writes;
   if (reads) meter.readUnits += units;
   else meter.writeUnits += units;
-  if (operation === 'query' || operation === 'scan') {
+  if (operation === 'query' || operation === 'scan' || operation === 'wireScan') {
     meter.queries += 1;
     meter.itemsScanned += ScannedCount ?? 0;
   }

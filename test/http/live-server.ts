@@ -62,6 +62,7 @@ interface ServerOptions {
   readonly executor?: Parameters<typeof createGraphqlServer>[2];
   readonly live?: LiveHub;
   readonly markerCache?: MarkerCache;
+  readonly geoTable?: Services['geoTable'];
 }
 
 /** The whole of http/ and graphql/ on a free port of this machine, over the tables of `db`. */
@@ -74,6 +75,7 @@ export async function startServer(
     executor,
     live,
     markerCache = noMarkerCache(db),
+    geoTable,
   }: ServerOptions = {},
 ): Promise<LiveServer> {
   const logged: { level: string; fields: Json; message: string }[] = [];
@@ -88,6 +90,7 @@ export async function startServer(
     collectionCache: createCollectionCache({ now: () => 0 }),
     consumerStatus: status,
     live,
+    geoTable,
     limits: all,
     now,
   };

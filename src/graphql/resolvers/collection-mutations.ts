@@ -1,8 +1,9 @@
 import { deleteCollection, updateCollection } from '../../store/collection-changes.js';
 import { createCollection } from '../../store/collections.js';
+import { knowingGeoTable } from '../geo-table.js';
 import type { MutationResolvers } from '../generated.js';
 
-export const collectionMutations = {
+const ofCollections = {
   createCollection: async (_root, { input }, { services, map, work }) => {
     const collection = await createCollection(services.db, input, services.now().toISOString(), work);
     map.loaders.forgetCollection(collection.key);
@@ -24,3 +25,7 @@ export const collectionMutations = {
     return collection;
   },
 } satisfies MutationResolvers;
+
+export const collectionMutations = knowingGeoTable(ofCollections, {}, (_root, { key, input }) =>
+  typeof input === 'object' && input !== null && 'key' in input ? input.key : key,
+);

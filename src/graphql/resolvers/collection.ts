@@ -3,10 +3,11 @@ import { collectionBounds, collectionCount, collectionMarkers } from '../../map/
 import { markersInside } from '../../map/inside.js';
 import { markersWithin, nearestMarkers } from '../../map/near.js';
 import { markersInPlace, placesUnder } from '../../map/places.js';
+import { geoTableOf, knowingGeoTable } from '../geo-table.js';
 import type { CollectionResolvers } from '../generated.js';
 import { loadMarker } from './load-marker.js';
 
-export const collection: CollectionResolvers = {
+const ofCollections: CollectionResolvers = {
   id: ({ key }) => collectionId(key),
   count: (parent, _args, { map }) => collectionCount(map, parent),
   countsExact: (_parent, _args, { services }) => services.consumerStatus()?.countsExact ?? false,
@@ -24,3 +25,14 @@ export const collection: CollectionResolvers = {
   inside: (parent, { polygon, first, after, filter }, { map }) =>
     markersInside(map, parent, polygon, { first: first ?? 1000, after }, filter),
 };
+
+const ofGeoTable: CollectionResolvers = {
+  id: ({ key }) => collectionId(key),
+  // What DynamoDB has counted some hours ago: so it is told, too.
+  count: (_parent, _args, context) => geoTableOf(context).count,
+  countsExact: () => false,
+  within: (_parent, { center, radius, first, after, filter }, context) =>
+    geoTableOf(context).answers.within({ center, radius, first: first ?? 100, after, filter }),
+};
+
+export const collection = knowingGeoTable(ofCollections, ofGeoTable, ({ key }) => key);

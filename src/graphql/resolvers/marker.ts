@@ -8,6 +8,11 @@ import type { RequestContext } from '../context.js';
 import type { MarkerResolvers } from '../generated.js';
 import { readReadingsArguments } from '../readings-asked.js';
 
+/** The collection of a marker, that of a table of the Geo Library included. */
+function collectionOf({ collection: key }: MapMarker, { map, geoTable }: RequestContext) {
+  return geoTable?.collection.key === key ? geoTable.collection : requireCollection(map, key);
+}
+
 const isWhole = (marker: MapMarker): marker is Marker => 'createdAt' in marker;
 
 /** The marker with what a map does not draw; read only where it came from a map. */
@@ -21,11 +26,11 @@ function properties(marker: MapMarker, { map }: RequestContext): Properties | Pr
 
 export const marker: MarkerResolvers = {
   id: (parent) => idOf(parent),
-  collection: (parent, _args, { map }) => requireCollection(map, parent.collection),
+  collection: (parent, _args, context) => collectionOf(parent, context),
   geohash: (parent) => geohashOf(parent),
   properties: (parent, _args, context) => properties(parent, context),
   globalId: async (parent, _args, context) => {
-    const { globalIds } = await requireCollection(context.map, parent.collection);
+    const { globalIds } = await collectionOf(parent, context);
     return globalIds ? (await details(parent, context)).globalId : null;
   },
   place: async (parent, _args, context) => parent.place ?? (await details(parent, context)).place,

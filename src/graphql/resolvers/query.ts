@@ -10,6 +10,7 @@ import type { MapMarker } from '../../model/marker.js';
 import { listCollections } from '../../store/collections.js';
 import { collectionCursor, readCollectionCursor, readFirst } from '../arguments.js';
 import type { RequestContext } from '../context.js';
+import { listGeoTable } from '../geo-table.js';
 import type { QueryResolvers } from '../generated.js';
 import { loadMarker } from './load-marker.js';
 
@@ -34,13 +35,15 @@ export const query: QueryResolvers = {
     return Promise.all(ids.map((id) => nodeById(id, context, info)));
   },
 
-  collection: (_root, { key }, { map }) => map.loaders.collection(key),
+  collection: (_root, { key }, { map, geoTable }) =>
+    geoTable?.collection.key === key ? geoTable.collection : map.loaders.collection(key),
 
-  collections: async (_root, args, { services: { db, limits }, work }) => {
+  collections: async (_root, args, { services: { db, limits }, work, geoTable }) => {
     const first = readFirst('first', args.first ?? 50, limits.maxFirst);
     const after =
       args.after === undefined || args.after === null ? undefined : readCollectionCursor('after', args.after);
-    const { collections, more } = await listCollections(db, { first, after }, work);
+    const page = await listCollections(db, { first, after }, work);
+    const { collections, more } = listGeoTable(page, geoTable, { first, after });
     const edges = collections.map((node) => ({ cursor: collectionCursor(node.key), node }));
     return {
       edges,

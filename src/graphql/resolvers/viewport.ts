@@ -5,10 +5,11 @@ import { viewportCount } from '../../map/count.js';
 import { viewportFeatures } from '../../map/features.js';
 import { viewportMarkers } from '../../map/markers.js';
 import { viewportPlan } from '../../map/plan.js';
+import { geoTableOf, knowingGeoTable } from '../geo-table.js';
 import type { ViewportResolvers } from '../generated.js';
 
 /** An argument that is null is taken for one that was left out: the schema's default, said once more for it. */
-export const viewport: ViewportResolvers = {
+const ofCollections: ViewportResolvers = {
   bounds: ({ area }) => area.bounds,
   markers: (parent, { collection, first, after, filter }, { map }) =>
     viewportMarkers(map, parent, collection, { first: first ?? 1000, after }, filter),
@@ -20,3 +21,14 @@ export const viewport: ViewportResolvers = {
     viewportFeatures(map, parent, collection, limit ?? 2000, filter),
   plan: (parent, { collection }, { map }) => viewportPlan(map, parent, collection),
 };
+
+const ofGeoTable: ViewportResolvers = {
+  markers: (parent, { first, after, filter }, context) =>
+    geoTableOf(context).answers.viewportMarkers(parent, { first: first ?? 1000, after }, filter),
+  count: (parent, _args, context) => geoTableOf(context).answers.viewportCount(parent),
+  auto: (parent, { limit, filter }, context) => geoTableOf(context).answers.viewportAuto(parent, limit ?? 500, filter),
+  features: (parent, { limit, filter }, context) =>
+    geoTableOf(context).answers.viewportFeatures(parent, limit ?? 2000, filter),
+};
+
+export const viewport = knowingGeoTable(ofCollections, ofGeoTable, (_viewport, { collection }) => collection);

@@ -1,0 +1,74 @@
+import { hashKeysOf, idsBetween, under } from './hash-keys.js';
+import type { IdRange } from './s2.js';
+
+/** One Query on the index of a table: ids under one hash key. */
+export interface PlannedQuery extends IdRange {
+  readonly hashKey: bigint;
+}
+
+/** What has to be read, in the order of hash keys, then ids. */
+export interface QueryPlan {
+  /** Hash keys that are touched: there are at least as many Query calls. */
+  readonly hashKeys: bigint;
+  /** The queries from a hash key on, made as they are asked for: the world has a million of them where hash keys are long. */
+  queries(from?: bigint): Iterable<PlannedQuery>;
+}
+
+/** Wanted at most; more come only where there are more hash keys. */
+const MOST_QUERIES = 6;
+/** A gap that holds a smaller part than this of what is asked for costs less to read than a further Query does. */
+const WORTH_A_QUERY = 12n;
+
+const sizeOf = (ranges: readonly IdRange[]) => ranges.reduce((sum, { from, to }) => sum + to - from, 0n);
+
+/**
+ * Plans how to read ranges of ids (sorted, disjoint): cut where hash keys change, as a Query stays under one, and joined
+ * under each where reading what lies between is cheaper than another Query. Nothing is known of how full the table is
+ * where, so cost is measured in the part of the globe that is read.
+ */
+export function planQueries(ranges: readonly IdRange[], length: number): QueryPlan {
+  const keys = hashKeysOf(ranges, length);
+  const hashKeys = sizeOf(keys);
+  const border =
+    hashKeys < MOST_QUERIES ? widestKept(ranges, keys, length, MOST_QUERIES - Number(hashKeys)) : undefined;
+  return {
+    hashKeys,
+    *queries(start) {
+      for (const { from, to } of keys) {
+        for (let hashKey = start !== undefined && start > from ? start : from; hashKey < to; hashKey++) {
+          yield* joined(hashKey, under(hashKey, length, ranges));
+        }
+      }
+    },
+  };
+
+  function* joined(hashKey: bigint, pieces: readonly IdRange[]): Generator<PlannedQuery> {
+    let open: IdRange | undefined;
+    for (const piece of pieces) {
+      const apart =
+        open && border !== undefined && idsBetween(hashKey, length, { from: open.to, to: piece.from }) > border;
+      if (open && apart === true) {
+        yield { hashKey, ...open };
+        open = piece;
+      } else open = { from: open?.from ?? piece.from, to: piece.to };
+    }
+    if (open) yield { hashKey, ...open };
+  }
+}
+
+/** The greatest gap that is still read, where so many may be left out. */
+function widestKept(ranges: readonly IdRange[], keys: readonly IdRange[], length: number, splits: number): bigint {
+  const gaps: bigint[] = [];
+  for (const { from, to } of keys) {
+    for (let hashKey = from; hashKey < to; hashKey++) {
+      const pieces = under(hashKey, length, ranges);
+      for (const [index, piece] of pieces.entries()) {
+        const before = pieces[index - 1];
+        if (before) gaps.push(idsBetween(hashKey, length, { from: before.to, to: piece.from }));
+      }
+    }
+  }
+  const next = gaps.toSorted((a, b) => (a < b ? 1 : a > b ? -1 : 0))[splits] ?? 0n;
+  const cheap = sizeOf(ranges) / WORTH_A_QUERY;
+  return next > cheap ? next : cheap;
+}
