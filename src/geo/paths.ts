@@ -1,0 +1,151 @@
+import { badInput } from '../errors.js';
+
+/** A ring or a line: longitudes run on beyond 180 where it crosses the antimeridian, and begin in -180..180. */
+export interface Path {
+  readonly lngs: readonly number[];
+  readonly lats: readonly number[];
+}
+
+/** One polygon, as its outer ring and then its holes; or one line, as itself. */
+export interface Part {
+  readonly filled: boolean;
+  readonly paths: readonly [Path, ...Path[]];
+}
+
+const POLYGONS = ['Polygon', 'MultiPolygon'] as const;
+const LINES = ['LineString', 'MultiLineString'] as const;
+
+/** Geometries that can be read. */
+export type PathType = (typeof POLYGONS)[number] | (typeof LINES)[number];
+
+export interface PathLimits {
+  readonly types: readonly PathType[];
+  /** Most positions, those that close rings included. */
+  readonly mostVertices: number;
+}
+
+/** Turns of the globe that longitudes may go beyond -180..180. */
+const FARTHEST = 540;
+
+const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
+
+/** A list with members from a client; `what` it is a list of. */
+function readList(field: string, value: unknown, what: string): readonly unknown[] {
+  if (isList(value) && value.length > 0) return value;
+  throw badInput(field, value, `a list of ${what}, one or more`);
+}
+
+function readPosition(field: string, value: unknown): readonly [lng: number, lat: number] {
+  const [lng, lat] = isList(value) ? value : [];
+  if (typeof lng !== 'number' || typeof lat !== 'number' || !isList(value)) {
+    throw badInput(field, value, 'a position: [longitude, latitude] in degrees');
+  }
+  if (!(Math.abs(lat) <= 90)) {
+    const swapped = Math.abs(lng) <= 90 ? ' (are longitude and latitude swapped?)' : '';
+    throw badInput(`${field}[1]`, lat, `a latitude from -90 to 90 degrees${swapped}`);
+  }
+  if (!(Math.abs(lng) <= FARTHEST)) {
+    throw badInput(`${field}[0]`, lng, `a longitude from -${FARTHEST} to ${FARTHEST} degrees`);
+  }
+  return [lng + 0, lat + 0];
+}
+
+/**
+ * Longitudes as they run on: two neighbours more than 180 degrees apart are joined the short way round. `around` says
+ * that those exactly 360 apart are joined the long way, as along the parallel that closes the Antarctic.
+ */
+function runOn(lngs: readonly number[], around: boolean): number[] {
+  let turns = 0;
+  return lngs.map((lng, index) => {
+    const step = lng - (lngs[index - 1] ?? lng);
+    if (Math.abs(step) > 180 && !(around && Math.abs(step) === 360)) turns -= Math.round(step / 360);
+    return lng + 360 * turns;
+  });
+}
+
+/** The least of some numbers, however many there are. */
+export const least = (values: readonly number[]) => values.reduce((a, b) => Math.min(a, b), Infinity);
+
+/** The greatest of some numbers, however many there are. */
+export const most = (values: readonly number[]) => values.reduce((a, b) => Math.max(a, b), -Infinity);
+
+/** The same longitudes, whole turns away, so that the westernmost is in -180..180. */
+function fromWest(lngs: readonly number[]): number[] {
+  const turns = Math.floor((least(lngs) + 180) / 360);
+  return lngs.map((lng) => lng - 360 * turns);
+}
+
+function readPath(field: string, value: unknown, ring: boolean): Path {
+  const positions = readList(field, value, 'positions').map((one, index) => readPosition(`${field}[${index}]`, one));
+  const lngs = positions.map(([lng]) => lng);
+  const lats = positions.map(([, lat]) => lat);
+  if (!positions.some(([lng, lat]) => lng !== lngs[0] || lat !== lats[0])) {
+    throw badInput(field, value, `${ring ? 'a ring' : 'a line'} of positions that differ`);
+  }
+  if (!ring) return { lngs: fromWest(runOn(lngs, false)), lats };
+
+  if (positions.length < 4) throw badInput(field, value, 'a ring of at least 4 positions');
+  if (lngs[0] !== lngs.at(-1) || lats[0] !== lats.at(-1)) {
+    throw badInput(field, [positions[0], positions.at(-1)], 'a closed ring, whose last position is its first');
+  }
+  const closed = (longitudes: readonly number[]) => longitudes[0] === longitudes.at(-1);
+  let run = runOn(lngs, false);
+  // A ring from -180 to 180 and back would have no width the short way, or would not come back.
+  if (!closed(run) || most(run) === least(run)) run = runOn(lngs, true);
+  if (!closed(run)) {
+    throw badInput(
+      field,
+      value,
+      'a ring that does not wind around a pole: cut it at the antimeridian, and close it there',
+    );
+  }
+  if (most(run) - least(run) > 360) throw badInput(field, value, 'a ring at most 360 degrees wide');
+  return { lngs: fromWest(run), lats };
+}
+
+function readPolygon(field: string, value: unknown): Part {
+  const [outer, ...holes] = readList(field, value, 'rings').map((ring, index) =>
+    readPath(`${field}[${index}]`, ring, true),
+  );
+  if (!outer) throw badInput(field, value, 'a list of rings, one or more');
+  return { filled: true, paths: [outer, ...holes] };
+}
+
+const readLine = (field: string, value: unknown): Part => ({ filled: false, paths: [readPath(field, value, false)] });
+
+/** How many positions there are in nested lists, as far as they look like some. */
+function countPositions(value: unknown): number {
+  if (!isList(value)) return 0;
+  return isList(value[0]) ? value.reduce<number>((sum, one) => sum + countPositions(one), 0) : 1;
+}
+
+/**
+ * The polygons or lines of a GeoJSON geometry, or of a Feature with one. Edges are straight in longitude and latitude;
+ * positions more than 180 degrees apart are joined the short way round, across the antimeridian, and longitudes may run
+ * on beyond it. A third coordinate is left out. Throws BAD_USER_INPUT naming `field` and the part that is wrong.
+ */
+export function readPaths(field: string, value: unknown, { types, mostVertices }: PathLimits): readonly Part[] {
+  const allowed = `a GeoJSON geometry of type ${types.join(' or ')}`;
+  if (typeof value !== 'object' || value === null) throw badInput(field, value, allowed);
+  if ('type' in value && value.type === 'Feature' && 'geometry' in value) {
+    return readPaths(`${field}.geometry`, value.geometry, { types, mostVertices });
+  }
+  const { type, coordinates } = value as { readonly type?: unknown; readonly coordinates?: unknown };
+  const known = types.find((name) => name === type);
+  if (known === undefined) throw badInput(`${field}.type`, type, allowed);
+  const vertices = countPositions(coordinates);
+  const inside = `${field}.coordinates`;
+  if (vertices > mostVertices) throw badInput(inside, `${vertices} positions`, `at most ${mostVertices} positions`);
+  const each = (read: (field: string, value: unknown) => Part, what: string) =>
+    readList(inside, coordinates, what).map((one, index) => read(`${inside}[${index}]`, one));
+  switch (known) {
+    case 'Polygon':
+      return [readPolygon(inside, coordinates)];
+    case 'MultiPolygon':
+      return each(readPolygon, 'polygons');
+    case 'LineString':
+      return [readLine(inside, coordinates)];
+    case 'MultiLineString':
+      return each(readLine, 'lines');
+  }
+}

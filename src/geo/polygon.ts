@@ -1,0 +1,194 @@
+import Flatbush from 'flatbush';
+import { orient2d } from 'robust-predicates';
+
+import { type Area, type Bounds, normalizeBounds } from './bounds.js';
+import { type Part, type PathLimits, least, most, readPaths } from './paths.js';
+import { type Point, canonicalLng } from './point.js';
+
+/** How a cell lies to a shape: wholly in it, wholly beside it, or (maybe) partly in it. */
+export type Relation = 'inside' | 'outside' | 'cut';
+
+/** Polygons or lines, prepared so that asking takes little time however many vertices there are. */
+export interface Shape {
+  /** The least rectangle around it, of those that cross the antimeridian, too. */
+  readonly area: Area;
+  /** Positions, those that close rings included. */
+  readonly vertices: number;
+  /** Whether a position is in a polygon or on its edge, exactly; edges of holes count as inside. Of a line, on it. */
+  contains(point: Point): boolean;
+  /**
+   * How a geohash cell lies to it. `inside` and `outside` are exact for every position that belongs to the cell; a cell
+   * that only several polygons together cover is `cut`.
+   */
+  relationToCell(cell: Bounds): Relation;
+}
+
+/**
+ * A shape from a GeoJSON geometry, or a Feature with one, as `readPaths` takes it. Within one ring, what is crossed by an
+ * odd number of its edges is inside, should the ring cross itself. Throws BAD_USER_INPUT naming `field` and the part that
+ * is wrong.
+ */
+export function readShape(field: string, value: unknown, limits: PathLimits): Shape {
+  const parts = readPaths(field, value, limits);
+  return new IndexedShape(parts, areaOf(field, parts));
+}
+
+/** The least rectangle around all parts: all around the globe but the widest gap between them. */
+function areaOf(field: string, parts: readonly Part[]): Area {
+  const south = least(parts.map(({ paths: [{ lats }] }) => least(lats)));
+  const north = most(parts.map(({ paths: [{ lats }] }) => most(lats)));
+  const spans = parts.map(({ paths: [{ lngs }] }) => ({ west: least(lngs), east: most(lngs) }));
+  spans.sort((a, b) => a.west - b.west);
+  // The gap before the first one ends where they reach from beyond 180.
+  let east = spans.reduce((reach, span) => Math.max(reach, span.east), -Infinity);
+  let reach = east - 360;
+  let gap = { width: 0, west: -180, east: 180 };
+  for (const span of spans) {
+    if (span.west - reach > gap.width) gap = { width: span.west - reach, west: span.west, east };
+    if (span.east <= reach) continue;
+    ({ east } = span);
+    reach = east;
+  }
+  return normalizeBounds(field, { west: gap.west, east: gap.east, south, north });
+}
+
+/** The edges of all paths in a packed R-tree, so that a ray or a cell meets only those near it. */
+class IndexedShape implements Shape {
+  readonly area: Area;
+  readonly vertices: number;
+  /** Ends of the edges, the southern one first. */
+  readonly #edges: Float64Array;
+  readonly #pathOf: Uint32Array;
+  /** By path: its part, and whether it is a hole. */
+  readonly #partOf: readonly number[];
+  readonly #isHole: readonly boolean[];
+  readonly #filled: readonly boolean[];
+  readonly #tree: Flatbush;
+
+  constructor(parts: readonly Part[], area: Area) {
+    this.area = area;
+    const paths = parts.flatMap((part, index) => part.paths.map((path, nth) => ({ ...path, index, hole: nth > 0 })));
+    this.#partOf = paths.map(({ index }) => index);
+    this.#isHole = paths.map(({ hole }) => hole);
+    this.#filled = parts.map(({ filled }) => filled);
+    this.vertices = paths.reduce((sum, { lngs }) => sum + lngs.length, 0);
+    const edges: number[] = [];
+    const pathOf: number[] = [];
+    paths.forEach(({ lngs, lats }, path) => {
+      for (let i = 1; i < lngs.length; i++) {
+        const [fromX = 0, fromY = 0, toX = 0, toY = 0] = [lngs[i - 1], lats[i - 1], lngs[i], lats[i]];
+        if (fromX === toX && fromY === toY) continue;
+        if (fromY <= toY) edges.push(fromX, fromY, toX, toY);
+        else edges.push(toX, toY, fromX, fromY);
+        pathOf.push(path);
+      }
+    });
+    this.#edges = Float64Array.from(edges);
+    this.#pathOf = Uint32Array.from(pathOf);
+    this.#tree = new Flatbush(pathOf.length);
+    for (let edge = 0; edge < pathOf.length; edge++) {
+      const { ax, ay, bx, by } = this.#edge(edge);
+      this.#tree.add(Math.min(ax, bx), ay, Math.max(ax, bx), by);
+    }
+    this.#tree.finish();
+  }
+
+  contains({ lng, lat }: Point): boolean {
+    return this.#partsAt(canonicalLng(lng), lat).size > 0;
+  }
+
+  relationToCell({ west, south, east, north }: Bounds): Relation {
+    /** Parts with an edge through the inside of the cell: neither is it all in them nor all beside them. */
+    const crossed = new Set<number>();
+    let touched = false;
+    for (const turn of TURNS) {
+      this.#tree.search(west + turn, south, east + turn, north, (edge) => {
+        const touch = this.#meets(edge, west + turn, south, east + turn, north);
+        // The western and southern edge of a cell belong to its neighbours, but for those of the world.
+        const { ax, bx, by } = this.#edge(edge);
+        if (touch === 'inner') crossed.add(this.#partOf[this.#pathOf[edge] ?? 0] ?? 0);
+        else if (touch === 'rim') {
+          touched ||= (Math.max(ax, bx) > west + turn || west === -180) && (by > south || south === -90);
+        }
+        return false;
+      });
+    }
+    for (const part of this.#partsAt((west + east) / 2, (south + north) / 2)) {
+      if (!crossed.has(part)) return 'inside';
+    }
+    return crossed.size > 0 || touched ? 'cut' : 'outside';
+  }
+
+  #edge(index: number) {
+    const edges = this.#edges;
+    const at = 4 * index;
+    return { ax: edges[at] ?? 0, ay: edges[at + 1] ?? 0, bx: edges[at + 2] ?? 0, by: edges[at + 3] ?? 0 };
+  }
+
+  /** The parts that a position (-180 <= lng < 180) is in, their edges included. */
+  #partsAt(lng: number, lat: number): Set<number> {
+    const on = new Set<number>();
+    const within = new Set<number>();
+    for (const turn of TURNS) {
+      const x = lng + turn;
+      /** Paths that a ray to the east leaves an odd number of times. */
+      const odd = new Set<number>();
+      this.#tree.search(x, lat, Infinity, lat, (edge) => {
+        const path = this.#pathOf[edge] ?? 0;
+        const { ax, ay, bx, by } = this.#edge(edge);
+        if (ay === by) {
+          if (Math.min(ax, bx) <= x) on.add(path);
+          return false;
+        }
+        const side = Math.min(ax, bx) > x ? 1 : -orient2d(ax, ay, bx, by, x, lat);
+        if (side === 0) on.add(path);
+        // Its upper end belongs to the next edge, so that a vertex is passed once.
+        else if (side > 0 && lat < by && !odd.delete(path)) odd.add(path);
+        return false;
+      });
+      for (const path of odd) within.add(path);
+    }
+    return this.#partsOf(on, within);
+  }
+
+  #partsOf(on: ReadonlySet<number>, within: ReadonlySet<number>): Set<number> {
+    const parts = new Set<number>();
+    for (const paths of [on, within]) {
+      for (const path of paths) {
+        const part = this.#partOf[path] ?? 0;
+        if (paths === on || (this.#filled[part] && !this.#isHole[path])) parts.add(part);
+      }
+    }
+    for (const path of within) if (this.#isHole[path] && !on.has(path)) parts.delete(this.#partOf[path] ?? 0);
+    return parts;
+  }
+
+  /** Whether an edge, whose bounds meet a rectangle, goes through its inside, or meets its rim alone. */
+  #meets(edge: number, west: number, south: number, east: number, north: number): 'inner' | 'rim' | 'not' {
+    const { ax, ay, bx, by } = this.#edge(edge);
+    if (between(ax, west, east) && between(ay, south, north)) return 'inner';
+    if (between(bx, west, east) && between(by, south, north)) return 'inner';
+    // Corners on both sides, strictly, or on one side only with or without some on the line.
+    let sides = 0;
+    let touches = false;
+    for (const [x, y] of [
+      [west, south],
+      [east, south],
+      [east, north],
+      [west, north],
+    ] as const) {
+      const side = orient2d(ax, ay, bx, by, x, y);
+      if (side === 0) touches = true;
+      else sides |= side > 0 ? 1 : 2;
+    }
+    const apart = Math.max(ax, bx) <= west || Math.min(ax, bx) >= east || by <= south || ay >= north;
+    if (sides === 3) return apart ? 'rim' : 'inner';
+    return touches ? 'rim' : 'not';
+  }
+}
+
+/** Paths begin in -180..180 and are at most 360 wide: a position lies there, or a turn farther east. */
+const TURNS = [0, 360] as const;
+
+/** Strictly between. */
+const between = (value: number, from: number, to: number) => from < value && value < to;
