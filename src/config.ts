@@ -11,6 +11,8 @@ export interface Config {
   /** Absolute path; holds the embedded engine's data and the state of interrupted imports. */
   readonly dataDir: string;
   readonly database: DatabaseConfig;
+  /** Where geometry lies that is too large for the table; undefined where that was not said and no folder is at hand. */
+  readonly objects: ObjectsConfig | undefined;
   readonly http: { readonly host: string; readonly port: number };
   /** Whether this process may keep the cells; `off` where an AWS Lambda does. */
   readonly consumer: boolean;
@@ -33,6 +35,17 @@ export type DatabaseConfig =
       readonly kind: 'configured';
       readonly endpoint: string | undefined;
       readonly streamsEndpoint: string | undefined;
+      readonly region: string | undefined;
+    };
+
+/** An absolute path, or a bucket and what the names of its objects begin with; what is undefined is left to the SDK's own chain. */
+export type ObjectsConfig =
+  | { readonly kind: 'folder'; readonly folder: string }
+  | {
+      readonly kind: 's3';
+      readonly bucket: string;
+      readonly prefix: string;
+      readonly endpoint: string | undefined;
       readonly region: string | undefined;
     };
 
@@ -70,6 +83,14 @@ const redisUrl = z
   .url({ protocol: /^rediss?$/, error: 'must be a URL that begins with redis:// or rediss://' })
   .optional();
 const text = z.string().optional();
+const S3_PLACE = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w.-]+(?:\/[\w.-]+)*)?\/?)?$/;
+const objects = z
+  .string()
+  .refine(
+    (value) => !/^[a-z][a-z0-9+.-]*:/i.test(value) || S3_PLACE.test(value),
+    'must be a folder, or s3://bucket or s3://bucket/prefix',
+  )
+  .optional();
 
 const variables = z.object({
   CELLPORT_TABLE: z
@@ -79,6 +100,7 @@ const variables = z.object({
     .default('cellport'),
   CELLPORT_KEY_STYLE: z.enum(['readable', 'compact'], 'must be readable or compact').default('readable'),
   CELLPORT_DATA_DIR: z.string().default('.cellport'),
+  CELLPORT_OBJECTS: objects,
   CELLPORT_ENGINE: z.enum(['embedded', 'aws'], 'must be embedded or aws').optional(),
   CELLPORT_CACHE_MB: wholeNumber(0, 1_000_000, 64),
   CELLPORT_MAX_FIRST: wholeNumber(1, 100_000, 5000),
@@ -102,6 +124,7 @@ const variables = z.object({
   HOST: z.string().default('127.0.0.1'),
   AWS_ENDPOINT_URL_DYNAMODB: url,
   AWS_ENDPOINT_URL_DYNAMODB_STREAMS: url,
+  AWS_ENDPOINT_URL_S3: url,
   AWS_ENDPOINT_URL: url,
   AWS_REGION: text,
   AWS_DEFAULT_REGION: text,
@@ -124,21 +147,38 @@ function shown(value: string): string {
   return JSON.stringify(value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value);
 }
 
+/** The region to sign with: services that are not AWS's own take any, but the SDK wants one. */
+function regionOf(values: z.infer<typeof variables>, endpoint: string | undefined): string | undefined {
+  return values.AWS_REGION ?? values.AWS_DEFAULT_REGION ?? (endpoint === undefined ? undefined : 'us-east-1');
+}
+
 /** Where the tables are: see `Config.database`. A region or profile alone names AWS, except to a demo. */
 function databaseOf(values: z.infer<typeof variables>, demo: boolean): DatabaseConfig {
   const endpoint = values.AWS_ENDPOINT_URL_DYNAMODB ?? values.AWS_ENDPOINT_URL;
-  const region = values.AWS_REGION ?? values.AWS_DEFAULT_REGION;
   // Nobody's shell profile may send demo data to an account of theirs: a demo needs to be told outright.
-  const inProfile = !demo && (region ?? values.AWS_PROFILE) !== undefined;
+  const inProfile = !demo && (regionOf(values, undefined) ?? values.AWS_PROFILE) !== undefined;
   if (values.CELLPORT_ENGINE === 'embedded') return { kind: 'embedded' };
   if (values.CELLPORT_ENGINE !== 'aws' && endpoint === undefined && !inProfile) return { kind: 'embedded' };
   return {
     kind: 'configured',
     endpoint,
     streamsEndpoint: values.AWS_ENDPOINT_URL_DYNAMODB_STREAMS ?? endpoint,
-    // DynamoDB Local and its like take any region, but the SDK signs with one.
-    region: region ?? (endpoint === undefined ? undefined : 'us-east-1'),
+    region: regionOf(values, endpoint),
   };
+}
+
+/** Where large geometry lies: see `Config.objects`. The embedded engine has a folder beside its data. */
+function objectsOf(values: z.infer<typeof variables>, database: DatabaseConfig): ObjectsConfig | undefined {
+  const place = values.CELLPORT_OBJECTS;
+  const [, bucket, prefix = ''] = S3_PLACE.exec(place ?? '') ?? [];
+  if (bucket !== undefined) {
+    const endpoint = values.AWS_ENDPOINT_URL_S3 ?? values.AWS_ENDPOINT_URL;
+    return { kind: 's3', bucket, prefix, endpoint, region: regionOf(values, endpoint) };
+  }
+  if (place !== undefined) return { kind: 'folder', folder: resolve(place) };
+  return database.kind === 'embedded'
+    ? { kind: 'folder', folder: resolve(values.CELLPORT_DATA_DIR, 'objects') }
+    : undefined;
 }
 
 /**
@@ -158,11 +198,13 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
     throw new CellportError('BAD_USER_INPUT', faults.join('\n'), { faults });
   }
   const values = parsed.data;
+  const database = databaseOf(values, demo);
   return {
     tables: { entities: values.CELLPORT_TABLE, derived: `${values.CELLPORT_TABLE}-derived` },
     keyStyle: values.CELLPORT_KEY_STYLE,
     dataDir: resolve(values.CELLPORT_DATA_DIR),
-    database: databaseOf(values, demo),
+    database,
+    objects: objectsOf(values, database),
     http: { host: values.HOST, port: values.PORT },
     consumer: values.CELLPORT_CONSUMER === 'on',
     redisUrl: values.CELLPORT_REDIS_URL,

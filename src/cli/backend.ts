@@ -1,7 +1,11 @@
 import type { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
+import { stat } from 'node:fs/promises';
 
-import type { Config } from '../config.js';
+import type { Config, ObjectsConfig } from '../config.js';
 import { type Engine, startEngine } from '../engine/start.js';
+import { badInput } from '../errors.js';
+import { createFolderStore } from '../objects/folder-store.js';
+import type { ObjectStore } from '../objects/object-store.js';
 import { type Database, createDatabase } from '../store/database.js';
 import { createStreamsClient } from '../stream/dynamodb.js';
 
@@ -9,15 +13,28 @@ import { createStreamsClient } from '../stream/dynamodb.js';
 export interface Backend {
   readonly database: Database;
   readonly streams: DynamoDBStreamsClient;
+  /** Where geometry lies that is too large for the table; undefined where nobody has said where. */
+  readonly objects?: ObjectStore | undefined;
   /** For a human: which database this is. */
   readonly where: string;
   /** Closes all connections, and the embedded engine where nobody else uses it. */
   close(): Promise<void>;
 }
 
+/** Opens the object store, to which nothing is sent yet. Throws BAD_USER_INPUT where its folder is none. */
+async function openObjects(wanted: ObjectsConfig | undefined): Promise<(ObjectStore & { close?(): void }) | undefined> {
+  // Loaded where it is used: the SDK's client is large.
+  if (wanted?.kind === 's3') return (await import('../objects/s3-store.js')).createS3Store(wanted);
+  if (wanted === undefined) return undefined;
+  const found = await stat(wanted.folder).catch(() => undefined);
+  if (found !== undefined && !found.isDirectory()) throw badInput('CELLPORT_OBJECTS', wanted.folder, 'a folder');
+  return createFolderStore(wanted.folder);
+}
+
 /** Opens the database, the embedded engine started where no other is configured. Throws UNAVAILABLE where it cannot be. */
 export async function openBackend(config: Config): Promise<Backend> {
   const { database: wanted, tables, keyStyle, dataDir } = config;
+  const objects = await openObjects(config.objects);
   const engine: Engine | undefined = wanted.kind === 'embedded' ? await startEngine({ dataDir }) : undefined;
   const endpoint = wanted.kind === 'embedded' ? engine?.endpoint : wanted.endpoint;
   const region = wanted.kind === 'embedded' ? engine?.region : wanted.region;
@@ -35,12 +52,14 @@ export async function openBackend(config: Config): Promise<Backend> {
   return {
     database,
     streams,
+    objects,
     where:
       wanted.kind === 'embedded'
         ? `embedded DynamoDB Local, data in ${dataDir}`
         : (endpoint ?? `AWS${region === undefined ? '' : `, ${region}`}`),
     close: async () => {
       streams.destroy();
+      objects?.close?.();
       database.client.destroy();
       await engine?.close();
     },

@@ -110,10 +110,18 @@ function createCaches({ cacheBytes }: Config, { database }: Backend, status: Cel
 }
 
 /** The HTTP server over an open database and its cells, not yet listening. */
-async function buildServer(config: Config, { database }: Backend, cells: Cells, caches: Caches, live: Live, log: Log) {
+async function buildServer(
+  config: Config,
+  { database, objects }: Backend,
+  cells: Cells,
+  caches: Caches,
+  live: Live,
+  log: Log,
+) {
   const graphql = await createGraphqlServer(
     {
       db: database,
+      objects,
       cellCache: caches.cells,
       markerCache: caches.markers,
       collectionCache: createCollectionCache({ now: () => performance.now() }),

@@ -4,6 +4,7 @@ import type { CollectionCache } from '../loaders/collection-cache.js';
 import { createLoaders } from '../loaders/loaders.js';
 import type { MarkerCache } from '../loaders/marker-cache.js';
 import type { MapContext } from '../map/context.js';
+import type { ObjectStore } from '../objects/object-store.js';
 import type { Database } from '../store/database.js';
 import type { Limits } from './limits.js';
 import type { Work } from './work.js';
@@ -21,6 +22,8 @@ export interface StreamStatus {
 /** What all requests of a process share. */
 export interface Services {
   readonly db: Database;
+  /** Where geometry lies that is too large for the table; left out where nobody has said where. */
+  readonly objects?: ObjectStore | undefined;
   readonly cellCache: CellCache;
   readonly markerCache: MarkerCache;
   readonly collectionCache: CollectionCache;

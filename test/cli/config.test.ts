@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { readConfig } from '../../src/config.js';
@@ -10,6 +11,7 @@ describe('the configuration', () => {
       tables: { entities: 'cellport', derived: 'cellport-derived' },
       keyStyle: 'readable',
       database: { kind: 'embedded' },
+      objects: { kind: 'folder', folder: resolve('.cellport/objects') },
       http: { host: '127.0.0.1', port: 4000 },
       cacheBytes: 64 * 1024 * 1024,
       limits: { maxFirst: 5000, maxAliases: 200, deadlineMs: 10_000, rangesPerPage: 64 },
@@ -23,6 +25,7 @@ describe('the configuration', () => {
       CELLPORT_CACHE_MB: '1e3',
       CELLPORT_TABLE: '!',
       AWS_ENDPOINT_URL: 'localhost:8000',
+      CELLPORT_OBJECTS: 'gs://maps',
     };
     let message = '';
     try {
@@ -32,7 +35,7 @@ describe('the configuration', () => {
       expect(error).toMatchObject({ code: 'BAD_USER_INPUT' });
     }
     const lines = message.split('\n');
-    expect(lines).toHaveLength(5);
+    expect(lines).toHaveLength(6);
     for (const [name, value] of Object.entries(env)) {
       expect(lines.find((line) => line.startsWith(`${name} must be `))).toContain(JSON.stringify(value));
     }
@@ -76,5 +79,26 @@ describe('the configuration', () => {
     expect(config({ ...own, AWS_ENDPOINT_URL_DYNAMODB_STREAMS: 'http://s:1' }).database).toMatchObject({
       streamsEndpoint: 'http://s:1',
     });
+  });
+
+  it('keeps large geometry in a folder or a bucket, as it is told, and in no place of its own beside another database', () => {
+    const objects = (place: string, env = {}) => config({ ...env, CELLPORT_OBJECTS: place }).objects;
+    expect(config({ CELLPORT_DATA_DIR: '/data' }).objects).toEqual({ kind: 'folder', folder: '/data/objects' });
+    expect(config({ AWS_REGION: 'eu-central-1' }).objects).toBeUndefined();
+    expect(objects('/srv/objects', { AWS_REGION: 'x' })).toEqual({ kind: 'folder', folder: '/srv/objects' });
+    expect(objects('objects')).toEqual({ kind: 'folder', folder: resolve('objects') });
+    for (const [place, bucket, prefix] of [
+      ['s3://maps', 'maps', ''],
+      ['s3://maps/', 'maps', ''],
+      ['s3://my.maps-1/a/b_c/', 'my.maps-1', 'a/b_c'],
+    ] as const) {
+      expect(objects(place)).toEqual({ kind: 's3', bucket, prefix, endpoint: undefined, region: undefined });
+    }
+    const env = { AWS_ENDPOINT_URL: 'http://all:1', AWS_ENDPOINT_URL_S3: 'http://s3:1' };
+    expect(objects('s3://maps', env)).toMatchObject({ endpoint: 'http://s3:1', region: 'us-east-1' });
+    expect(objects('s3://maps', { ...env, AWS_ENDPOINT_URL_S3: '' })).toMatchObject({ endpoint: 'http://all:1' });
+    for (const wrong of ['s3:maps', 's3://', 's3://Maps', 's3://maps//a', 's3://maps/a b', 'file:///srv']) {
+      expect(() => objects(wrong)).toThrow(`CELLPORT_OBJECTS must be a folder, or s3://bucket`);
+    }
   });
 });

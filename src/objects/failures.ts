@@ -1,0 +1,12 @@
+import { CellportError } from '../errors.js';
+
+/** UNAVAILABLE for an object store that failed, by the code or name of the failure: `EACCES`, `AccessDenied`. */
+export function storeFailed(place: string, cause: unknown): CellportError {
+  const { code, name } = cause as { readonly code?: unknown; readonly name?: unknown };
+  return storeUnavailable(place, String(code ?? name), cause);
+}
+
+/** UNAVAILABLE for an object store, with what is known of the reason. */
+export function storeUnavailable(place: string, reason: string, cause?: unknown): CellportError {
+  return new CellportError('UNAVAILABLE', `the object store ${place} cannot be used: ${reason}`, {}, { cause });
+}

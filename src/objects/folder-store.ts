@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, opendir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+import { storeFailed } from './failures.js';
+import { type ObjectStore, checkObjectName, isObjectName } from './object-store.js';
+
+/** Half-written files lie here, on the same file system as the objects, so that renaming one is a single step. */
+const WRITING = '.writing';
+
+const codeOf = (error: unknown): unknown => (error as NodeJS.ErrnoException).code;
+/** What the system says of a path that leads to no file: a folder on the way is missing, or a file; or it is a folder. */
+const NO_FILE: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'EISDIR'];
+
+/** Writes a file and waits until its bytes are on the disk. */
+async function writeDurably(path: string, body: Uint8Array): Promise<void> {
+  const file = await open(path, 'wx');
+  try {
+    await file.writeFile(body);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Waits until the names in a folder are on the disk. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+/** Makes a folder and those above it where they are missing; they stay, too. */
+async function makeFolder(path: string): Promise<void> {
+  const first = await mkdir(path, { recursive: true });
+  if (first === undefined) return;
+  for (let made = path; made !== dirname(first); made = dirname(made)) await syncFolder(dirname(made));
+}
+
+/** The files in a folder and those below it, by their paths relative to it. */
+async function* filesIn(folder: string, prefix = ''): AsyncGenerator<string> {
+  let entries;
+  try {
+    entries = await opendir(join(folder, prefix));
+  } catch (error) {
+    if (NO_FILE.includes(codeOf(error))) return;
+    throw error;
+  }
+  for await (const entry of entries) {
+    const name = prefix + entry.name;
+    if (entry.isDirectory()) yield* filesIn(folder, `${name}/`);
+    else if (entry.isFile()) yield name;
+  }
+}
+
+/** Objects as the files of a folder, which is made when the first one is put. */
+export function createFolderStore(folder: string): ObjectStore {
+  const pathOf = (name: string): string => join(folder, name);
+  return {
+    place: folder,
+    async put(name, body) {
+      checkObjectName(name);
+      const path = pathOf(name);
+      const half = join(folder, WRITING, randomUUID());
+      try {
+        await makeFolder(dirname(half));
+        await makeFolder(dirname(path));
+        await writeDurably(half, body);
+        await rename(half, path);
+        await syncFolder(dirname(path));
+      } catch (error) {
+        await rm(half, { force: true }).catch(() => undefined);
+        throw storeFailed(folder, error);
+      }
+    },
+    async get(name) {
+      if (!isObjectName(name)) return undefined;
+      try {
+        return await readFile(pathOf(name));
+      } catch (error) {
+        if (NO_FILE.includes(codeOf(error))) return undefined;
+        throw storeFailed(folder, error);
+      }
+    },
+    async remove(name) {
+      if (!isObjectName(name)) return;
+      try {
+        await unlink(pathOf(name));
+      } catch (error) {
+        if (!NO_FILE.includes(codeOf(error))) throw storeFailed(folder, error);
+      }
+    },
+    async *list() {
+      try {
+        for await (const name of filesIn(folder)) {
+          if (!isObjectName(name)) continue;
+          // It may have been removed since its name was read.
+          const file = await stat(pathOf(name)).catch(() => undefined);
+          if (file !== undefined) yield { name, modifiedAt: file.mtime };
+        }
+      } catch (error) {
+        throw storeFailed(folder, error);
+      }
+    },
+  };
+}
