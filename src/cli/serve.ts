@@ -11,6 +11,7 @@ import { CITIES_COLLECTION, openCities } from '../ingest/cities.js';
 import { RejectsFile } from '../ingest/rejects.js';
 import { createCellCache } from '../loaders/cell-cache.js';
 import { createCollectionCache } from '../loaders/collection-cache.js';
+import { createGeometryCache } from '../loaders/geometry-cache.js';
 import { createMarkerCache } from '../loaders/marker-cache.js';
 import { type Log, createLog } from '../log.js';
 import { listCollections } from '../store/collections.js';
@@ -95,9 +96,9 @@ async function loadDemo(config: Config, { database }: Backend, cells: Cells, sig
   );
 }
 
-/** Half of the memory for caches goes to cells, half to markers. */
+/** A quarter of the memory for caches goes to the geometry of zones, the rest to cells and markers, half each. */
 function createCaches({ cacheBytes }: Config, { database }: Backend, status: Cells['status']): Caches {
-  const maxBytes = Math.floor(cacheBytes / 2);
+  const maxBytes = Math.floor((cacheBytes * 3) / 8);
   const now = () => performance.now();
   const follows = () => {
     const { owner, behindMs } = status();
@@ -125,6 +126,7 @@ async function buildServer(
       cellCache: caches.cells,
       markerCache: caches.markers,
       collectionCache: createCollectionCache({ now: () => performance.now() }),
+      geometryCache: createGeometryCache({ maxBytes: Math.floor(config.cacheBytes / 4) }),
       consumerStatus: () => cells.status(),
       live: live.hub,
       limits: config.limits,
