@@ -8,6 +8,7 @@ import { createGraphqlServer } from '../graphql/server.js';
 import { checkReadiness } from '../http/health.js';
 import { buildHttp } from '../http/server.js';
 import { CITIES_COLLECTION, openCities } from '../ingest/cities.js';
+import { COUNTRIES_COLLECTION, loadCountries, openCountries } from '../ingest/countries.js';
 import { RejectsFile } from '../ingest/rejects.js';
 import { createCellCache } from '../loaders/cell-cache.js';
 import { createCollectionCache } from '../loaders/collection-cache.js';
@@ -23,7 +24,7 @@ import { type Caches, type Cells, keepCells, leaveCells, recountCells } from './
 import { Interrupted } from './failure.js';
 import { startJobs } from './jobs.js';
 import { type Live, openLive } from './live.js';
-import { loadMarkers } from './load.js';
+import { loadMarkers, openCollection } from './load.js';
 import { duration, grouped } from './progress.js';
 import { type Stop, onStop } from './stop.js';
 
@@ -73,8 +74,25 @@ function keepUp(cells: Cells, signal: AbortSignal): (rows: number) => Promise<vo
   };
 }
 
+/** Makes the countries where they are not there yet, and says so. */
+async function loadCountryBorders(config: Config, { database, objects }: Backend, signal: AbortSignal): Promise<void> {
+  const began = performance.now();
+  const { collection } = await openCollection(database, COUNTRIES_COLLECTION);
+  const countries = openCountries();
+  const geometryStore = { objects, inlineBytes: config.limits.inlineGeometryBytes };
+  const options = { database, geometryStore, collection, now: () => new Date(), call: newCall(signal) };
+  const made = await loadCountries(options, countries);
+  const took = duration(performance.now() - began);
+  say('Countries', made === 0 ? `${grouped(countries.length)} were there` : `${grouped(made)} loaded in ${took}`);
+}
+
 /** Loads the cities where they are not there yet, and says so. */
-async function loadDemo(config: Config, { database }: Backend, cells: Cells, signal: AbortSignal): Promise<void> {
+async function loadCityMarkers(
+  config: Config,
+  { database }: Backend,
+  cells: Cells,
+  signal: AbortSignal,
+): Promise<void> {
   const { rows, identity } = openCities();
   const { counts, resumed, took } = await loadMarkers({
     database,
@@ -215,7 +233,10 @@ export async function serve(config: Config, { demo, version }: ServeOptions): Pr
         ? keepCells(backend, log, { caches, live: live.feed, upgrade: embedded })
         : leaveCells();
       try {
-        if (demo) await loadDemo(config, backend, cells, stop.signal);
+        if (demo) {
+          await loadCountryBorders(config, backend, stop.signal);
+          await loadCityMarkers(config, backend, cells, stop.signal);
+        }
         const began = performance.now();
         await cells.caughtUp(stop.signal);
         if (!config.consumer) say('Cells', 'kept by somebody else: CELLPORT_CONSUMER is off');

@@ -29,6 +29,11 @@ export function readZoneGeometry(field: string, value: unknown): ReadGeometry {
   return { geometry: geometryOf(parts, type.startsWith('Multi')), parts, shape: readShape(field, value, LIMITS) };
 }
 
+/** Whether a geometry has an inside. */
+export function shapeIsArea({ type }: ZoneGeometry): boolean {
+  return type === 'Polygon' || type === 'MultiPolygon';
+}
+
 /** The shape of a geometry that was checked when it was stored. */
 export function shapeOfGeometry(geometry: ZoneGeometry): Shape {
   return readShape('geometry', geometry, LIMITS);

@@ -55,6 +55,7 @@ const SIZES: Readonly<Record<string, Estimate>> = {
   'Collection.zonesAt': about(10),
   'Collection.count': about(1),
   'Collection.bounds': about(1),
+  'Zone.markers': counted('first'),
   'Marker.cell': about(1),
   'Marker.readings': counted('last'),
   'Cell.parent': about(1),

@@ -1109,6 +1109,11 @@ export type Zone = Node & {
   readonly id: Scalars['ID']['output'];
   /** Its name within the collection; never changes. */
   readonly key: Scalars['String']['output'];
+  /**
+   * The markers inside, its edges included, in the order of their geohashes. A line has no inside, and no markers. Fails with
+   * UNAVAILABLE where its geometry cannot be read.
+   */
+  readonly markers: MarkerConnection;
   /** What people call it; null where it has no name. */
   readonly name?: Maybe<Scalars['String']['output']>;
   /** Whatever else is known of it. */
@@ -1121,6 +1126,15 @@ export type Zone = Node & {
 /** An area or a line on the map: a country, a district, a river. */
 export type ZoneGeometryArgs = {
   maxVertices?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** An area or a line on the map: a country, a district, a river. */
+export type ZoneMarkersArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  collection?: InputMaybe<Scalars['String']['input']>;
+  filter?: InputMaybe<MarkerFilter>;
+  first?: InputMaybe<Scalars['Int']['input']>;
 };
 
 /** A page of zones. */
@@ -1580,6 +1594,7 @@ export type ZoneResolvers<ContextType = RequestContext, ParentType extends Resol
   geometrySource?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   key?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  markers?: Resolver<ResolversTypes['MarkerConnection'], ParentType, ContextType, RequireFields<ZoneMarkersArgs, 'first'>>;
   name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   properties?: Resolver<ResolversTypes['JSONObject'], ParentType, ContextType>;
   version?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 
 import type { ZoneGeometry } from '../geo/antimeridian.js';
 import type { Shape } from '../geo/polygon.js';
+import { Simplifier } from '../geo/simplify.js';
 import { shapeOfGeometry } from '../geo/zone-geometry.js';
 import { parseGeometry } from '../store/zone-geometry.js';
 
@@ -11,6 +12,7 @@ export class LoadedGeometry {
   readonly json: Buffer;
   #geometry: ZoneGeometry | undefined;
   #shape: Shape | undefined;
+  #simplifier: Simplifier | undefined;
 
   constructor(json: Buffer) {
     this.json = json;
@@ -24,6 +26,13 @@ export class LoadedGeometry {
   get shape(): Shape {
     this.#shape ??= shapeOfGeometry(this.geometry);
     return this.#shape;
+  }
+
+  /** The GeoJSON with at most so many positions, 4 or more. */
+  simplified(maxVertices: number): Buffer {
+    if (this.shape.vertices <= maxVertices) return this.json;
+    this.#simplifier ??= new Simplifier(this.geometry);
+    return Buffer.from(JSON.stringify(this.#simplifier.at(maxVertices)));
   }
 }
 

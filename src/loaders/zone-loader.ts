@@ -19,7 +19,7 @@ import type { Slots } from './slots.js';
 export interface ZoneLoader {
   /** Zones by key, null where there is none: all that are asked for in one tick come in one batched read. */
   zones(collection: Collection, keys: readonly string[]): Promise<(Zone | null)[]>;
-  /** The covers in a range of the geo index; undefined where there are more than `most`. */
+  /** The covers in a range of the geo index, which is read once; undefined where there are more than `most`. */
   zoneEntries(collection: Collection, range: PartitionRange, most: number): Promise<ZoneEntry[] | undefined>;
   /** A page of zones in the order of their keys, one Query; `next` is the key behind which there may be more. */
   zonePage(
@@ -50,6 +50,7 @@ export function createZoneLoader({ db, geometryStore, geometryCache, call, slots
   const items = new DataLoader<Key, Item | undefined, string>((wanted) => batchGet(db, tables.entities, wanted, call), {
     cacheKeyFn: (key) => keys.documentId(key),
   });
+  const entries = new Map<string, Promise<ZoneEntry[] | undefined>>();
   const geometries = new Map<string, Promise<LoadedGeometry>>();
   let answered = 0;
 
@@ -79,7 +80,14 @@ export function createZoneLoader({ db, geometryStore, geometryCache, call, slots
       const found = await Promise.all(wanted.map((key) => items.load(keys.zone(scope, key))));
       return found.map((item) => (item && zoneFromItem(keys, item, collection)) ?? null);
     },
-    zoneEntries: (collection, range, most) => slots(() => readZoneEntries(db, collection, range, most, call)),
+    zoneEntries(collection, range, most) {
+      const name = `${range.pk}\n${range.from}\n${range.to}`;
+      const known = entries.get(name);
+      if (known) return known;
+      const reading = slots(() => readZoneEntries(db, collection, range, most, call));
+      entries.set(name, reading);
+      return reading;
+    },
     zonePage: (collection, page) => readZonePage(db, collection, page, call),
     zoneGeometry(zone) {
       const name = `${zone.geometry.sha256} ${zone.geometry.object ?? ''}`;

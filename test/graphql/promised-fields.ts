@@ -100,6 +100,7 @@ Zone.bounds: Bounds!
 Zone.geometry(maxVertices: Int): GeoJSON
 Zone.geometrySource: String
 Zone.version: Int!
+Zone.markers(first: Int = 1000, after: String, filter: MarkerFilter, collection: String): MarkerConnection!
 ZoneEdge.cursor: String!
 ZoneEdge.node: Zone!
 ZoneConnection.edges: [ZoneEdge!]!

@@ -102,7 +102,8 @@ const READ_ZONES = `
 
 const ZONE = `
   fragment Z on Zone {
-    id key collection {key} name properties bounds {west south east north} geometry geometrySource version
+    id key collection {key} name properties bounds {west south east north} geometry simple: geometry(maxVertices: 4) geometrySource version
+    markers(first: 2) {nodes {key} pageInfo {hasNextPage}}
   }`;
 
 const MARKER = `
@@ -361,7 +362,12 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
       collection: { key },
       bounds: { west: 13.33, south: 52.5, east: 13.375, north: 52.52 },
       geometry,
+      simple: { type: 'Polygon', coordinates: [expect.objectContaining({ length: 4 })] },
       geometrySource: null,
+      markers: {
+        nodes: [{ key: expect.any(String) }, { key: expect.any(String) }],
+        pageInfo: { hasNextPage: true },
+      },
       version: 1,
     };
     const renamed = { ...zone, name: 'Großer Tiergarten', version: 2 };
@@ -421,7 +427,9 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
   test('the examples of GraphiQL are answered the same by both executors', async () => {
     const folder = join(import.meta.dirname, '../../web/graphiql/examples');
     const examples = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
-    const queries = examples.filter((text) => !text.includes('mutation')).map((text) => text.replaceAll('cities', key));
+    const queries = examples
+      .filter((text) => !text.includes('mutation'))
+      .map((text) => text.replaceAll(/cities|countries/g, key));
     const { same, interpretedOnly } = server.compared;
     for (const text of queries) expect((await server.ask(text)).errors).toEqual([]);
     expect(server.compared.same - same + server.compared.interpretedOnly - interpretedOnly).toBe(queries.length);
