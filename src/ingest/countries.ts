@@ -61,7 +61,8 @@ const slug = (name: string) =>
 
 /** All countries of the npm package world-atlas. */
 export function openCountries(): readonly Country[] {
-  const topology = createRequire(import.meta.url)('world-atlas/countries-10m.json') as Topology<{
+  const require = createRequire(import.meta.url);
+  const topology = require('world-atlas/countries-10m.json') as Topology<{
     countries: Countries;
   }>;
   const taken = new Set<string>();

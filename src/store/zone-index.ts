@@ -4,7 +4,8 @@ import type { Collection } from '../model/collection.js';
 import type { Zone } from '../model/zone.js';
 import type { Database, Item } from './database.js';
 import type { Call } from './meter.js';
-import { readRange } from './ranges.js';
+import { queryPages } from './query-pages.js';
+import { rangeRequest } from './ranges.js';
 import { send } from './send.js';
 import { type ZoneEntry, zoneEntryOf, zoneFromItem } from './zone-item.js';
 
@@ -21,7 +22,7 @@ export async function readZoneEntries(
 ): Promise<ZoneEntry[] | undefined> {
   const entries: ZoneEntry[] = [];
   const index = geoIndexOf(collection.geoSlot);
-  for await (const items of readRange(database, { index, ...range, limit: most + 1 }, call)) {
+  for await (const items of queryPages(database, rangeRequest(database, { index, ...range }), call, most + 1)) {
     entries.push(...items.flatMap((item) => zoneEntryOf(database.keys, item) ?? []));
   }
   return entries.length > most ? undefined : entries;

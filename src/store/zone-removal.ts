@@ -3,7 +3,7 @@ import type { Collection } from '../model/collection.js';
 import { deleteInBulk } from './conditional-delete.js';
 import type { Database } from './database.js';
 import type { Call } from './meter.js';
-import { send } from './send.js';
+import { queryPages } from './query-pages.js';
 import { dropGeometry, scopeOfObject } from './zone-geometry.js';
 import { readZonePage } from './zone-index.js';
 import { coverKeys } from './zone-item.js';
@@ -43,28 +43,20 @@ export async function removeZones(
 /** Names of the objects that the zones of a collection have. */
 async function objectsIn(database: Database, scope: string, call: Call): Promise<Set<string>> {
   const names = new Set<string>();
-  let after: Record<string, unknown> | undefined;
-  do {
-    const { Items = [], LastEvaluatedKey } = await send(
-      database,
-      'query',
-      {
-        TableName: database.tables.entities,
-        KeyConditionExpression: 'pk = :pk',
-        ExpressionAttributeValues: { ':pk': database.keys.zonesPartition(scope) },
-        ProjectionExpression: '#geometry.#object',
-        ExpressionAttributeNames: { '#geometry': 'geometry', '#object': 'object' },
-        ConsistentRead: true,
-        ...(after === undefined ? {} : { ExclusiveStartKey: after }),
-      },
-      call,
-    );
-    for (const { geometry } of Items) {
+  const request = {
+    TableName: database.tables.entities,
+    KeyConditionExpression: 'pk = :pk',
+    ExpressionAttributeValues: { ':pk': database.keys.zonesPartition(scope) },
+    ProjectionExpression: '#geometry.#object',
+    ExpressionAttributeNames: { '#geometry': 'geometry', '#object': 'object' },
+    ConsistentRead: true,
+  };
+  for await (const items of queryPages(database, request, call)) {
+    for (const { geometry } of items) {
       const { object } = (geometry ?? {}) as { readonly object?: unknown };
       if (typeof object === 'string') names.add(object);
     }
-    after = LastEvaluatedKey;
-  } while (after !== undefined);
+  }
   return names;
 }
 

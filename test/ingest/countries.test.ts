@@ -111,7 +111,14 @@ test('all countries are there once, keyed by their numbers or names, the large o
   expect(objectsThere()).toBe(large.length);
   for (const { cells } of zones) expect(cells.length).toBeLessThanOrEqual(16);
   const crossing = zones.filter(({ bounds }) => bounds.west > bounds.east).map(({ name }) => String(name));
-  expect(crossing.sort()).toEqual(['Fiji', 'Russia', 'United States of America']);
+  expect(crossing.sort()).toEqual([
+    'Fiji',
+    'Kiribati',
+    'New Zealand',
+    'Russia',
+    'U.S. Minor Outlying Is.',
+    'United States of America',
+  ]);
 });
 
 test('zonesAt agrees with an independent point-in-polygon at 10,000 places, by three Query calls each', async () => {
@@ -133,7 +140,7 @@ test('zonesAt agrees with an independent point-in-polygon at 10,000 places, by t
   let queries = 0;
   // One request for each of the first, which counts its calls; then one for every 500, which reads a cell once.
   const shared = Array.from({ length: 20 }, () => requestContext(db, { geometryStore, geometryCache }));
-  await mapConcurrently(points, 16, async (point, index) => {
+  await mapConcurrently(points, 4, async (point, index) => {
     const own = index < 1_000 ? requestContext(db, { geometryStore, geometryCache }) : undefined;
     const { context: map } = own ?? shared[Math.floor(index / 500)]!;
     const zones = await zonesAt(map, collection, point);
