@@ -8,6 +8,7 @@ import { buildHttp } from '../src/http/server.js';
 import { createHub } from '../src/live/hub.js';
 import { createCellCache } from '../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../src/loaders/collection-cache.js';
+import { createGeometryCache } from '../src/loaders/geometry-cache.js';
 import { silentLog } from '../src/log.js';
 import type { Database } from '../src/store/database.js';
 import { createMarker } from '../src/store/markers.js';
@@ -48,6 +49,7 @@ async function startServer(db: Database, hub: ReturnType<typeof createHub>) {
       cellCache: createCellCache({ maxBytes: 0, trusted: () => false, now }),
       markerCache: noMarkerCache(db),
       collectionCache: createCollectionCache({ now }),
+      geometryCache: createGeometryCache({ maxBytes: 8 * 1024 * 1024 }),
       consumerStatus: () => undefined,
       live: hub,
       limits: DEFAULT_LIMITS,

@@ -2,6 +2,7 @@ import type { Bounds } from '../src/geo/bounds.js';
 import { DEFAULT_LIMITS } from '../src/graphql/limits.js';
 import { createCellCache } from '../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../src/loaders/collection-cache.js';
+import { createGeometryCache } from '../src/loaders/geometry-cache.js';
 import { createLoaders } from '../src/loaders/loaders.js';
 import { uniteRanges } from '../src/loaders/range-union.js';
 import type { Collection } from '../src/model/collection.js';
@@ -56,6 +57,8 @@ async function read({ db }: Rig, collection: Collection, wanted: readonly Wanted
     cellCache: createCellCache({ maxBytes: 0, trusted: () => false, now }),
     markerCache: noMarkerCache(db),
     collectionCache: createCollectionCache({ now }),
+    geometryCache: createGeometryCache({ maxBytes: 0 }),
+    geometryStore: { objects: undefined, inlineBytes: 0 },
     call: { ...newCall(), unpriced: true },
     concurrency: 16,
     limits: DEFAULT_LIMITS,

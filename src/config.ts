@@ -60,6 +60,7 @@ export interface LimitsConfig {
   readonly deadlineMs: number;
   readonly rangesPerPage: number;
   readonly itemsPerField: number;
+  readonly inlineGeometryBytes: number;
   readonly readingQueries: number;
   readonly subscriptions: number;
   readonly subscriptionsPerConnection: number;
@@ -112,6 +113,7 @@ const variables = z.object({
   CELLPORT_MAX_BODY_BYTES: wholeNumber(1024, 100_000_000, 4 * 1024 * 1024),
   CELLPORT_MAX_RANGES: wholeNumber(4, 10_000, 64),
   CELLPORT_MAX_ITEMS: wholeNumber(100, 10_000_000, 20_000),
+  CELLPORT_INLINE_GEOMETRY_BYTES: wholeNumber(0, 300_000, 32 * 1024),
   CELLPORT_MAX_READING_QUERIES: wholeNumber(1, 1_000_000, 1000),
   CELLPORT_MAX_SUBSCRIPTIONS: wholeNumber(0, 1_000_000, 10_000),
   CELLPORT_MAX_SUBSCRIPTIONS_PER_CONNECTION: wholeNumber(1, 100_000, 100),
@@ -220,6 +222,7 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
       deadlineMs: values.CELLPORT_DEADLINE_MS,
       rangesPerPage: values.CELLPORT_MAX_RANGES,
       itemsPerField: values.CELLPORT_MAX_ITEMS,
+      inlineGeometryBytes: values.CELLPORT_INLINE_GEOMETRY_BYTES,
       readingQueries: values.CELLPORT_MAX_READING_QUERIES,
       subscriptions: values.CELLPORT_MAX_SUBSCRIPTIONS,
       subscriptionsPerConnection: values.CELLPORT_MAX_SUBSCRIPTIONS_PER_CONNECTION,

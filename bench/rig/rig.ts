@@ -7,6 +7,7 @@ import { createGraphqlServer } from '../../src/graphql/server.js';
 import { DEFAULT_LIMITS } from '../../src/graphql/limits.js';
 import { createCellCache } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
+import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
 import { silentLog } from '../../src/log.js';
 import { LONGEST_BLOCK } from '../../src/model/cell.js';
 import type { Collection } from '../../src/model/collection.js';
@@ -101,6 +102,7 @@ export async function startRig(): Promise<Rig> {
       markerCache: noMarkerCache(db),
       // Read again every two seconds, whatever is asked: a slow machine would count that more often.
       collectionCache: createCollectionCache({ now: () => 0 }),
+      geometryCache: createGeometryCache({ maxBytes: 8 * 1024 * 1024 }),
       consumerStatus: () => ({ owner: true, behindMs: 0, countsExact: true }),
       limits: DEFAULT_LIMITS,
       now: () => new Date(),

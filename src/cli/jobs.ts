@@ -19,7 +19,7 @@ export interface Jobs {
 }
 
 /** Begins to do what is left for the background, beside other processes; `deadlineMs` is that of a request. */
-export function startJobs({ database }: Backend, cells: Cells, deadlineMs: number, log: Log): Jobs {
+export function startJobs({ database, objects }: Backend, cells: Cells, deadlineMs: number, log: Log): Jobs {
   const stopping = new AbortController();
   const running = keepJobs(
     {
@@ -31,6 +31,7 @@ export function startJobs({ database }: Backend, cells: Cells, deadlineMs: numbe
         sleep: (ms, signal) => systemClock.sleep(ms, signal),
         leaseMs: LEASE_MS,
       },
+      objects,
       async cellsCaughtUp(signal) {
         await cells.caughtUp(signal);
         return cells.status().countsExact;

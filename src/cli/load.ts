@@ -34,7 +34,7 @@ export interface Loaded extends ImportProgress {
 }
 
 /** The collection of this key, made where it is missing. */
-async function openCollection(
+export async function openCollection(
   database: Database,
   input: CollectionInput,
 ): Promise<{ collection: Collection; made: boolean }> {

@@ -259,6 +259,19 @@ ${EXIT_CODES}`,
     );
 
   program
+    .command('sweep')
+    .description('Remove objects of the object store that no zone has, left by processes that were killed')
+    .addOption(
+      new Option('--older-than <minutes>', 'leave alone what is younger: its zone may just be written')
+        .argParser(wholeNumber(1, 1_000_000))
+        .default(60),
+    )
+    .addHelpText('after', EXIT_CODES)
+    .action(async ({ olderThan }: { olderThan: number }) => {
+      await (await import('./sweep.js')).sweep(await config(), { olderThan });
+    });
+
+  program
     .command('plan')
     .description('Print which ranges a viewport would read; needs no database, so it knows no counts')
     .addOption(

@@ -10,9 +10,11 @@ import { createGraphqlServer } from '../graphql/server.js';
 import { checkReadiness } from '../http/health.js';
 import { buildHttp } from '../http/server.js';
 import { CITIES_COLLECTION, openCities } from '../ingest/cities.js';
+import { COUNTRIES_COLLECTION, loadCountries, openCountries } from '../ingest/countries.js';
 import { RejectsFile } from '../ingest/rejects.js';
 import { createCellCache } from '../loaders/cell-cache.js';
 import { createCollectionCache } from '../loaders/collection-cache.js';
+import { createGeometryCache } from '../loaders/geometry-cache.js';
 import { createMarkerCache } from '../loaders/marker-cache.js';
 import { type Log, createLog } from '../log.js';
 import { getCollections, listCollections } from '../store/collections.js';
@@ -24,7 +26,7 @@ import { type Caches, type Cells, keepCells, leaveCells, recountCells } from './
 import { Interrupted } from './failure.js';
 import { startJobs } from './jobs.js';
 import { type Live, openLive } from './live.js';
-import { loadMarkers } from './load.js';
+import { loadMarkers, openCollection } from './load.js';
 import { duration, grouped } from './progress.js';
 import { type Stop, onStop } from './stop.js';
 
@@ -74,8 +76,25 @@ function keepUp(cells: Cells, signal: AbortSignal): (rows: number) => Promise<vo
   };
 }
 
+/** Makes the countries where they are not there yet, and says so. */
+async function loadCountryBorders(config: Config, { database, objects }: Backend, signal: AbortSignal): Promise<void> {
+  const began = performance.now();
+  const { collection } = await openCollection(database, COUNTRIES_COLLECTION);
+  const countries = openCountries();
+  const geometryStore = { objects, inlineBytes: config.limits.inlineGeometryBytes };
+  const options = { database, geometryStore, collection, now: () => new Date(), call: newCall(signal) };
+  const made = await loadCountries(options, countries);
+  const took = duration(performance.now() - began);
+  say('Countries', made === 0 ? `${grouped(countries.length)} were there` : `${grouped(made)} loaded in ${took}`);
+}
+
 /** Loads the cities where they are not there yet, and says so. */
-async function loadDemo(config: Config, { database }: Backend, cells: Cells, signal: AbortSignal): Promise<void> {
+async function loadCityMarkers(
+  config: Config,
+  { database }: Backend,
+  cells: Cells,
+  signal: AbortSignal,
+): Promise<void> {
   const { rows, identity } = openCities();
   const { counts, resumed, took } = await loadMarkers({
     database,
@@ -104,9 +123,9 @@ interface Serving {
   readonly geoTable: GeoTable | undefined;
 }
 
-/** Half of the memory for caches goes to cells, half to markers. */
+/** A quarter of the memory for caches goes to the geometry of zones, the rest to cells and markers, half each. */
 function createCaches({ cacheBytes }: Config, { database }: Backend, status: Cells['status']): Caches {
-  const maxBytes = Math.floor(cacheBytes / 2);
+  const maxBytes = Math.floor((cacheBytes * 3) / 8);
   const now = () => performance.now();
   const follows = () => {
     const { owner, behindMs } = status();
@@ -151,6 +170,7 @@ async function buildServer(
       cellCache: caches.cells,
       markerCache: caches.markers,
       collectionCache: createCollectionCache({ now: () => performance.now() }),
+      geometryCache: createGeometryCache({ maxBytes: Math.floor(config.cacheBytes / 4) }),
       consumerStatus: () => cells.status(),
       live: live.hub,
       geoTable,
@@ -248,7 +268,10 @@ export async function serve(config: Config, { demo, version, geoTable: wanted }:
         ? keepCells(backend, log, { caches, live: live.feed, upgrade: embedded })
         : leaveCells();
       try {
-        if (demo) await loadDemo(config, backend, cells, stop.signal);
+        if (demo) {
+          await loadCountryBorders(config, backend, stop.signal);
+          await loadCityMarkers(config, backend, cells, stop.signal);
+        }
         const began = performance.now();
         await cells.caughtUp(stop.signal);
         if (!config.consumer) say('Cells', 'kept by somebody else: CELLPORT_CONSUMER is off');

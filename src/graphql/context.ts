@@ -2,12 +2,14 @@ import type { GeoTable } from '../geo-table/answers.js';
 import type { LiveChanges } from '../live/hub.js';
 import type { CellCache } from '../loaders/cell-cache.js';
 import type { CollectionCache } from '../loaders/collection-cache.js';
+import type { GeometryCache } from '../loaders/geometry-cache.js';
 import { createLoaders } from '../loaders/loaders.js';
 import type { MarkerCache } from '../loaders/marker-cache.js';
 import type { MapContext } from '../map/context.js';
 import type { ObjectStore } from '../objects/object-store.js';
 import type { Database } from '../store/database.js';
 import { type AskedGeoTable, refusingGeoTable } from './geo-table.js';
+import type { GeometryStore } from '../store/zone-geometry.js';
 import type { Limits } from './limits.js';
 import type { Work } from './work.js';
 
@@ -28,6 +30,7 @@ export interface Services {
   readonly objects?: ObjectStore | undefined;
   readonly cellCache: CellCache;
   readonly markerCache: MarkerCache;
+  readonly geometryCache: GeometryCache;
   readonly collectionCache: CollectionCache;
   /** Undefined where no consumer runs. */
   readonly consumerStatus: () => StreamStatus | undefined;
@@ -57,10 +60,16 @@ export function areCountsTrusted(status: StreamStatus | undefined): boolean {
   return status.behindMs !== undefined && status.behindMs <= TRUSTED_BEHIND_MS;
 }
 
+/** Where a server keeps geometry. */
+export function geometryStoreOf({ objects, limits }: Services): GeometryStore {
+  return { objects, inlineBytes: limits.inlineGeometryBytes };
+}
+
 /** The context of one request. */
 export function createContext(services: Services, work: Work): RequestContext {
   const { db, consumerStatus, limits, geoTable } = services;
-  const own = createLoaders({ ...services, call: work, concurrency: CONCURRENT_QUERIES });
+  const geometryStore = geometryStoreOf(services);
+  const own = createLoaders({ ...services, geometryStore, call: work, concurrency: CONCURRENT_QUERIES });
   const loaders = geoTable ? refusingGeoTable(own, geoTable) : own;
   return {
     services,

@@ -7,6 +7,8 @@ import type { MarkerChange as LiveMarkerChange } from '../live/change.js';
 import type { MarkerPage } from '../map/page.js';
 import type { NearbyPage, NearbyEdge as NearbyMarkerEdge } from '../map/near.js';
 import type { Viewport as MapViewport } from '../map/viewport.js';
+import type { Zone as ZoneModel } from '../model/zone.js';
+import type { ZonePage } from '../map/zone-pages.js';
 import type { ViewportContent as MapContent } from '../map/content.js';
 import type { RequestContext } from './context.js';
 export type Maybe<T> = T | null;
@@ -231,6 +233,16 @@ export type Collection = Node & {
   readonly within: NearbyConnection;
   /** Partitions that each prefix is spread over, 1 for a collection without hot spots. A viewport reads all of them. */
   readonly writeShards: Scalars['Int']['output'];
+  /** One of its zones by key; null where there is none. */
+  readonly zone?: Maybe<Zone>;
+  /** All its zones, in the order of their keys. */
+  readonly zones: ZoneConnection;
+  /**
+   * Its zones that a position is in, in the order of their keys: exactly, edges included, and found in three Query calls
+   * however many zones there are elsewhere. Of a line a position is in it only where it lies exactly on it. UNAVAILABLE where
+   * a zone may hold the position and its geometry cannot be read: an answer without it could be wrong.
+   */
+  readonly zonesAt: ReadonlyArray<Zone>;
 };
 
 
@@ -287,6 +299,25 @@ export type CollectionWithinArgs = {
   filter?: InputMaybe<MarkerFilter>;
   first?: InputMaybe<Scalars['Int']['input']>;
   radius: Scalars['Float']['input'];
+};
+
+
+/** A named set of markers that is drawn, counted and paged together. */
+export type CollectionZoneArgs = {
+  key: Scalars['String']['input'];
+};
+
+
+/** A named set of markers that is drawn, counted and paged together. */
+export type CollectionZonesArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A named set of markers that is drawn, counted and paged together. */
+export type CollectionZonesAtArgs = {
+  point: PointInput;
 };
 
 /** A page of collections. */
@@ -373,6 +404,27 @@ export type CreateMarkersResult = {
   readonly failures: ReadonlyArray<MarkerFailure>;
   /** Those that were stored, in the order they were given. */
   readonly markers: ReadonlyArray<Marker>;
+};
+
+/** A new zone and the collection it goes into. */
+export type CreateZoneInput = {
+  /** Key of a collection that exists. */
+  readonly collection: Scalars['String']['input'];
+  /**
+   * A Polygon, MultiPolygon, LineString or MultiLineString, or a Feature with one: up to 500,000 positions, of which only
+   * longitude and latitude are kept. Edges are straight in degrees. Rings are closed. Of two positions more than 180 degrees
+   * apart the edge crosses the antimeridian.
+   */
+  readonly geometry: Scalars['GeoJSON']['input'];
+  /**
+   * 1 to 1,012 bytes of UTF-8 that name it among the zones of the collection. It has to be given where the collection's
+   * `idStrategy` is GIVEN, and must not be where it is another.
+   */
+  readonly key?: InputMaybe<Scalars['String']['input']>;
+  /** What people call it. */
+  readonly name?: InputMaybe<Scalars['String']['input']>;
+  /** Whatever else is known of it. The zone as a whole, without a geometry that lies elsewhere, takes at most 400 KB. */
+  readonly properties?: InputMaybe<Scalars['JSONObject']['input']>;
 };
 
 /** How markers of a collection get their keys. */
@@ -551,6 +603,11 @@ export type Mutation = {
   /** Puts up to 500 markers into one collection. What is wrong with one of them keeps none of the others out. */
   readonly createMarkers: CreateMarkersResult;
   /**
+   * Makes a zone; it and the cells it is found by appear together. CONFLICT where its key is taken, LIMIT_EXCEEDED where its
+   * geometry is too large for DynamoDB and the server has no object store.
+   */
+  readonly createZone: Zone;
+  /**
    * Deletes a collection with all that is in it, and answers with it as it was. Nothing of it is to be seen any more; other
    * servers may show it for two seconds. It is emptied in the background, and as long as that takes, at least a minute, its
    * key and its code are CONFLICT.
@@ -561,6 +618,8 @@ export type Mutation = {
    * was. A marker made again under its key has none of them.
    */
   readonly deleteMarker: Marker;
+  /** Deletes a zone with the cells it is found by; answers with it as it was, but for a large geometry, which is gone by then. */
+  readonly deleteZone: Zone;
   /**
    * Records readings of a marker and answers how many instants were stored. A reading of an instant that has one already
    * takes its place, so a call may be repeated, and should be after THROTTLED or UNAVAILABLE. One that has expired already
@@ -577,6 +636,11 @@ export type Mutation = {
    * where there is none; CONFLICT, with the current `version` in the error's extensions, where another is expected.
    */
   readonly updateMarker: Marker;
+  /**
+   * Changes a zone, and the cells it is found by where it gets another geometry, all together; only what is given changes.
+   * NOT_FOUND where there is none; CONFLICT, with the current `version` in the error's extensions, where another is expected.
+   */
+  readonly updateZone: Zone;
 };
 
 
@@ -600,6 +664,12 @@ export type MutationCreateMarkersArgs = {
 
 
 /** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
+export type MutationCreateZoneArgs = {
+  input: CreateZoneInput;
+};
+
+
+/** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
 export type MutationDeleteCollectionArgs = {
   key: Scalars['String']['input'];
 };
@@ -607,6 +677,13 @@ export type MutationDeleteCollectionArgs = {
 
 /** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
 export type MutationDeleteMarkerArgs = {
+  expectedVersion?: InputMaybe<Scalars['Int']['input']>;
+  id: Scalars['ID']['input'];
+};
+
+
+/** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
+export type MutationDeleteZoneArgs = {
   expectedVersion?: InputMaybe<Scalars['Int']['input']>;
   id: Scalars['ID']['input'];
 };
@@ -628,6 +705,12 @@ export type MutationUpdateCollectionArgs = {
 /** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
 export type MutationUpdateMarkerArgs = {
   input: UpdateMarkerInput;
+};
+
+
+/** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
+export type MutationUpdateZoneArgs = {
+  input: UpdateZoneInput;
 };
 
 /** A page of markers by their distance. */
@@ -905,6 +988,20 @@ export type UpdateMarkerInput = {
   readonly properties?: InputMaybe<Scalars['JSONObject']['input']>;
 };
 
+/** What is to change of a zone. What is left out stays as it is. */
+export type UpdateZoneInput = {
+  /** Nothing is changed, and the answer is CONFLICT, unless the zone has this version. */
+  readonly expectedVersion?: InputMaybe<Scalars['Int']['input']>;
+  /** Where it lies, as in `CreateZoneInput`. Null is not allowed. */
+  readonly geometry?: InputMaybe<Scalars['GeoJSON']['input']>;
+  /** Its id. */
+  readonly id: Scalars['ID']['input'];
+  /** What people call it; null takes it away. */
+  readonly name?: InputMaybe<Scalars['String']['input']>;
+  /** Whatever else is known of it, all of it; null takes it away. */
+  readonly properties?: InputMaybe<Scalars['JSONObject']['input']>;
+};
+
 /**
  * What a map shows inside one rectangle at one zoom. Each of these fields may fail on its own and leave the others be.
  * What would take more reads than the server's ceiling fails with LIMIT_EXCEEDED; nothing is left out silently.
@@ -941,6 +1038,11 @@ export type Viewport = {
   readonly plan?: Maybe<ViewportPlan>;
   /** Characters in the geohashes of its cells: so many that a cell is 24 to 192 px wide at this zoom. */
   readonly precision: Scalars['Int']['output'];
+  /**
+   * The zones of which something is inside, in the order of their keys, each once over all pages. A page ends at its ceiling
+   * of reads too, so that it may hold fewer than `first` and still have a next one.
+   */
+  readonly zones?: Maybe<ZoneConnection>;
   /** The zoom that was asked for: at 0 the world is 512 px wide, each step doubles it. */
   readonly zoom: Scalars['Float']['output'];
 };
@@ -1017,6 +1119,17 @@ export type ViewportPlanArgs = {
   collection: Scalars['String']['input'];
 };
 
+
+/**
+ * What a map shows inside one rectangle at one zoom. Each of these fields may fail on its own and leave the others be.
+ * What would take more reads than the server's ceiling fails with LIMIT_EXCEEDED; nothing is left out silently.
+ */
+export type ViewportZonesArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  collection: Scalars['String']['input'];
+  first?: InputMaybe<Scalars['Int']['input']>;
+};
+
 /** Markers or clusters, whichever fits. */
 export type ViewportContent = {
   readonly __typename?: 'ViewportContent';
@@ -1039,6 +1152,73 @@ export type ViewportPlan = {
   readonly precision: Scalars['Int']['output'];
   /** One Query call for each, in the order they are read; at most as many as the ceiling of one page. */
   readonly ranges: ReadonlyArray<KeyRange>;
+};
+
+/** An area or a line on the map: a country, a district, a river. */
+export type Zone = Node & {
+  readonly __typename?: 'Zone';
+  /** The least rectangle around it, in degrees; west is greater than east where that crosses the antimeridian. */
+  readonly bounds: Bounds;
+  /** The collection it belongs to. */
+  readonly collection: Collection;
+  /**
+   * Its geometry: a Polygon, MultiPolygon, LineString or MultiLineString, cut in two where it crosses the antimeridian. Null
+   * with UNAVAILABLE on this field where it lies in an object store and is missing or damaged there, or where the store does
+   * not answer. All geometry of one answer together takes at most 64 MB.
+   */
+  readonly geometry?: Maybe<Scalars['GeoJSON']['output']>;
+  /** Where the whole geometry lies, for a human; null where it lies with the zone in DynamoDB. */
+  readonly geometrySource?: Maybe<Scalars['String']['output']>;
+  /** `zone::`, the collection's key, `::` and the zone's key. */
+  readonly id: Scalars['ID']['output'];
+  /** Its name within the collection; never changes. */
+  readonly key: Scalars['String']['output'];
+  /**
+   * The markers inside, its edges included, in the order of their geohashes. A line has no inside, and no markers. Fails with
+   * UNAVAILABLE where its geometry cannot be read.
+   */
+  readonly markers: MarkerConnection;
+  /** What people call it; null where it has no name. */
+  readonly name?: Maybe<Scalars['String']['output']>;
+  /** Whatever else is known of it. */
+  readonly properties: Scalars['JSONObject']['output'];
+  /** 1 at first, raised by 1 with each change. */
+  readonly version: Scalars['Int']['output'];
+};
+
+
+/** An area or a line on the map: a country, a district, a river. */
+export type ZoneGeometryArgs = {
+  maxVertices?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** An area or a line on the map: a country, a district, a river. */
+export type ZoneMarkersArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  collection?: InputMaybe<Scalars['String']['input']>;
+  filter?: InputMaybe<MarkerFilter>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+};
+
+/** A page of zones. */
+export type ZoneConnection = {
+  readonly __typename?: 'ZoneConnection';
+  /** The zones with a cursor for each. */
+  readonly edges: ReadonlyArray<ZoneEdge>;
+  /** The zones alone. */
+  readonly nodes: ReadonlyArray<Zone>;
+  /** Whether and from where there is more. */
+  readonly pageInfo: PageInfo;
+};
+
+/** A zone and its place in the list. */
+export type ZoneEdge = {
+  readonly __typename?: 'ZoneEdge';
+  /** Hand it over as `after` to go on behind this zone. */
+  readonly cursor: Scalars['String']['output'];
+  /** The zone. */
+  readonly node: Zone;
 };
 
 
@@ -1116,6 +1296,7 @@ export type ResolversInterfaceTypes<_RefType extends Record<string, unknown>> = 
   Node:
     | ( CollectionModel )
     | ( MapMarker )
+    | ( ZoneModel )
   ;
 };
 
@@ -1134,6 +1315,7 @@ export type ResolversTypes = {
   CreateCollectionInput: CreateCollectionInput;
   CreateMarkerInput: CreateMarkerInput;
   CreateMarkersResult: ResolverTypeWrapper<Omit<CreateMarkersResult, 'markers'> & { markers: ReadonlyArray<ResolversTypes['Marker']> }>;
+  CreateZoneInput: CreateZoneInput;
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
   Float: ResolverTypeWrapper<Scalars['Float']['output']>;
   GeoJSON: ResolverTypeWrapper<Scalars['GeoJSON']['output']>;
@@ -1170,9 +1352,13 @@ export type ResolversTypes = {
   Subscription: ResolverTypeWrapper<Record<PropertyKey, never>>;
   UpdateCollectionInput: UpdateCollectionInput;
   UpdateMarkerInput: UpdateMarkerInput;
+  UpdateZoneInput: UpdateZoneInput;
   Viewport: ResolverTypeWrapper<MapViewport>;
   ViewportContent: ResolverTypeWrapper<MapContent>;
   ViewportPlan: ResolverTypeWrapper<ViewportPlan>;
+  Zone: ResolverTypeWrapper<ZoneModel>;
+  ZoneConnection: ResolverTypeWrapper<ZonePage>;
+  ZoneEdge: ResolverTypeWrapper<Omit<ZoneEdge, 'node'> & { node: ResolversTypes['Zone'] }>;
 };
 
 /** Mapping between all available schema types and the resolvers parents */
@@ -1188,6 +1374,7 @@ export type ResolversParentTypes = {
   CreateCollectionInput: CreateCollectionInput;
   CreateMarkerInput: CreateMarkerInput;
   CreateMarkersResult: Omit<CreateMarkersResult, 'markers'> & { markers: ReadonlyArray<ResolversParentTypes['Marker']> };
+  CreateZoneInput: CreateZoneInput;
   DateTime: Scalars['DateTime']['output'];
   Float: Scalars['Float']['output'];
   GeoJSON: Scalars['GeoJSON']['output'];
@@ -1222,9 +1409,13 @@ export type ResolversParentTypes = {
   Subscription: Record<PropertyKey, never>;
   UpdateCollectionInput: UpdateCollectionInput;
   UpdateMarkerInput: UpdateMarkerInput;
+  UpdateZoneInput: UpdateZoneInput;
   Viewport: MapViewport;
   ViewportContent: MapContent;
   ViewportPlan: ViewportPlan;
+  Zone: ZoneModel;
+  ZoneConnection: ZonePage;
+  ZoneEdge: Omit<ZoneEdge, 'node'> & { node: ResolversParentTypes['Zone'] };
 };
 
 export type BoundsResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Bounds'] = ResolversParentTypes['Bounds']> = {
@@ -1280,6 +1471,9 @@ export type CollectionResolvers<ContextType = RequestContext, ParentType extends
   version?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   within?: Resolver<ResolversTypes['NearbyConnection'], ParentType, ContextType, RequireFields<CollectionWithinArgs, 'center' | 'first' | 'radius'>>;
   writeShards?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  zone?: Resolver<Maybe<ResolversTypes['Zone']>, ParentType, ContextType, RequireFields<CollectionZoneArgs, 'key'>>;
+  zones?: Resolver<ResolversTypes['ZoneConnection'], ParentType, ContextType, RequireFields<CollectionZonesArgs, 'first'>>;
+  zonesAt?: Resolver<ReadonlyArray<ResolversTypes['Zone']>, ParentType, ContextType, RequireFields<CollectionZonesAtArgs, 'point'>>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
@@ -1384,11 +1578,14 @@ export type MutationResolvers<ContextType = RequestContext, ParentType extends R
   createCollection?: Resolver<ResolversTypes['Collection'], ParentType, ContextType, RequireFields<MutationCreateCollectionArgs, 'input'>>;
   createMarker?: Resolver<ResolversTypes['Marker'], ParentType, ContextType, RequireFields<MutationCreateMarkerArgs, 'input'>>;
   createMarkers?: Resolver<ResolversTypes['CreateMarkersResult'], ParentType, ContextType, RequireFields<MutationCreateMarkersArgs, 'collection' | 'markers'>>;
+  createZone?: Resolver<ResolversTypes['Zone'], ParentType, ContextType, RequireFields<MutationCreateZoneArgs, 'input'>>;
   deleteCollection?: Resolver<ResolversTypes['Collection'], ParentType, ContextType, RequireFields<MutationDeleteCollectionArgs, 'key'>>;
   deleteMarker?: Resolver<ResolversTypes['Marker'], ParentType, ContextType, RequireFields<MutationDeleteMarkerArgs, 'id'>>;
+  deleteZone?: Resolver<ResolversTypes['Zone'], ParentType, ContextType, RequireFields<MutationDeleteZoneArgs, 'id'>>;
   recordReadings?: Resolver<ResolversTypes['Int'], ParentType, ContextType, RequireFields<MutationRecordReadingsArgs, 'marker' | 'readings'>>;
   updateCollection?: Resolver<ResolversTypes['Collection'], ParentType, ContextType, RequireFields<MutationUpdateCollectionArgs, 'input'>>;
   updateMarker?: Resolver<ResolversTypes['Marker'], ParentType, ContextType, RequireFields<MutationUpdateMarkerArgs, 'input'>>;
+  updateZone?: Resolver<ResolversTypes['Zone'], ParentType, ContextType, RequireFields<MutationUpdateZoneArgs, 'input'>>;
 };
 
 export type NearbyConnectionResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['NearbyConnection'] = ResolversParentTypes['NearbyConnection']> = {
@@ -1404,7 +1601,7 @@ export type NearbyEdgeResolvers<ContextType = RequestContext, ParentType extends
 };
 
 export type NodeResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Node'] = ResolversParentTypes['Node']> = {
-  __resolveType: TypeResolveFn<'Collection' | 'Marker', ParentType, ContextType>;
+  __resolveType: TypeResolveFn<'Collection' | 'Marker' | 'Zone', ParentType, ContextType>;
 };
 
 export type PageInfoResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['PageInfo'] = ResolversParentTypes['PageInfo']> = {
@@ -1456,6 +1653,7 @@ export type ViewportResolvers<ContextType = RequestContext, ParentType extends R
   markers?: Resolver<Maybe<ResolversTypes['MarkerConnection']>, ParentType, ContextType, RequireFields<ViewportMarkersArgs, 'collection' | 'first'>>;
   plan?: Resolver<Maybe<ResolversTypes['ViewportPlan']>, ParentType, ContextType, RequireFields<ViewportPlanArgs, 'collection'>>;
   precision?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  zones?: Resolver<Maybe<ResolversTypes['ZoneConnection']>, ParentType, ContextType, RequireFields<ViewportZonesArgs, 'collection' | 'first'>>;
   zoom?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
 };
 
@@ -1470,6 +1668,31 @@ export type ViewportContentResolvers<ContextType = RequestContext, ParentType ex
 export type ViewportPlanResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['ViewportPlan'] = ResolversParentTypes['ViewportPlan']> = {
   precision?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   ranges?: Resolver<ReadonlyArray<ResolversTypes['KeyRange']>, ParentType, ContextType>;
+};
+
+export type ZoneResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Zone'] = ResolversParentTypes['Zone']> = {
+  bounds?: Resolver<ResolversTypes['Bounds'], ParentType, ContextType>;
+  collection?: Resolver<ResolversTypes['Collection'], ParentType, ContextType>;
+  geometry?: Resolver<Maybe<ResolversTypes['GeoJSON']>, ParentType, ContextType, Partial<ZoneGeometryArgs>>;
+  geometrySource?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  key?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  markers?: Resolver<ResolversTypes['MarkerConnection'], ParentType, ContextType, RequireFields<ZoneMarkersArgs, 'first'>>;
+  name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  properties?: Resolver<ResolversTypes['JSONObject'], ParentType, ContextType>;
+  version?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type ZoneConnectionResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['ZoneConnection'] = ResolversParentTypes['ZoneConnection']> = {
+  edges?: Resolver<ReadonlyArray<ResolversTypes['ZoneEdge']>, ParentType, ContextType>;
+  nodes?: Resolver<ReadonlyArray<ResolversTypes['Zone']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type ZoneEdgeResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['ZoneEdge'] = ResolversParentTypes['ZoneEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['Zone'], ParentType, ContextType>;
 };
 
 export type Resolvers<ContextType = RequestContext> = {
@@ -1506,5 +1729,8 @@ export type Resolvers<ContextType = RequestContext> = {
   Viewport?: ViewportResolvers<ContextType>;
   ViewportContent?: ViewportContentResolvers<ContextType>;
   ViewportPlan?: ViewportPlanResolvers<ContextType>;
+  Zone?: ZoneResolvers<ContextType>;
+  ZoneConnection?: ZoneConnectionResolvers<ContextType>;
+  ZoneEdge?: ZoneEdgeResolvers<ContextType>;
 };
 

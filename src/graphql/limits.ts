@@ -16,6 +16,8 @@ export interface Limits {
   readonly deadlineMs: number;
   /** The ceiling of Query calls of one page, and of one field that has no pages. */
   readonly rangesPerPage: number;
+  /** The most bytes of a zone's geometry, gzipped, that stay in its item. */
+  readonly inlineGeometryBytes: number;
   /** The ceiling of markers that one field reads. */
   readonly itemsPerField: number;
   /** Query calls for readings that one request may make: one a marker, or one a bucket. */
@@ -37,6 +39,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxBodyBytes: 4 * 1024 * 1024,
   deadlineMs: 10_000,
   rangesPerPage: 64,
+  inlineGeometryBytes: 32 * 1024,
   itemsPerField: 20_000,
   readingQueries: 1_000,
   subscriptions: 10_000,

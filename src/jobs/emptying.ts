@@ -1,5 +1,6 @@
 import type { Log } from '../log.js';
 import type { Collection } from '../model/collection.js';
+import type { ObjectStore } from '../objects/object-store.js';
 import { getBlocks } from '../store/cells.js';
 import { emptyingJob, releaseCollection } from '../store/collection-changes.js';
 import { mapConcurrently } from '../store/concurrency.js';
@@ -7,10 +8,13 @@ import { removePartition } from '../store/marker-removal.js';
 import { type Call, newCall } from '../store/meter.js';
 import { type Prefixes, allPrefixes, hasFewPartitions, occupiedPrefixes } from '../store/partition-prefixes.js';
 import { removeLeftReadings } from '../store/reading-removal.js';
+import { removeZones } from '../store/zone-removal.js';
 import { type OwnJob, type Sightings, type Worker, doJob } from './lease.js';
 
 export interface EmptyingOptions {
   readonly worker: Worker;
+  /** Where large geometry lies; left out where nobody has said where. */
+  readonly objects?: ObjectStore | undefined;
   /**
    * Resolves once the cells hold all that was written before the call, and tells whether they are exact then. Rejects when
    * the signal is aborted.
@@ -67,7 +71,7 @@ async function removeMarkers(options: EmptyingOptions, collection: Collection, j
 }
 
 async function empty(options: EmptyingOptions, collection: Collection, job: OwnJob): Promise<void> {
-  const { worker, cellsCaughtUp, settleMs, log } = options;
+  const { worker, objects, cellsCaughtUp, settleMs, log } = options;
   const { database, sleep } = worker;
   if (job.done() === 0) {
     await sleep(settleMs, job.signal);
@@ -77,6 +81,7 @@ async function empty(options: EmptyingOptions, collection: Collection, job: OwnJ
   await removeMarkers(options, collection, job);
   const call = newCall(job.signal);
   await removeLeftReadings(database, collection, Infinity, call);
+  await removeZones(database, objects, collection, call);
   // A collection that is made anew under the key begins with cells that count nothing.
   const exact = await cellsCaughtUp(job.signal);
   const [total] = await getBlocks(database, database.keys.scope(collection), [''], call, { consistent: true });

@@ -79,7 +79,7 @@ export const BUCKETED_READING = {
   },
 } as const satisfies EntityDeclaration;
 
-const ZONE = {
+export const ZONE = {
   name: 'zone',
   key: { pk: { readable: 'zone::{scope}', compact: '{scope:2}Zo#' }, sk: '{key}' },
 } as const satisfies EntityDeclaration;

@@ -15,6 +15,8 @@ import {
   SET_ASIDE,
   STREAM_STATE,
   TOTAL,
+  ZONE,
+  ZONE_COVER,
 } from './declarations.js';
 import { documentId, parseDocumentId, type Key } from './document-id.js';
 import type { KeyStyle } from './entity-types.js';
@@ -93,6 +95,18 @@ export interface Keyspace {
   geoSortRange(prefixLength: number, firstGeohash: string, lastGeohash: string): SortRange;
   /** The geohash without its prefix and the marker's key, from the sort key of an index entry. */
   parseGeoSort(sortKey: string): { readonly rest: string; readonly key: string } | undefined;
+  /** A zone's own item, and where all zones of a collection stand, by key. */
+  zone(scope: string, key: string): Key;
+  zonesPartition(scope: string): string;
+  parseZone(key: Key): { readonly scope: string; readonly key: string } | undefined;
+  /** The item that stands for a zone in one cell, and where all of one zone stand. */
+  zoneCover(scope: string, key: string, geohash: string): Key;
+  zoneCoversPartition(scope: string, key: string): string;
+  parseZoneCover(key: Key): { readonly scope: string; readonly key: string; readonly geohash: string } | undefined;
+  /** The two attributes that put a cover into the geo index of its collection. */
+  zoneEntry(scope: string, key: string, geohash: string, geoSlot: GeoSlot): Readonly<Record<string, string>>;
+  /** Bounds of the covers in the cells from one geohash to another of the same length and partition, both included. */
+  zoneRange(scope: string, firstGeohash: string, lastGeohash: string): PartitionRange;
   /** The empty geohash is the collection's total. */
   cell(scope: string, geohash: string): Key;
   /** Bounds of the cells from one geohash to another of the same length and partition, both included. */
@@ -123,6 +137,8 @@ export function createKeyspace(style: KeyStyle): Keyspace {
   const markers = defineEntity(MARKER, style);
   const readings = defineEntity(READING, style);
   const bucketedReadings = defineEntity(BUCKETED_READING, style);
+  const zones = defineEntity(ZONE, style);
+  const covers = defineEntity(ZONE_COVER, style);
   const cells = defineEntity(CELL, style);
   const applied = defineEntity(APPLIED, style);
   const places = defineEntity(PLACES, style);
@@ -185,6 +201,28 @@ export function createKeyspace(style: KeyStyle): Keyspace {
       to: geo.sk.rangeUnder({ rest: lastGeohash.slice(prefixLength) }).to,
     }),
     parseGeoSort: (sortKey) => geo.sk.parse(sortKey),
+    zone: (scope, key) => zones.format({ scope, key }),
+    zonesPartition: (scope) => zones.pk.format({ scope }),
+    parseZone: (key) => zones.parse(key),
+    zoneCover: (scope, key, geohash) => covers.format({ scope, key, geohash }),
+    zoneCoversPartition: (scope, key) => covers.pk.format({ scope, key }),
+    parseZoneCover: (key) => covers.parse(key),
+    zoneEntry: (scope, key, geohash, geoSlot) => covers.indexes[geoIndexOf(geoSlot)].format({ scope, key, geohash }),
+    zoneRange(scope, firstGeohash, lastGeohash) {
+      const entryOf = (geohash: string) => {
+        const { gpkA: pk = '', gskA: sk = '' } = covers.indexes.geoA.format({ scope, key: '-', geohash });
+        return { pk, suffix: covers.indexes.geoA.sk.parse(sk)?.suffix ?? '' };
+      };
+      const first = entryOf(firstGeohash);
+      const last = entryOf(lastGeohash);
+      if (first.pk !== last.pk) throw new Error(`covers of ${firstGeohash} and ${lastGeohash} stand in two partitions`);
+      const sort = covers.indexes.geoA.sk;
+      return {
+        pk: first.pk,
+        from: sort.rangeUnder({ suffix: first.suffix }).from,
+        to: sort.rangeUnder({ suffix: last.suffix }).to,
+      };
+    },
     cell: (scope, geohash) => cells.format({ scope, geohash }),
     cellRange(scope, firstGeohash, lastGeohash) {
       const first = cells.format({ scope, geohash: firstGeohash });

@@ -5,6 +5,7 @@ import type { Key } from '../keys/document-id.js';
 import type { NodeId } from '../keys/ids.js';
 import type { Collection } from '../model/collection.js';
 import type { Marker } from '../model/marker.js';
+import type { Zone } from '../model/zone.js';
 import { batchGet } from '../store/batch-get.js';
 import { canBeCollection, collectionFromItem, collectionOfCode } from '../store/collections.js';
 import type { Database, Item } from '../store/database.js';
@@ -12,6 +13,7 @@ import { findGlobalId } from '../store/global-index.js';
 import { markerFromBase } from '../store/marker-item.js';
 import { readUuid } from '../store/marker-keys.js';
 import type { Call } from '../store/meter.js';
+import { zoneFromItem } from '../store/zone-item.js';
 import type { CollectionCache } from './collection-cache.js';
 
 /** Entities by their names, null where there is none: all that are asked for in one tick come in one batched read. */
@@ -20,8 +22,10 @@ export interface EntityLoaders {
   collection(key: string): Promise<Collection | null>;
   /** A marker as its last write left it, and not where its collection is gone. */
   currentMarker(collection: string, key: string): Promise<Marker | null>;
-  /** What an id names: a marker as its last write left it. */
-  node(name: NodeId): Promise<Collection | Marker | null>;
+  /** A zone as its last write left it, and not where its collection is gone. */
+  currentZone(collection: string, key: string): Promise<Zone | null>;
+  /** What an id names: a marker or zone as its last write left it. */
+  node(name: NodeId): Promise<Collection | Marker | Zone | null>;
   /** A marker by its global id; one that was made a moment ago may not be found yet. */
   markerByGlobalId(globalId: string): Promise<Marker | null>;
   /** Has a collection read again where it is asked for from now on. */
@@ -59,37 +63,59 @@ export function createEntityLoaders(db: Database, collectionCache: CollectionCac
     return read;
   }
 
-  /** A marker's key; undefined for a name that none can have: one that is too long would fail the whole batch. */
-  function keyOf(scope: string, key: string): Key | undefined {
+  /** A key; undefined for a name that none can have: one that is too long would fail the whole batch. */
+  function keyOf(make: (scope: string, key: string) => Key, scope: string, key: string): Key | undefined {
     try {
-      return keys.marker(scope, key);
+      return make(scope, key);
     } catch (error) {
       if (error instanceof CellportError) return undefined;
       throw error;
     }
   }
 
-  const markerOf = (item: Item | undefined, collection: Collection) =>
-    (item && markerFromBase(keys, item, collection)) ?? null;
-
-  async function currentMarker(collectionKey: string, key: string): Promise<Marker | null> {
+  /** What stands in a collection under a key, as its last write left it. */
+  async function currentIn<T>(
+    collectionKey: string,
+    key: string,
+    make: (scope: string, key: string) => Key,
+    parse: (item: Item, collection: Collection) => T | undefined,
+  ): Promise<T | null> {
     // Where keys are readable the collection's own is its scope, so both are read in one go.
-    const early = keys.style === 'readable' ? keyOf(collectionKey, key) : undefined;
+    const early = keys.style === 'readable' ? keyOf(make, collectionKey, key) : undefined;
     const [collection, item] = await Promise.all([
       collectionIn(collectionKey, current),
       early && canBeCollection(collectionKey) ? current.load(early) : undefined,
     ]);
     if (!collection) return null;
-    if (early) return markerOf(item, collection);
-    const late = keyOf(keys.scope(collection), key);
-    return late ? markerOf(await current.load(late), collection) : null;
+    if (early) return (item && parse(item, collection)) ?? null;
+    const late = keyOf(make, keys.scope(collection), key);
+    const found = late && (await current.load(late));
+    return (found && parse(found, collection)) ?? null;
   }
+
+  const currentMarker = (collection: string, key: string) =>
+    currentIn(
+      collection,
+      key,
+      (scope, own) => keys.marker(scope, own),
+      (item, of) => markerFromBase(keys, item, of),
+    );
+  const currentZone = (collection: string, key: string) =>
+    currentIn(
+      collection,
+      key,
+      (scope, own) => keys.zone(scope, own),
+      (item, of) => zoneFromItem(keys, item, of),
+    );
 
   return {
     collection: (key) => collectionIn(key, lagging),
     currentMarker,
-    node: async (name) =>
-      name.type === 'collection' ? collectionIn(name.key, current) : currentMarker(name.collection, name.key),
+    currentZone,
+    async node(name) {
+      if (name.type === 'collection') return collectionIn(name.key, current);
+      return (name.type === 'zone' ? currentZone : currentMarker)(name.collection, name.key);
+    },
     async markerByGlobalId(text) {
       const globalId = readUuid(text);
       const found = globalId && (await findGlobalId(db, globalId, call));

@@ -22,6 +22,7 @@ import { type MarkerLoader, type ReadingLimits, createMarkerLoader } from './mar
 import { createRangeLoader, sortKeyOf } from './range-loader.js';
 import type { RangeRequest } from './range-union.js';
 import { createSlots } from './slots.js';
+import { type ZoneLoader, type ZoneLoaderOptions, createZoneLoader } from './zone-loader.js';
 
 /** A marker as it stands in the index of places, where it hangs included. */
 export interface MarkerAtPlace {
@@ -52,7 +53,7 @@ export interface IndexedMarkers {
 }
 
 /** Reads of one request: what is asked for in one tick is read together, and the same thing is read once. */
-export interface Loaders extends EntityLoaders, MarkerLoader {
+export interface Loaders extends EntityLoaders, MarkerLoader, ZoneLoader {
   /** Markers of one range of the geo index, whose partition is named by `prefix`; items that are no markers are left out. */
   markers(collection: Collection, prefix: string, request: RangeRequest): Promise<IndexedMarkers>;
   /** Markers by where they hang, one Query; `next` is the sort key after which there may be more. */
@@ -67,7 +68,7 @@ export interface Loaders extends EntityLoaders, MarkerLoader {
   block(scope: string, parent: string): Promise<CellBlock>;
 }
 
-export interface LoadersOptions {
+export interface LoadersOptions extends Pick<ZoneLoaderOptions, 'geometryStore' | 'geometryCache'> {
   readonly db: Database;
   readonly cellCache: CellCache;
   readonly markerCache: MarkerCache;
@@ -103,6 +104,7 @@ export function createLoaders(options: LoadersOptions): Loaders {
   return {
     ...createEntityLoaders(db, collectionCache, call),
     ...createMarkerLoader({ ...options, slots }),
+    ...createZoneLoader({ ...options, slots }),
     async markers(collection, prefix, request) {
       const { index } = request.range;
       const { head, missing, tail } = markerCache.get(request.range);

@@ -121,7 +121,7 @@ export function emptyingJob({ keys }: Database, collection: Collection): Key {
 }
 
 /**
- * Removes what is left of a collection that was emptied: its item, its counter, its code and the job, in one transaction,
+ * Removes what is left of a collection that was emptied: its item, its counters, its code and the job, in one transaction,
  * so that its key and code can be used again. Changes nothing where it is another collection by now.
  */
 export async function releaseCollection(database: Database, collection: Collection, call: Call): Promise<void> {
@@ -135,7 +135,8 @@ export async function releaseCollection(database: Database, collection: Collecti
     ExpressionAttributeValues: { ':createdAt': createdAt },
   };
   const claims = keys.style === 'compact' && code !== null ? [keys.codeClaim(code)] : [];
-  const others = [counterKey(database, collection), emptyingJob(database, collection), ...claims].map((other) => ({
+  const counters = (['marker', 'zone'] as const).map((counted) => counterKey(database, collection, counted));
+  const others = [...counters, emptyingJob(database, collection), ...claims].map((other) => ({
     TableName: tables.entities,
     Key: { ...other },
   }));

@@ -14,6 +14,7 @@ function numberBytes(value: number): number {
 export function valueBytes(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   if (typeof value === 'number') return numberBytes(value);
+  if (value instanceof Uint8Array) return value.length;
   if (Array.isArray(value)) return value.reduce((sum: number, entry) => sum + 1 + valueBytes(entry), 3);
   if (typeof value === 'object' && value !== null) {
     return Object.entries(value).reduce(

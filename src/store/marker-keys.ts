@@ -7,8 +7,8 @@ import { isFailure } from './failures.js';
 import type { Call } from './meter.js';
 import { send } from './send.js';
 
-/** What the counter of a collection counts. */
-const SCHEMA = 'marker';
+/** What counters of a collection count. */
+export type Counted = 'marker' | 'zone';
 
 /** A UUID of version 7: the time in milliseconds, then chance. */
 export function newUuid(): string {
@@ -16,25 +16,26 @@ export function newUuid(): string {
 }
 
 /** The item that holds a collection's counter. */
-export function counterKey({ keys }: Pick<Database, 'keys'>, collection: Collection) {
-  return keys.counter(keys.scope(collection), SCHEMA);
+export function counterKey({ keys }: Pick<Database, 'keys'>, collection: Collection, counted: Counted) {
+  return keys.counter(keys.scope(collection), counted);
 }
 
-/** Throws BAD_USER_INPUT where a client names a marker of a collection that does so itself. */
+/** Throws BAD_USER_INPUT where a client names what a collection names itself. */
 export function checkKeyGiven({ idStrategy }: Collection, key: unknown): void {
   if (idStrategy === 'GIVEN' || key === undefined || key === null) return;
-  throw badInput('key', key, 'left out: this collection names its markers itself');
+  throw badInput('key', key, 'left out: this collection names what is in it itself');
 }
 
 /**
- * Keys for so many new markers of a collection that names them itself. SEQUENCE takes the next numbers by one atomic
- * write, so that no two callers ever get the same; numbers whose markers are not made after all are left out for good.
+ * Keys for so many new markers or zones of a collection that names them itself. SEQUENCE takes the next numbers by one
+ * atomic write, so that no two callers ever get the same; numbers of what is not made after all are left out for good.
  */
 export async function takeKeys(
   database: Database,
   collection: Collection,
   count: number,
   call: Call,
+  counted: Counted = 'marker',
 ): Promise<readonly string[]> {
   if (collection.idStrategy === 'UUID') return Array.from({ length: count }, newUuid);
   if (count === 0) return [];
@@ -43,7 +44,7 @@ export async function takeKeys(
     'update',
     {
       TableName: database.tables.entities,
-      Key: { ...counterKey(database, collection) },
+      Key: { ...counterKey(database, collection, counted) },
       UpdateExpression: 'ADD #n :count',
       ExpressionAttributeNames: { '#n': 'n' },
       ExpressionAttributeValues: { ':count': count },
@@ -78,7 +79,7 @@ export async function countFrom(database: Database, collection: Collection, numb
       'update',
       {
         TableName: database.tables.entities,
-        Key: { ...counterKey(database, collection) },
+        Key: { ...counterKey(database, collection, 'marker') },
         UpdateExpression: 'SET #n = :number',
         ConditionExpression: 'attribute_not_exists(#n) OR #n < :number',
         ExpressionAttributeNames: { '#n': 'n' },

@@ -41,6 +41,7 @@ Viewport.precision: Int!
 Viewport.markers(collection: String!, first: Int = 1000, after: String, filter: MarkerFilter): MarkerConnection
 Viewport.cells(collection: String!, precision: Int): [Cell!]
 Viewport.clusters(collection: String!, radius: Int = 60): [Cluster!]
+Viewport.zones(collection: String!, first: Int = 100, after: String): ZoneConnection
 Viewport.count(collection: String!): Int
 Viewport.auto(collection: String!, limit: Int = 500, filter: MarkerFilter): ViewportContent
 Viewport.features(collection: String!, limit: Int = 2000, filter: MarkerFilter): GeoJSON
@@ -95,6 +96,25 @@ PlaceCount.name: String!
 PlaceCount.place: [String!]!
 PlaceCount.count: Int!
 Collection.markers(first: Int = 100, after: String, filter: MarkerFilter): MarkerConnection!
+Collection.zone(key: String!): Zone
+Collection.zones(first: Int = 100, after: String): ZoneConnection!
+Collection.zonesAt(point: PointInput!): [Zone!]!
+Zone implements Node
+Zone.id: ID!
+Zone.key: String!
+Zone.collection: Collection!
+Zone.name: String
+Zone.properties: JSONObject!
+Zone.bounds: Bounds!
+Zone.geometry(maxVertices: Int): GeoJSON
+Zone.geometrySource: String
+Zone.version: Int!
+Zone.markers(first: Int = 1000, after: String, filter: MarkerFilter, collection: String): MarkerConnection!
+ZoneEdge.cursor: String!
+ZoneEdge.node: Zone!
+ZoneConnection.edges: [ZoneEdge!]!
+ZoneConnection.nodes: [Zone!]!
+ZoneConnection.pageInfo: PageInfo!
 Marker implements Node
 Marker.id: ID!
 Marker.key: String!
@@ -158,6 +178,19 @@ Mutation.createMarker(input: CreateMarkerInput!): Marker!
 Mutation.createMarkers(collection: String!, markers: [MarkerInput!]!): CreateMarkersResult!
 Mutation.updateMarker(input: UpdateMarkerInput!): Marker!
 Mutation.deleteMarker(id: ID!, expectedVersion: Int): Marker!
+Mutation.createZone(input: CreateZoneInput!): Zone!
+Mutation.updateZone(input: UpdateZoneInput!): Zone!
+Mutation.deleteZone(id: ID!, expectedVersion: Int): Zone!
+input CreateZoneInput.collection: String!
+input CreateZoneInput.key: String
+input CreateZoneInput.name: String
+input CreateZoneInput.properties: JSONObject
+input CreateZoneInput.geometry: GeoJSON!
+input UpdateZoneInput.id: ID!
+input UpdateZoneInput.name: String
+input UpdateZoneInput.properties: JSONObject
+input UpdateZoneInput.geometry: GeoJSON
+input UpdateZoneInput.expectedVersion: Int
 input CreateCollectionInput.key: String!
 input CreateCollectionInput.name: String!
 input CreateCollectionInput.description: String

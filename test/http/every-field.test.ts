@@ -81,6 +81,32 @@ const COLLECTIONS = `
     deleteCollection(key: $gone) {key name}
   }`;
 
+const ZONES = `
+  mutation Zones($one: CreateZoneInput!, $update: UpdateZoneInput!, $gone: ID!, $other: CreateZoneInput!) {
+    createZone(input: $one) {...Z}
+    other: createZone(input: $other) {id}
+    updateZone(input: $update) {...Z}
+    deleteZone(id: $gone, expectedVersion: 1) {id name}
+  }`;
+
+const READ_ZONES = `
+  query ReadZones($key: String!, $id: ID!, $bounds: BoundsInput!, $point: PointInput!) {
+    node(id: $id) {__typename id ...Z}
+    nodes(ids: [$id, "zone::places::no"]) {__typename id}
+    collection(key: $key) {
+      zone(key: "tiergarten") {...Z}
+      zones(first: 1) {edges {cursor node {key}} nodes {key} pageInfo {hasNextPage hasPreviousPage startCursor endCursor}}
+      zonesAt(point: $point) {key}
+    }
+    viewport(bounds: $bounds, zoom: 8) {zones(collection: $key, first: 5) {edges {cursor} nodes {key} pageInfo {hasNextPage}}}
+  }`;
+
+const ZONE = `
+  fragment Z on Zone {
+    id key collection {key} name properties bounds {west south east north} geometry simple: geometry(maxVertices: 4) geometrySource version
+    markers(first: 2) {nodes {key} pageInfo {hasNextPage}}
+  }`;
+
 const MARKER = `
   fragment M on Marker {
     id key globalId collection {key} position {lng lat} geohash name category properties place version createdAt updatedAt geojson
@@ -155,7 +181,7 @@ test('every field of every type is asked for below', () => {
       ? Object.keys(type.getFields()).map((field) => `${type.name}.${field}`)
       : [],
   );
-  const found = asked(schema, [CREATE, CHANGE + MARKER, COLLECTIONS, READ, VIEWPORT]);
+  const found = asked(schema, [CREATE, CHANGE + MARKER, COLLECTIONS, READ, VIEWPORT, ZONES + ZONE, READ_ZONES + ZONE]);
   // What subscriptions bring has tests of its own.
   const live = /^(Subscription|MarkerChange|Reading)\./;
   expect(fields.filter((field) => !found.has(field) && !live.test(field))).toEqual([]);
@@ -324,6 +350,66 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     for (const range of viewport.plan.ranges) expect(range.from <= range.to).toBe(true);
   });
 
+  test('zones are found by key, by what they hold and by what a map shows, and change and go', async () => {
+    const rectangle = (west: number, south: number, east: number, north: number) => ({
+      type: 'Polygon',
+      coordinates: [
+        [
+          [west, south],
+          [east, south],
+          [east, north],
+          [west, north],
+          [west, south],
+        ],
+      ],
+    });
+    const own = { key: 'tiergarten', name: 'Tiergarten', properties: { size: 210 } };
+    const geometry = rectangle(13.33, 52.5, 13.375, 52.52);
+    const changed = await server.ask(ZONES + ZONE, {
+      one: { collection: key, ...own, geometry },
+      other: { collection: key, key: 'gone', name: 'Gone', geometry: rectangle(10, 50, 11, 51) },
+      update: { id: 'zone::places::tiergarten', name: 'Großer Tiergarten', expectedVersion: 1 },
+      gone: 'zone::places::gone',
+    });
+    expect(changed.errors).toEqual([]);
+    const zone = {
+      id: 'zone::places::tiergarten',
+      ...own,
+      collection: { key },
+      bounds: { west: 13.33, south: 52.5, east: 13.375, north: 52.52 },
+      geometry,
+      simple: { type: 'Polygon', coordinates: [expect.objectContaining({ length: 4 })] },
+      geometrySource: null,
+      markers: {
+        nodes: [{ key: expect.any(String) }, { key: expect.any(String) }],
+        pageInfo: { hasNextPage: true },
+      },
+      version: 1,
+    };
+    const renamed = { ...zone, name: 'Großer Tiergarten', version: 2 };
+    expect(changed.data).toEqual({
+      createZone: zone,
+      other: { id: 'zone::places::gone' },
+      updateZone: renamed,
+      deleteZone: { id: 'zone::places::gone', name: 'Gone' },
+    });
+    const bounds = { west: 13.2, south: 52.4, east: 13.5, north: 52.6 };
+    const point = { lng: 13.35, lat: 52.5145 };
+    const { data, errors } = await server.ask(READ_ZONES + ZONE, { key, id: zone.id, bounds, point });
+    expect(errors).toEqual([]);
+    expect(data.node).toEqual({ __typename: 'Zone', ...renamed });
+    expect(data.nodes).toEqual([{ __typename: 'Zone', id: zone.id }, null]);
+    expect(data.collection.zone).toEqual(renamed);
+    expect(data.collection.zonesAt).toEqual([{ key: 'tiergarten' }]);
+    expect(data.viewport.zones).toMatchObject({ nodes: [{ key: 'tiergarten' }], pageInfo: { hasNextPage: false } });
+    const [edge] = data.collection.zones.edges;
+    expect(data.collection.zones).toEqual({
+      edges: [{ cursor: edge.cursor, node: { key: 'tiergarten' } }],
+      nodes: [{ key: 'tiergarten' }],
+      pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: edge.cursor, endCursor: edge.cursor },
+    });
+  });
+
   test('a viewport over the antimeridian finds a marker on it from both sides, and gives it back as it was', async () => {
     for (const [west, east] of [
       [170, 190],
@@ -357,7 +443,9 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
   test('the examples of GraphiQL are answered the same by both executors', async () => {
     const folder = join(import.meta.dirname, '../../web/graphiql/examples');
     const examples = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
-    const queries = examples.filter((text) => !text.includes('mutation')).map((text) => text.replaceAll('cities', key));
+    const queries = examples
+      .filter((text) => !text.includes('mutation'))
+      .map((text) => text.replaceAll(/cities|countries/g, key));
     const { same, interpretedOnly } = server.compared;
     for (const text of queries) expect((await server.ask(text)).errors).toEqual([]);
     expect(server.compared.same - same + server.compared.interpretedOnly - interpretedOnly).toBe(queries.length);

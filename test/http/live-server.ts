@@ -15,6 +15,7 @@ import type { LiveHub } from '../../src/live/hub.js';
 import { createCellCache } from '../../src/loaders/cell-cache.js';
 import type { MarkerCache } from '../../src/loaders/marker-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
+import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
 import { type Log, silentLog } from '../../src/log.js';
 import type { Figures } from '../../src/model/cell.js';
 import { LONGEST_BLOCK, UNITS_PER_DEGREE } from '../../src/model/cell.js';
@@ -88,6 +89,7 @@ export async function startServer(
     markerCache,
     // Its clock stands still, so that what a request costs does not depend on how fast the machine is.
     collectionCache: createCollectionCache({ now: () => 0 }),
+    geometryCache: createGeometryCache({ maxBytes: 8 * 1024 * 1024 }),
     consumerStatus: status,
     live,
     geoTable,

@@ -20,6 +20,7 @@ import { deleteMarker } from '../../src/store/marker-changes.js';
 import { newMarkerItem } from '../../src/store/marker-item.js';
 import { createMarker, createMarkers, putMarkersInBulk } from '../../src/store/markers.js';
 import { newCall } from '../../src/store/meter.js';
+import { createZone } from '../../src/store/zones.js';
 import { createConsumer } from '../../src/stream/consumer.js';
 import { systemClock } from '../../src/stream/dynamodb.js';
 import { allItems, countedCells, countedPlaces, storedCells, storedPlaces, streamParts } from '../stream/support.js';
@@ -71,7 +72,7 @@ const never = new AbortController().signal;
 const empty = (database: Database, collection: Collection, options = optionsOf(database)) =>
   emptyCollection(options, collection, new Map(), never);
 
-/** A collection full of all that one can hold: markers at places, with global ids and readings, and numbers. */
+/** A collection full of all that one can hold: markers at places, with global ids and readings, numbers, and a zone. */
 async function fill(database: Database, input: Partial<CollectionInput> & { readonly key: string }, markers = 60) {
   const said = { name: input.key, code: 'Xx', globalIds: true, idStrategy: 'SEQUENCE', ...input } as const;
   const collection = await createCollection(database, said, NOW, newCall());
@@ -88,6 +89,16 @@ async function fill(database: Database, input: Partial<CollectionInput> & { read
     })),
   );
   await putInBulk(database, database.tables.entities, readings, newCall());
+  if (markers > 0) {
+    const geometry = {
+      type: 'LineString',
+      coordinates: [
+        [16, 52],
+        [18, 53],
+      ],
+    };
+    await createZone(database, { objects: undefined, inlineBytes: 1_000 }, collection, { geometry }, NOW, newCall());
+  }
   return collection;
 }
 

@@ -1,16 +1,18 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { collectionId, markerId, parseId } from '../../src/keys/ids.js';
+import { collectionId, markerId, parseId, zoneId } from '../../src/keys/ids.js';
 import { nasty } from './nasty.js';
 
-test('ids of markers and collections are read back, whatever the names', () => {
+test('ids of markers, zones and collections are read back, whatever the names', () => {
   fc.assert(
     fc.property(nasty, nasty, (collection, key) => {
       expect(parseId(markerId(collection, key))).toEqual({ type: 'marker', collection, key });
+      expect(parseId(zoneId(collection, key))).toEqual({ type: 'zone', collection, key });
       expect(parseId(collectionId(key))).toEqual({ type: 'collection', key });
     }),
   );
   expect(markerId('parks', 'Golden Ears')).toBe('marker::parks::Golden Ears');
+  expect(zoneId('countries', '616')).toBe('zone::countries::616');
   expect(collectionId('parks')).toBe('collection::parks');
 });
 
@@ -25,7 +27,10 @@ test.each([
   'Marker::parks::a',
   'collection::',
   'collection::a::b',
-  'zone::parks::a',
+  'zone::parks',
+  'zone::parks::',
+  'zone::parks::a::b',
+  'cover::parks::a',
   'marker::parks::%61',
   'marker::parks::a%23b',
   ' marker::parks::a',

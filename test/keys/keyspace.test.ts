@@ -81,6 +81,48 @@ describe.each(STYLES)('%s keys', (style) => {
     expect(keys.parseCell(keys.marker(keys.scope(collection), 'self'))).toBeUndefined();
   });
 
+  test('a zone and its covers are parsed from their keys, and are no markers', () => {
+    fc.assert(
+      fc.property(scope, nasty, geohash(5), (of, key, hash) => {
+        const zone = keys.zone(of, key);
+        expect(keys.parseZone(zone)).toEqual({ scope: of, key });
+        expect(zone.pk).toBe(keys.zonesPartition(of));
+        const cover = keys.zoneCover(of, key, hash);
+        expect(keys.parseZoneCover(cover)).toEqual({ scope: of, key, geohash: hash });
+        expect(cover.pk).toBe(keys.zoneCoversPartition(of, key));
+        for (const one of [zone, cover]) {
+          expect(keys.parseMarker(one)).toBeUndefined();
+          expect(keys.isUnderMarker(one)).toBe(false);
+        }
+        expect(keys.parseZone(cover)).toBeUndefined();
+        expect(keys.parseZoneCover(zone)).toBeUndefined();
+      }),
+    );
+  });
+
+  test('a range of zones takes in exactly the covers in the cells from the first to the last', () => {
+    const cells = fc
+      .integer({ min: 1, max: 5 })
+      .chain((length) => fc.tuple(geohash(length), geohash(length), geohash(length)));
+    fc.assert(
+      fc.property(cells, nasty, fc.constantFrom('A', 'B'), ([a, b, other], key, slot) => {
+        const [first = '', to = ''] = [a, b].sort(byBytes);
+        // Covers of one partition share all but their last three characters.
+        const prefix = first.slice(0, -3);
+        const [low, high] = [first, prefix + to.slice(prefix.length)].sort(byBytes) as [string, string];
+        const hash = prefix + other.slice(prefix.length);
+        const entry = keys.zoneEntry(keys.scope(collection), key, hash, slot);
+        const range = keys.zoneRange(keys.scope(collection), low, high);
+        const [pk, sk = ''] = Object.values(entry);
+        expect(Object.keys(entry)).toEqual([`gpk${slot}`, `gsk${slot}`]);
+        expect(pk).toBe(range.pk);
+        expect(isBetween(sk, range)).toBe(low <= hash && hash <= high);
+      }),
+    );
+    expect(() => keys.zoneRange(keys.scope(collection), 'gcp22', 'gdp22')).toThrow('two partitions');
+    expect(() => keys.zoneRange(keys.scope(collection), 'gcp', 'g')).toThrow('two partitions');
+  });
+
   test('the count of a place is parsed from its key, stands with its siblings, and is no cell', () => {
     const names = fc.array(nasty, { minLength: 1, maxLength: 4 });
     fc.assert(

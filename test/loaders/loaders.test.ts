@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 
 import { createCellCache } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
+import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
 import { createLoaders } from '../../src/loaders/loaders.js';
 import { createRangeLoader } from '../../src/loaders/range-loader.js';
 import { createSlots } from '../../src/loaders/slots.js';
@@ -40,7 +41,11 @@ function request(signal?: AbortSignal, concurrency = 4) {
   const markerCache = noMarkerCache(database);
   const limits = { readingQueries: 3, itemsPerField: 100 };
   const clock = () => new Date(NOW);
-  const caches = { cellCache, markerCache, collectionCache };
+  const geometry = {
+    geometryCache: createGeometryCache({ maxBytes: 0 }),
+    geometryStore: { objects: undefined, inlineBytes: 0 },
+  };
+  const caches = { cellCache, markerCache, collectionCache, ...geometry };
   const options = { db: database, ...caches, call, concurrency, limits, now: clock };
   return { loaders: createLoaders(options), call, again: () => createLoaders(options) };
 }

@@ -8,6 +8,7 @@ import type { KeyStyle } from '../../src/keys/keyspace.js';
 import { type CellCache, createCellCache } from '../../src/loaders/cell-cache.js';
 import type { MarkerCache } from '../../src/loaders/marker-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
+import { type GeometryCache, createGeometryCache } from '../../src/loaders/geometry-cache.js';
 import { createLoaders } from '../../src/loaders/loaders.js';
 import type { MapContext, MapLimits } from '../../src/map/context.js';
 import type { Figures } from '../../src/model/cell.js';
@@ -17,6 +18,7 @@ import type { Database } from '../../src/store/database.js';
 import { type MarkerInput, newMarkerItem } from '../../src/store/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/markers.js';
 import { newCall } from '../../src/store/meter.js';
+import type { GeometryStore } from '../../src/store/zone-geometry.js';
 import { addCells } from '../support/add-cells.js';
 import { noMarkerCache } from '../support/no-marker-cache.js';
 
@@ -152,6 +154,8 @@ export interface ContextOptions {
   readonly limits?: Partial<MapLimits>;
   readonly cellCache?: CellCache;
   readonly markerCache?: MarkerCache;
+  readonly geometryCache?: GeometryCache;
+  readonly geometryStore?: GeometryStore;
 }
 
 /** The context of one request, with caches of its own unless one is given. */
@@ -165,6 +169,8 @@ export function requestContext(database: Database, options: ContextOptions = {})
     cellCache,
     markerCache: options.markerCache ?? noMarkerCache(database),
     collectionCache: createCollectionCache({ now }),
+    geometryCache: options.geometryCache ?? createGeometryCache({ maxBytes: 0 }),
+    geometryStore: options.geometryStore ?? { objects: undefined, inlineBytes: 32_768 },
     call,
     concurrency: 16,
     limits: { ...DEFAULT_LIMITS, ...limits },

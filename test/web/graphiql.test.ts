@@ -14,6 +14,7 @@ import { buildHttp } from '../../src/http/server.js';
 import { createHub } from '../../src/live/hub.js';
 import { createCellCache } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
+import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
 import { silentLog } from '../../src/log.js';
 import { createCollection } from '../../src/store/collections.js';
 import { createMarker } from '../../src/store/markers.js';
@@ -89,6 +90,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the GraphiQL page in a browser', async (
         cellCache: createCellCache({ maxBytes: 0, trusted: () => false, now }),
         markerCache: noMarkerCache(db),
         collectionCache: createCollectionCache({ now }),
+        geometryCache: createGeometryCache({ maxBytes: 8 * 1024 * 1024 }),
         consumerStatus: () => undefined,
         live: hub,
         limits: DEFAULT_LIMITS,

@@ -7,6 +7,7 @@ import { mutation } from './mutation.js';
 import { query } from './query.js';
 import { subscription } from './subscription.js';
 import { viewport } from './viewport.js';
+import { zone } from './zone.js';
 
 /** Whatever has no resolver here is a property of its parent by the same name. */
 export const resolvers: Resolvers = {
@@ -14,7 +15,9 @@ export const resolvers: Resolvers = {
   Query: query,
   Mutation: mutation,
   Subscription: subscription,
-  Node: { __resolveType: (node) => ('prefixLength' in node ? 'Collection' : 'Marker') },
+  Node: {
+    __resolveType: (node) => ('prefixLength' in node ? 'Collection' : 'cells' in node ? 'Zone' : 'Marker'),
+  },
   Collection: collection,
   Marker: marker,
   MarkerConnection: { nodes: ({ edges }) => edges.map(({ node }) => node) },
@@ -22,4 +25,6 @@ export const resolvers: Resolvers = {
   Cell: cell,
   Cluster: cluster,
   Viewport: viewport,
+  Zone: zone,
+  ZoneConnection: { nodes: ({ edges }) => edges.map(({ node }) => node) },
 };

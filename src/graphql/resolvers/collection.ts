@@ -3,6 +3,8 @@ import { collectionBounds, collectionCount, collectionMarkers } from '../../map/
 import { markersInside } from '../../map/inside.js';
 import { markersWithin, nearestMarkers } from '../../map/near.js';
 import { markersInPlace, placesUnder } from '../../map/places.js';
+import { collectionZones } from '../../map/zone-pages.js';
+import { zonesAt } from '../../map/zones.js';
 import { geoTableOf, knowingGeoTable } from '../geo-table.js';
 import type { CollectionResolvers } from '../generated.js';
 import { loadMarker } from './load-marker.js';
@@ -17,6 +19,9 @@ const ofCollections: CollectionResolvers = {
     collectionMarkers(map, parent, { first: first ?? 100, after }, filter),
   markersIn: (parent, { place, first, after }, { map }) =>
     markersInPlace(map, parent, place, { first: first ?? 100, after }),
+  zone: (parent, { key }, { map }) => map.loaders.currentZone(parent.key, key),
+  zones: (parent, { first, after }, { map }) => collectionZones(map, parent, { first: first ?? 100, after }),
+  zonesAt: (parent, { point }, { map }) => zonesAt(map, parent, point),
   places: (parent, { under }, { map }) => placesUnder(map, parent, under ?? []),
   within: (parent, { center, radius, first, after, filter }, { map }) =>
     markersWithin(map, parent, { center, radius }, { first: first ?? 100, after }, filter),

@@ -7,6 +7,7 @@ import { requireCollection } from '../../map/context.js';
 import { readViewport } from '../../map/viewport.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
+import type { Zone } from '../../model/zone.js';
 import { listCollections } from '../../store/collections.js';
 import { collectionCursor, readCollectionCursor, readFirst } from '../arguments.js';
 import type { RequestContext } from '../context.js';
@@ -19,11 +20,11 @@ async function nodeById(
   id: string,
   context: RequestContext,
   info: GraphQLResolveInfo,
-): Promise<Collection | MapMarker | null> {
+): Promise<Collection | MapMarker | Zone | null> {
   const { loaders } = context.map;
   const name = parseId(id);
   if (name === undefined) return null;
-  return name.type === 'collection' ? loaders.node(name) : loadMarker(name.collection, name.key, context, info);
+  return name.type === 'marker' ? loadMarker(name.collection, name.key, context, info) : loaders.node(name);
 }
 
 export const query: QueryResolvers = {

@@ -5,6 +5,7 @@ import { viewportCount } from '../../map/count.js';
 import { viewportFeatures } from '../../map/features.js';
 import { viewportMarkers } from '../../map/markers.js';
 import { viewportPlan } from '../../map/plan.js';
+import { viewportZones } from '../../map/zone-pages.js';
 import { geoTableOf, knowingGeoTable } from '../geo-table.js';
 import type { ViewportResolvers } from '../generated.js';
 
@@ -19,6 +20,8 @@ const ofCollections: ViewportResolvers = {
   auto: (parent, { collection, limit, filter }, { map }) => viewportAuto(map, parent, collection, limit ?? 500, filter),
   features: (parent, { collection, limit, filter }, { map }) =>
     viewportFeatures(map, parent, collection, limit ?? 2000, filter),
+  zones: (parent, { collection, first, after }, { map }) =>
+    viewportZones(map, parent, collection, { first: first ?? 100, after }),
   plan: (parent, { collection }, { map }) => viewportPlan(map, parent, collection),
 };
 

@@ -1,0 +1,236 @@
+import KDBush from 'kdbush';
+import TinyQueue from 'tinyqueue';
+
+import { type Position, type ZoneGeometry, doubleArea } from './antimeridian.js';
+
+/** The fewest positions that a geometry can be brought down to: a triangle's. */
+export const LEAST_VERTICES = 4;
+
+/** A ring, without the position that closes it, or a line. Numbers of vertices go on from one path to the next. */
+interface Path {
+  readonly first: number;
+  readonly positions: readonly Position[];
+  readonly closed: boolean;
+  readonly part: number;
+  readonly hole: boolean;
+}
+
+function pathsOf(geometry: ZoneGeometry): Path[] {
+  const parts: readonly (readonly (readonly Position[])[])[] =
+    geometry.type === 'MultiPolygon'
+      ? geometry.coordinates
+      : geometry.type === 'Polygon'
+        ? [geometry.coordinates]
+        : geometry.type === 'MultiLineString'
+          ? geometry.coordinates.map((line) => [line])
+          : [[geometry.coordinates]];
+  const closed = geometry.type.endsWith('Polygon');
+  let first = 0;
+  return parts.flatMap((rings, part) =>
+    rings.map((ring, nth) => {
+      const positions = closed ? ring.slice(0, -1) : ring;
+      const path = { first, positions, closed, part, hole: nth > 0 };
+      first += positions.length;
+      return path;
+    }),
+  );
+}
+
+/** What may be left out next: a vertex, or a whole path that has no vertex to spare. The least weight goes first. */
+interface Candidate {
+  readonly weight: number;
+  readonly vertex: number;
+  readonly path: number;
+  /** Of a vertex, how often it was weighed before: an older candidate is void. */
+  readonly round: number;
+}
+
+const WHOLE = -1;
+
+/**
+ * The order in which the positions of a geometry may be left out, by Visvalingam and Whyatt: always the one whose triangle
+ * with its neighbours is smallest. One is left out only while no other position lies in that triangle, so that no edge
+ * comes to cross another; a ring that is a triangle, and a line of two positions, goes as a whole. The last part stays.
+ */
+export class Simplifier {
+  readonly #geometry: ZoneGeometry;
+  readonly #paths: readonly Path[];
+  readonly #x: Float64Array;
+  readonly #y: Float64Array;
+  /** The step at which a vertex is left out; Infinity for one that never is. */
+  readonly #goneAt: Float64Array;
+  /** Positions left after each step. */
+  readonly #left: number[];
+
+  constructor(geometry: ZoneGeometry) {
+    this.#geometry = geometry;
+    this.#paths = pathsOf(geometry);
+    const positions = this.#paths.flatMap((path) => path.positions);
+    this.#x = Float64Array.from(positions, ([lng]) => lng);
+    this.#y = Float64Array.from(positions, ([, lat]) => lat);
+    this.#goneAt = new Float64Array(positions.length).fill(Infinity);
+    this.#left = [positions.length + this.#paths.filter(({ closed }) => closed).length];
+    this.#order();
+  }
+
+  /** The geometry with at most so many positions, 4 or more; those that close rings count. */
+  at(maxVertices: number): ZoneGeometry {
+    const step = this.#left.findIndex((left) => left <= maxVertices);
+    const last = step < 0 ? this.#left.length - 1 : step;
+    const parts = new Map<number, Position[][]>();
+    for (const { first, positions, closed, part } of this.#paths) {
+      const kept = positions.filter((_, index) => (this.#goneAt[first + index] ?? 0) > last);
+      const [start] = kept;
+      if (start === undefined) continue;
+      const rings = parts.get(part) ?? [];
+      parts.set(part, rings);
+      rings.push(closed ? [...kept, start] : kept);
+    }
+    const { type } = this.#geometry;
+    const all = [...parts.values()];
+    switch (type) {
+      case 'Polygon':
+        return { type, coordinates: all[0] ?? [] };
+      case 'MultiPolygon':
+        return { type, coordinates: all };
+      case 'LineString':
+        return { type, coordinates: all[0]?.[0] ?? [] };
+      case 'MultiLineString':
+        return { type, coordinates: all.flat() };
+    }
+  }
+
+  #order(): void {
+    const x = this.#x;
+    const y = this.#y;
+    const count = x.length;
+    const before = new Int32Array(count);
+    const after = new Int32Array(count);
+    const pathOf = new Int32Array(count);
+    const rounds = new Int32Array(count);
+    const alive = new Uint8Array(count).fill(1);
+    const sizes = this.#paths.map(({ positions }) => positions.length);
+    const partsLeft = new Set(this.#paths.map(({ part }) => part));
+    const queue = new TinyQueue<Candidate>([], (a, b) => a.weight - b.weight);
+    const tree = new KDBush(count);
+    for (let vertex = 0; vertex < count; vertex++) tree.add(x[vertex] ?? 0, y[vertex] ?? 0);
+    if (count > 0) tree.finish();
+
+    const triangle = (a: number, b: number, c: number) => {
+      const [ax = 0, ay = 0] = [x[a], y[a]];
+      return Math.abs(((x[b] ?? 0) - ax) * ((y[c] ?? 0) - ay) - ((x[c] ?? 0) - ax) * ((y[b] ?? 0) - ay));
+    };
+    const weigh = (vertex: number) => {
+      const [a = -1, c = -1] = [before[vertex], after[vertex]];
+      if (a < 0 || c < 0) return;
+      rounds[vertex] = (rounds[vertex] ?? 0) + 1;
+      queue.push({ weight: triangle(a, vertex, c), vertex, path: pathOf[vertex] ?? 0, round: rounds[vertex] ?? 0 });
+    };
+    /** Offers a path as a whole once none of its vertices can be spared. */
+    const offer = (path: number) => {
+      const { first, positions, closed } = this.#paths[path] ?? { first: 0, positions: [], closed: false };
+      if (sizes[path] !== (closed ? 3 : 2)) return;
+      const kept = positions.filter((_, index) => alive[first + index] === 1);
+      const [[ax, ay] = [0, 0], [bx, by] = [0, 0]] = kept;
+      const weight = closed ? Math.abs(doubleArea([...kept, [ax, ay]])) : (bx - ax) ** 2 + (by - ay) ** 2;
+      queue.push({ weight, vertex: WHOLE, path, round: 0 });
+    };
+    /** Whether another vertex lies in the triangle or on its edge: leaving this one out would move an edge over it. */
+    const blocked = (a: number, b: number, c: number) => {
+      const [ax = 0, bx = 0, cx = 0] = [x[a], x[b], x[c]];
+      const [ay = 0, by = 0, cy = 0] = [y[a], y[b], y[c]];
+      const side = (px: number, py: number, qx: number, qy: number, vx: number, vy: number) =>
+        Math.sign((qx - px) * (vy - py) - (qy - py) * (vx - px));
+      const turn = side(ax, ay, bx, by, cx, cy);
+      const near = tree.range(Math.min(ax, bx, cx), Math.min(ay, by, cy), Math.max(ax, bx, cx), Math.max(ay, by, cy));
+      return near.some((vertex) => {
+        if (alive[vertex] === 0 || vertex === a || vertex === b || vertex === c) return false;
+        const [vx = 0, vy = 0] = [x[vertex], y[vertex]];
+        // Where two paths touch at the end of the new edge they go on touching there.
+        if ((vx === ax && vy === ay) || (vx === cx && vy === cy)) return false;
+        return (
+          side(ax, ay, bx, by, vx, vy) * turn >= 0 &&
+          side(bx, by, cx, cy, vx, vy) * turn >= 0 &&
+          side(cx, cy, ax, ay, vx, vy) * turn >= 0
+        );
+      });
+    };
+    const step = () => this.#left.length;
+    const leaveOut = (vertex: number) => {
+      alive[vertex] = 0;
+      this.#goneAt[vertex] = step();
+    };
+    /** Leaves out a path and, of an outer ring, its holes; false where it is all that is left. */
+    const drop = (path: number): boolean => {
+      const { part, hole } = this.#paths[path] ?? { part: 0, hole: false };
+      if (!hole && partsLeft.size === 1) return false;
+      let fewer = 0;
+      this.#paths.forEach((other, index) => {
+        if ((hole ? index !== path : other.part !== part) || (sizes[index] ?? 0) === 0) return;
+        fewer += (sizes[index] ?? 0) + (other.closed ? 1 : 0);
+        sizes[index] = 0;
+        other.positions.forEach((_, nth) => {
+          if (alive[other.first + nth] === 1) leaveOut(other.first + nth);
+        });
+      });
+      if (!hole) partsLeft.delete(part);
+      if (fewer > 0) this.#left.push((this.#left.at(-1) ?? 0) - fewer);
+      return fewer > 0;
+    };
+
+    this.#paths.forEach(({ first, positions, closed }, path) => {
+      const { length } = positions;
+      positions.forEach((_, index) => {
+        const vertex = first + index;
+        pathOf[vertex] = path;
+        before[vertex] = index > 0 ? vertex - 1 : closed ? first + length - 1 : -1;
+        after[vertex] = index < length - 1 ? vertex + 1 : closed ? first : -1;
+      });
+    });
+    for (let vertex = 0; vertex < count; vertex++) weigh(vertex);
+    this.#paths.forEach((_, path) => offer(path));
+
+    let waiting: number[] = [];
+    let progress = false;
+    for (;;) {
+      const next = queue.pop();
+      if (next === undefined) {
+        // What was in the way may have gone since; if nothing has, the smallest path makes room.
+        const again = waiting;
+        waiting = [];
+        if (!progress && !this.#makeRoom(sizes, drop)) return;
+        progress = false;
+        for (const vertex of again) if (alive[vertex] === 1) weigh(vertex);
+        if (queue.length === 0) return;
+        continue;
+      }
+      const { vertex, path, round } = next;
+      if (vertex === WHOLE) {
+        if ((sizes[path] ?? 0) > 0 && drop(path)) progress = true;
+        continue;
+      }
+      const { closed } = this.#paths[path] ?? { closed: false };
+      if (alive[vertex] === 0 || rounds[vertex] !== round || (sizes[path] ?? 0) <= (closed ? 3 : 2)) continue;
+      const [a = 0, c = 0] = [before[vertex], after[vertex]];
+      if (blocked(a, vertex, c)) {
+        waiting.push(vertex);
+        continue;
+      }
+      leaveOut(vertex);
+      this.#left.push((this.#left.at(-1) ?? 0) - 1);
+      progress = true;
+      after[a] = c;
+      before[c] = a;
+      sizes[path] = (sizes[path] ?? 0) - 1;
+      weigh(a);
+      weigh(c);
+      offer(path);
+    }
+  }
+
+  /** Drops the path with the fewest vertices that may go; false where none may. */
+  #makeRoom(sizes: readonly number[], drop: (path: number) => boolean): boolean {
+    const paths = [...sizes.keys()].filter((path) => (sizes[path] ?? 0) > 0);
+    return paths.sort((a, b) => (sizes[a] ?? 0) - (sizes[b] ?? 0)).some(drop);
+  }
+}

@@ -1,0 +1,14 @@
+import { zoneId } from '../../keys/ids.js';
+import { requireCollection } from '../../map/context.js';
+import { zoneGeometry } from '../../map/zone-geometry.js';
+import { zoneMarkers } from '../../map/zone-markers.js';
+import type { ZoneResolvers } from '../generated.js';
+
+export const zone: ZoneResolvers = {
+  id: ({ collection, key }) => zoneId(collection, key),
+  collection: (parent, _args, { map }) => requireCollection(map, parent.collection),
+  geometry: (parent, { maxVertices }, { map }) => zoneGeometry(map, parent, maxVertices),
+  markers: (parent, { collection, first, after, filter }, { map }) =>
+    zoneMarkers(map, parent, collection ?? parent.collection, { first: first ?? 1000, after }, filter),
+  geometrySource: (parent, _args, { map }) => map.loaders.geometrySource(parent),
+};

@@ -1,0 +1,115 @@
+import DataLoader from 'dataloader';
+
+import { limitExceeded } from '../errors.js';
+import type { Key } from '../keys/document-id.js';
+import type { PartitionRange } from '../keys/keyspace.js';
+import type { Collection } from '../model/collection.js';
+import type { Zone } from '../model/zone.js';
+import { batchGet } from '../store/batch-get.js';
+import { readItem } from '../store/conditional-change.js';
+import type { Database, Item } from '../store/database.js';
+import type { Call } from '../store/meter.js';
+import { type GeometryStore, missing, readGeometry } from '../store/zone-geometry.js';
+import { readZoneEntries, readZonePage } from '../store/zone-index.js';
+import { type ZoneEntry, zoneFromItem } from '../store/zone-item.js';
+import { type GeometryCache, LoadedGeometry } from './geometry-cache.js';
+import type { Slots } from './slots.js';
+
+/** Reads of zones of one request. */
+export interface ZoneLoader {
+  /** Zones by key, null where there is none: all that are asked for in one tick come in one batched read. */
+  zones(collection: Collection, keys: readonly string[]): Promise<(Zone | null)[]>;
+  /** The covers in a range of the geo index, which is read once; undefined where there are more than `most`. */
+  zoneEntries(collection: Collection, range: PartitionRange, most: number): Promise<ZoneEntry[] | undefined>;
+  /** A page of zones in the order of their keys, one Query; `next` is the key behind which there may be more. */
+  zonePage(
+    collection: Collection,
+    page: { readonly after: string | undefined; readonly limit: number },
+  ): Promise<{ readonly zones: readonly Zone[]; readonly next: string | undefined }>;
+  /** A zone's geometry. Throws UNAVAILABLE where it is missing or damaged, or where its store does not answer. */
+  zoneGeometry(zone: Zone): Promise<LoadedGeometry>;
+  /** Where the geometry of a zone lies; null where that is its item. */
+  geometrySource(zone: Zone): string | null;
+  /** Counts what is answered of geometry. Throws LIMIT_EXCEEDED past 64 MB in one request. */
+  countGeometry(bytes: number): void;
+}
+
+export interface ZoneLoaderOptions {
+  readonly db: Database;
+  readonly geometryStore: GeometryStore;
+  readonly geometryCache: GeometryCache;
+  readonly call: Call;
+  readonly slots: Slots;
+}
+
+const MOST_ANSWERED = 64 * 1024 * 1024;
+
+/** The loader of one request. */
+export function createZoneLoader({ db, geometryStore, geometryCache, call, slots }: ZoneLoaderOptions): ZoneLoader {
+  const { keys, tables } = db;
+  const items = new DataLoader<Key, Item | undefined, string>((wanted) => batchGet(db, tables.entities, wanted, call), {
+    cacheKeyFn: (key) => keys.documentId(key),
+  });
+  const entries = new Map<string, Promise<ZoneEntry[] | undefined>>();
+  const geometries = new Map<string, Promise<LoadedGeometry>>();
+  let answered = 0;
+
+  async function load(zone: Zone): Promise<LoadedGeometry> {
+    const { geometry } = zone;
+    const cached = geometryCache.get(geometry.sha256);
+    if (cached) {
+      call.meter.cacheHits++;
+      return cached;
+    }
+    const json = await slots(() => readGeometry(geometryStore, geometry));
+    if (json) {
+      const loaded = new LoadedGeometry(json);
+      geometryCache.put(geometry.sha256, loaded);
+      return loaded;
+    }
+    // It has another one since the item was read, and the object of the former is gone: then that one is what it has.
+    const found = await readItem(db, keys.zone(zone.scope, zone.key), call);
+    const now = found && zoneFromItem(keys, found, { key: zone.collection });
+    if (now === undefined || now.geometry.sha256 === geometry.sha256) throw missing(geometry);
+    return load(now);
+  }
+
+  return {
+    async zones(collection, wanted) {
+      const scope = keys.scope(collection);
+      const found = await Promise.all(wanted.map((key) => items.load(keys.zone(scope, key))));
+      return found.map((item) => (item && zoneFromItem(keys, item, collection)) ?? null);
+    },
+    zoneEntries(collection, range, most) {
+      const name = `${range.pk}\n${range.from}\n${range.to}`;
+      const known = entries.get(name);
+      if (known) return known;
+      const reading = slots(() => readZoneEntries(db, collection, range, most, call));
+      entries.set(name, reading);
+      return reading;
+    },
+    zonePage: (collection, page) => readZonePage(db, collection, page, call),
+    zoneGeometry(zone) {
+      const name = `${zone.geometry.sha256} ${zone.geometry.object ?? ''}`;
+      const known = geometries.get(name);
+      if (known) return known;
+      const loading = load(zone);
+      geometries.set(name, loading);
+      return loading;
+    },
+    geometrySource({ geometry: { object } }) {
+      if (object === undefined) return null;
+      return geometryStore.objects === undefined ? object : `${geometryStore.objects.place}/${object}`;
+    },
+    countGeometry(bytes) {
+      answered += bytes;
+      if (answered <= MOST_ANSWERED) return;
+      throw limitExceeded(
+        'the geometry of one answer',
+        `${answered} bytes`,
+        `${MOST_ANSWERED} bytes`,
+        'ask for shorter pages, or for geometry(maxVertices: …)',
+      );
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import { CellportError, limitExceeded } from '../errors.js';
+import { type Area, type Bounds, normalizeBounds } from '../geo/bounds.js';
+import { type Point, canonicalLng } from '../geo/point.js';
+import { coversOfPoint } from '../geo/zone-cover.js';
+import { compareBytes } from '../loaders/byte-order.js';
+import type { Collection } from '../model/collection.js';
+import type { Zone } from '../model/zone.js';
+import type { MapContext } from './context.js';
+
+const ADVICE = 'more zones are smaller than 5 km there than can be looked through at once';
+
+const boxContains = ({ west, south, east, north }: Bounds, { lng, lat }: Point) =>
+  west <= lng && lng <= east && south <= lat && lat <= north;
+
+/**
+ * The zones of a collection that a position is in, or on whose edge it is, in the order of their keys. At most three Query
+ * calls (one more for each MB of covers in one cell), one batch of those zones in whose rectangle it is, and an exact
+ * test. A line has only what is on it. Throws UNAVAILABLE where the geometry of a zone that it may be in cannot be read.
+ */
+export async function zonesAt(
+  context: MapContext,
+  collection: Collection,
+  { lng, lat }: Point,
+): Promise<readonly Zone[]> {
+  const { loaders, keys, limits } = context;
+  const point = { lng: canonicalLng(lng), lat };
+  const scope = keys.scope(collection);
+  const lists = await Promise.all(
+    coversOfPoint(point).map((cell) =>
+      loaders.zoneEntries(collection, keys.zoneRange(scope, cell, cell), limits.itemsPerField),
+    ),
+  );
+  const near = new Set<string>();
+  for (const entries of lists) {
+    if (!entries)
+      throw limitExceeded('zonesAt', 'more than can be read at once', `${limits.itemsPerField} zones`, ADVICE);
+    for (const { key, box } of entries) if (boxContains(box, point)) near.add(key);
+  }
+  const found: Zone[] = [];
+  for (const zone of await loaders.zones(collection, [...near].sort(compareBytes))) {
+    if (zone && (await loaders.zoneGeometry(zone)).shape.contains(point)) found.push(zone);
+  }
+  return found;
+}
+
+const meet = (a: Bounds, b: Bounds) => a.west <= b.east && b.west <= a.east && a.south <= b.north && b.south <= a.north;
+const holds = (a: Bounds, b: Bounds) =>
+  a.west <= b.west && b.east <= a.east && a.south <= b.south && b.north <= a.north;
+
+/** The number before, about: the western and southern edge of a rectangle are in it, those of a cell are not. */
+const before = (degrees: number, least: number) =>
+  degrees === least ? least : degrees - Number.EPSILON * Math.max(1, Math.abs(degrees));
+
+/**
+ * Whether something of a zone is in an area. Its geometry is looked at only where its rectangle is partly in it; where
+ * that cannot be read, the zone is taken to be in it, and its field `geometry` tells of the failure.
+ */
+export async function isZoneIn({ loaders }: MapContext, zone: Zone, area: Area): Promise<boolean> {
+  const { parts } = normalizeBounds('bounds', zone.bounds);
+  if (!parts.some((part) => area.parts.some((other) => meet(part, other)))) return false;
+  if (parts.every((part) => area.parts.some((other) => holds(other, part)))) return true;
+  try {
+    const { shape } = await loaders.zoneGeometry(zone);
+    return area.parts.some((part) => {
+      const closed = { ...part, west: before(part.west, -180), south: before(part.south, -90) };
+      return shape.relationToCell(closed) !== 'outside';
+    });
+  } catch (error) {
+    if (error instanceof CellportError && error.code === 'UNAVAILABLE') return true;
+    throw error;
+  }
+}

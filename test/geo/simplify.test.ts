@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { type ZoneGeometry, doubleArea } from '../../src/geo/antimeridian.js';
+import { Simplifier } from '../../src/geo/simplify.js';
+import { polygonsOf, starWithHole, windingContains } from './zone-shapes.js';
+
+type Xy = readonly [number, number];
+
+const side = ([ax, ay]: Xy, [bx, by]: Xy, [x, y]: Xy) => Math.sign((bx - ax) * (y - ay) - (by - ay) * (x - ax));
+const same = ([ax, ay]: Xy, [bx, by]: Xy) => ax === bx && ay === by;
+
+/** Whether two edges cross inside both, by the definition. */
+function cross(a: Xy, b: Xy, c: Xy, d: Xy): boolean {
+  if (same(a, c) || same(a, d) || same(b, c) || same(b, d)) return false;
+  return side(a, b, c) * side(a, b, d) < 0 && side(c, d, a) * side(c, d, b) < 0;
+}
+
+function expectNoCrossing(paths: readonly (readonly Xy[])[]): void {
+  const edges = paths.flatMap((path) => path.slice(1).map((to, index) => [path[index]!, to] as const));
+  edges.forEach(([a, b], index) => {
+    for (const [c, d] of edges.slice(index + 1)) if (cross(a, b, c, d)) expect([a, b, c, d]).toBe('not crossing');
+  });
+}
+
+const linesOf = (geometry: ZoneGeometry): readonly (readonly Xy[])[] =>
+  geometry.type === 'LineString'
+    ? [geometry.coordinates]
+    : geometry.type === 'MultiLineString'
+      ? geometry.coordinates
+      : polygonsOf(geometry).flat();
+const count = (geometry: ZoneGeometry) => linesOf(geometry).reduce((sum, path) => sum + path.length, 0);
+
+/** Stars with holes beside each other, and islands in the holes: nothing of them crosses. */
+const archipelago = fc.array(starWithHole, { minLength: 1, maxLength: 4 }).map((stars) =>
+  stars.flatMap(({ ring, hole }, index) => {
+    const [[x0, y0]] = [ring[0]!];
+    const moved = (path: readonly Xy[], scale: number): Xy[] =>
+      path.map(([x, y]) => [index * 1000 + (x - x0) * scale, (y - y0) * scale]);
+    const centre = hole.reduce(([sx, sy], [x, y]) => [sx + x / hole.length, sy + y / hole.length] as const, [
+      0, 0,
+    ] as Xy);
+    const island = hole.map(([x, y]): Xy => [centre[0] + (x - centre[0]) / 20, centre[1] + (y - centre[1]) / 20]);
+    return [[moved(ring, 1), moved(hole, 1)], [moved(island, 1)]];
+  }),
+);
+
+describe('a simplified polygon', () => {
+  test('has at most so many positions, closed rings, holes inside, and no edges that cross', () => {
+    fc.assert(
+      fc.property(archipelago, fc.integer({ min: 4, max: 150 }), (coordinates, most) => {
+        const geometry: ZoneGeometry = { type: 'MultiPolygon', coordinates };
+        const simple = new Simplifier(geometry).at(most);
+        expect(count(simple)).toBeLessThanOrEqual(most);
+        if (count(geometry) <= most) expect(simple).toEqual(geometry);
+        const polygons = polygonsOf(simple);
+        expect(polygons.length).toBeGreaterThan(0);
+        expectNoCrossing(polygons.flat());
+        const given = new Set(coordinates.flat(2).map(String));
+        for (const [outer, ...holes] of polygons) {
+          for (const ring of [outer!, ...holes]) {
+            expect(ring.length).toBeGreaterThanOrEqual(4);
+            expect(ring.at(-1)).toEqual(ring[0]);
+            expect(doubleArea(ring)).not.toBe(0);
+            for (const position of ring) expect(given.has(String(position))).toBe(true);
+          }
+          for (const hole of holes) {
+            for (const position of hole) expect(windingContains([[outer!]], position).inside).toBe(true);
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('keeps the larger of two islands, and the line of its coast', () => {
+    const circle = (x: number, radius: number): Xy[] =>
+      Array.from({ length: 361 }, (_, n): Xy => [
+        x + radius * Math.cos((n % 360) * (Math.PI / 180)),
+        radius * Math.sin((n % 360) * (Math.PI / 180)),
+      ]);
+    const simple = new Simplifier({ type: 'MultiPolygon', coordinates: [[circle(0, 0.1)], [circle(50, 10)]] }).at(30);
+    const [[outer]] = polygonsOf(simple) as [[Xy[]]];
+    expect(polygonsOf(simple)).toHaveLength(1);
+    expect(outer.length).toBeGreaterThan(20);
+    expect(doubleArea(outer) / 2).toBeGreaterThan(0.95 * Math.PI * 100);
+  });
+
+  test('never lets a spit of land come to lie across its own bay', () => {
+    // A comb with narrow teeth, each of which another one stands in the way of.
+    const teeth = Array.from({ length: 30 }, (_, n): Xy[] => [
+      [n, 0],
+      [n + 0.1, 10],
+      [n + 0.2, 10],
+      [n + 0.3, 0.1],
+    ]).flat();
+    const ring: Xy[] = [...teeth, [31, -5], [-1, -5], [0, 0]];
+    const simplifier = new Simplifier({ type: 'Polygon', coordinates: [ring] });
+    for (let most = 4; most <= ring.length; most += 3) {
+      const simple = simplifier.at(most);
+      expect(count(simple)).toBeLessThanOrEqual(most);
+      expectNoCrossing(linesOf(simple));
+    }
+  });
+});
+
+test('a simplified line keeps its ends, and the longest of several lines', () => {
+  const wave = Array.from({ length: 200 }, (_, n): Xy => [n / 10, Math.sin(n / 5)]);
+  for (const most of [4, 10, 50, 500]) {
+    const simple = new Simplifier({ type: 'LineString', coordinates: wave }).at(most);
+    const [line] = linesOf(simple);
+    expect(line!.length).toBeLessThanOrEqual(most);
+    expect([line![0], line!.at(-1)]).toEqual([wave[0], wave.at(-1)]);
+    const short: Xy[] = [
+      [0, 50],
+      [0.1, 50],
+      [0.1, 50.1],
+    ];
+    const several = new Simplifier({ type: 'MultiLineString', coordinates: [short, wave] }).at(4);
+    expect(linesOf(several).at(-1)!.at(-1)).toEqual(wave.at(-1));
+    expect(count(several)).toBeLessThanOrEqual(4);
+  }
+});

@@ -1,0 +1,167 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { feature } from 'topojson-client';
+import type { GeometryCollection, Topology } from 'topojson-specification';
+import { afterAll, expect, test } from 'vitest';
+
+import { COUNTRIES_COLLECTION, loadCountries, openCountries } from '../../src/ingest/countries.js';
+import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
+import { collectionZones } from '../../src/map/zone-pages.js';
+import { zonesAt } from '../../src/map/zones.js';
+import { createFolderStore } from '../../src/objects/folder-store.js';
+import { createCollection } from '../../src/store/collections.js';
+import { mapConcurrently } from '../../src/store/concurrency.js';
+import { newCall } from '../../src/store/meter.js';
+import { sweepObjects } from '../../src/store/zone-removal.js';
+import { deleteZone } from '../../src/store/zones.js';
+import { requestContext } from '../map/fixture.js';
+import { randomFrom } from '../support/random.js';
+import { testDatabase } from '../support/test-database.js';
+
+const NOW = '2026-11-21T10:00:00.000Z';
+const folder = mkdtempSync(join(tmpdir(), 'objects-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const geometryStore = { objects: createFolderStore(folder), inlineBytes: 32 * 1024 };
+
+type Ring = readonly (readonly [number, number])[];
+
+/** Rings of all countries as the package has them, read by nothing of ours. */
+const topology = createRequire(import.meta.url)('world-atlas/countries-10m.json') as Topology<{
+  countries: GeometryCollection<{ name: string }>;
+}>;
+const BORDERS = feature(topology, topology.objects.countries).features.map(({ geometry, properties }) => ({
+  name: properties.name,
+  rings: (geometry.type === 'Polygon'
+    ? [geometry.coordinates]
+    : geometry.type === 'MultiPolygon'
+      ? geometry.coordinates
+      : []
+  ).flat() as unknown as Ring[],
+}));
+const boxes = BORDERS.map(({ rings }) => {
+  const lats = rings.flatMap((ring) => ring.map(([, lat]) => lat));
+  return { south: lats.reduce((a, b) => Math.min(a, b)), north: lats.reduce((a, b) => Math.max(a, b)) };
+});
+
+const wrap = (degrees: number) => degrees - 360 * Math.round(degrees / 360);
+
+/**
+ * Whether a position is inside, by the edges that one meets on the way north along its meridian to the pole, which is in no
+ * country: for rings across the antimeridian and around the south pole, too, as longitudes are only ever subtracted.
+ */
+function oracle(rings: readonly Ring[], lng: number, lat: number): boolean {
+  let inside = false;
+  for (const ring of rings) {
+    for (let i = 1; i < ring.length; i++) {
+      const [ax, ay] = ring[i - 1]!;
+      const [bx, by] = ring[i]!;
+      if (ay < lat && by < lat) continue;
+      const from = wrap(ax - lng);
+      const to = from + wrap(bx - ax);
+      if (from > 0 === to > 0) continue;
+      if (ay + ((by - ay) * from) / (from - to) > lat) inside = !inside;
+    }
+  }
+  return inside;
+}
+
+const db = await testDatabase();
+const collection = await createCollection(db, COUNTRIES_COLLECTION, NOW, newCall());
+const countries = openCountries();
+const options = { database: db, geometryStore, collection, now: () => new Date(NOW), call: newCall() };
+const objectsThere = () =>
+  readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
+
+test('a load that is stopped goes on where it was', async () => {
+  const stop = new AbortController();
+  let calls = 0;
+  const stopping = {
+    ...options,
+    now: () => ((calls += 1) === 60 ? stop.abort(new Error('stopped')) : undefined, new Date(NOW)),
+  };
+  const interrupted = { ...stopping, call: { ...newCall(), signal: stop.signal } };
+  await expect(loadCountries(interrupted, countries)).rejects.toThrow('stopped');
+  const left = await loadCountries(options, countries);
+  expect(left).toBeGreaterThan(150);
+  expect(left).toBeLessThan(255 - 30);
+}, 600_000);
+
+test('all countries are there once, keyed by their numbers or names, the large ones in objects', async () => {
+  expect(await loadCountries(options, countries)).toBe(0);
+  const { context: map } = requestContext(db, { geometryStore });
+  const { edges } = await collectionZones(map, collection, { first: 1_000 });
+  const zones = edges.map(({ node }) => node);
+  expect(zones).toHaveLength(255);
+  expect(new Set(zones.map(({ key }) => key)).size).toBe(255);
+  expect(new Set(zones.map(({ name }) => name))).toEqual(new Set(BORDERS.map(({ name }) => name)));
+  const canada = zones.find(({ key }) => key === '124')!;
+  expect(canada).toMatchObject({ name: 'Canada', properties: { iso: '124' } });
+  expect(canada.geometry.jsonBytes).toBeGreaterThan(2_600_000);
+  expect(canada.geometry.object).toBeDefined();
+  const { json } = await map.loaders.zoneGeometry(canada);
+  expect(json.length).toBe(canada.geometry.jsonBytes);
+  const large = zones.filter(({ geometry }) => geometry.object !== undefined);
+  expect(large.length).toBeGreaterThan(30);
+  expect(large.every(({ geometry }) => geometry.bytes > 32 * 1024)).toBe(true);
+  // The load that was stopped may have left one behind.
+  await sweepObjects(db, geometryStore.objects, new Date(Date.now() + 60_000), newCall());
+  expect(objectsThere()).toBe(large.length);
+  for (const { cells } of zones) expect(cells.length).toBeLessThanOrEqual(16);
+  const crossing = zones.filter(({ bounds }) => bounds.west > bounds.east).map(({ name }) => String(name));
+  expect(crossing.sort()).toEqual([
+    'Fiji',
+    'Kiribati',
+    'New Zealand',
+    'Russia',
+    'U.S. Minor Outlying Is.',
+    'United States of America',
+  ]);
+});
+
+test('zonesAt agrees with an independent point-in-polygon at 10,000 places, by three Query calls each', async () => {
+  const random = randomFrom(5);
+  const points = Array.from({ length: 10_000 }, (_, n) => {
+    // In turn all over each country, and close to its border; never on it by chance, as neighbours share borders.
+    const { rings } = BORDERS[n % BORDERS.length]!;
+    const ring = rings[Math.floor(random() * rings.length)]!;
+    const [ax, ay] = ring[Math.floor(random() * ring.length)]!;
+    const [bx, by] = ring[Math.floor(random() * ring.length)]!;
+    const along = n % 2 === 0 ? random() : 0;
+    const aside = n % 2 === 0 ? 0.001 : 10 ** (-4 * random());
+    const lng = wrap(ax + along * wrap(bx - ax) + aside * (random() - 0.5));
+    const lat = ay + along * (by - ay) + aside * (random() - 0.5);
+    return { lng, lat: Math.max(-90, Math.min(90, lat)) };
+  });
+  const geometryCache = createGeometryCache({ maxBytes: 256e6 });
+  let inside = 0;
+  let queries = 0;
+  // One request for each of the first, which counts its calls; then one for every 500, which reads a cell once.
+  const shared = Array.from({ length: 20 }, () => requestContext(db, { geometryStore, geometryCache }));
+  await mapConcurrently(points, 4, async (point, index) => {
+    const own = index < 1_000 ? requestContext(db, { geometryStore, geometryCache }) : undefined;
+    const { context: map } = own ?? shared[Math.floor(index / 500)]!;
+    const zones = await zonesAt(map, collection, point);
+    if (own) queries = Math.max(queries, own.call.meter.queries);
+    const expected = BORDERS.filter(
+      ({ rings }, index) =>
+        point.lat <= boxes[index]!.north &&
+        (point.lat >= boxes[index]!.south || BORDERS[index]!.name === 'Antarctica') &&
+        oracle(rings, point.lng, point.lat),
+    ).map(({ name }) => name);
+    const names = zones.map(({ name }) => String(name));
+    if (JSON.stringify(names.toSorted()) !== JSON.stringify(expected.toSorted())) {
+      expect([point, names.toSorted()]).toEqual([point, expected.toSorted()]);
+    }
+    inside += zones.length;
+  });
+  expect(queries).toBe(3);
+  expect(inside).toBeGreaterThan(5_000);
+}, 900_000);
+
+test('a country that somebody deleted stays away', async () => {
+  await deleteZone(db, geometryStore, { collection, key: '616' }, {}, newCall());
+  expect(await loadCountries(options, countries)).toBe(0);
+});

@@ -1,0 +1,281 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import type { Bounds } from '../../src/geo/bounds.js';
+import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
+import { readViewport } from '../../src/map/viewport.js';
+import { collectionZones, viewportZones } from '../../src/map/zone-pages.js';
+import { zonesAt } from '../../src/map/zones.js';
+import { createFolderStore } from '../../src/objects/folder-store.js';
+import { createCollection } from '../../src/store/collections.js';
+import { newCall } from '../../src/store/meter.js';
+import { send } from '../../src/store/send.js';
+import { createZone, deleteZone, updateZone } from '../../src/store/zones.js';
+import { star, windingContains } from '../geo/zone-shapes.js';
+import { randomFrom } from '../support/random.js';
+import { recordCalls } from '../support/record-calls.js';
+import { newDatabase, testDatabase } from '../support/test-database.js';
+import { NOW, requestContext } from './fixture.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'objects-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const geometryStore = { objects: createFolderStore(folder), inlineBytes: 400 };
+
+type Ring = readonly (readonly [number, number])[];
+
+/** Stars of every size all over the globe, some of several parts, and the globe itself. */
+const RINGS: readonly (readonly Ring[])[] = [
+  ...fc.sample(fc.array(star, { minLength: 1, maxLength: 3 }), { numRuns: 60, seed: 7 }),
+  [
+    [
+      [-180, -90],
+      [180, -90],
+      [180, 90],
+      [-180, 90],
+      [-180, -90],
+    ],
+  ],
+];
+
+/** By the winding number over the raw rings, at every turn of the globe. */
+function bruteAt(rings: readonly Ring[], lng: number, lat: number) {
+  const seen = [-360, 0, 360].map((turn) =>
+    windingContains(
+      rings.map((ring) => [ring]),
+      [lng + turn, lat],
+    ),
+  );
+  return { inside: seen.some(({ inside }) => inside), near: seen.some(({ near }) => near) };
+}
+
+describe.each(['readable', 'compact'] as const)('zones, with %s keys', async (style) => {
+  const db = await testDatabase(style);
+  const made = await createCollection(db, { key: 'stars', name: 'Stars', code: 'St' }, NOW, newCall());
+  // The other slot, as after a repartition.
+  const stars = { ...made, geoSlot: style === 'compact' ? ('B' as const) : ('A' as const) };
+  const moved = { ...db.keys.collection('stars'), ...stars, description: undefined, readingsTtlDays: undefined };
+  await send(db, 'put', { TableName: db.tables.entities, Item: moved }, newCall());
+  const names = RINGS.map((_, index) => `z${index}`);
+  beforeAll(async () => {
+    for (const [index, rings] of RINGS.entries()) {
+      const geometry = { type: 'MultiPolygon', coordinates: rings.map((ring) => [ring]) };
+      await createZone(db, geometryStore, stars, { key: `z${index}`, geometry }, NOW, newCall());
+    }
+  });
+  const context = (more = {}) => requestContext(db, { geometryStore, ...more });
+
+  test('at a position are those that a brute-force winding number says, by three Query calls and one batch', async () => {
+    const own = newDatabase(style, { tables: db.tables });
+    const calls = recordCalls(own);
+    const random = randomFrom(11);
+    const geometryCache = createGeometryCache({ maxBytes: 64e6 });
+    let found = 0;
+    for (let n = 0; n < 120; n++) {
+      const rings = RINGS[Math.floor(random() * RINGS.length)]!;
+      const ring = rings[Math.floor(random() * rings.length)]!;
+      const [ax, ay] = ring[Math.floor(random() * ring.length)]!;
+      const [bx, by] = ring[Math.floor(random() * ring.length)]!;
+      const along = random() * 1.2 - 0.1;
+      const x = ax + along * (bx - ax);
+      const lng = ((((x + 180) % 360) + 360) % 360) - 180;
+      const lat = Math.max(-90, Math.min(90, ay + along * (by - ay)));
+      const expected = RINGS.map((one) => bruteAt(one, lng, lat));
+      calls.reset();
+      const { context: map } = requestContext(own, { geometryStore, geometryCache });
+      const zones = (await zonesAt(map, stars, { lng, lat })).map(({ key }) => key);
+      expect(calls.count('Query')).toBeLessThanOrEqual(3);
+      expect(calls.count('BatchGetItem')).toBeLessThanOrEqual(1);
+      expect(calls.count()).toBe(calls.count('Query') + calls.count('BatchGetItem'));
+      expected.forEach(({ inside, near }, index) => {
+        if (!near)
+          expect([lng, lat, names[index], zones.includes(`z${index}`)]).toEqual([lng, lat, names[index], inside]);
+      });
+      expect(zones).toEqual(zones.toSorted());
+      found += zones.length;
+    }
+    expect(found).toBeGreaterThan(200);
+    own.client.destroy();
+  });
+
+  test('on the antimeridian and at the poles are found from both sides', async () => {
+    const { context: map } = context();
+    for (const lat of [-90, -45, 0, 12.3, 90]) {
+      const sides = await Promise.all([180, -180].map((lng) => zonesAt(map, stars, { lng, lat })));
+      const [east, west] = sides.map((zones) => zones.map(({ key }) => key));
+      expect(east).toEqual(west);
+      expect(east).toContain(`z${RINGS.length - 1}`);
+    }
+  });
+
+  const pages = async (read: (after: string | null) => ReturnType<typeof collectionZones>) => {
+    const keys: string[] = [];
+    let after: string | null = null;
+    for (let n = 0; n < 1_000; n++) {
+      const { edges, pageInfo } = await read(after);
+      keys.push(...edges.map(({ node }) => node.key));
+      expect(pageInfo.hasPreviousPage).toBe(after !== null);
+      if (!pageInfo.hasNextPage) return keys;
+      after = pageInfo.endCursor;
+    }
+    throw new Error('it never ends');
+  };
+
+  test('of a collection come in pages in the order of their keys, each once', async () => {
+    const { context: map } = context();
+    for (const first of [1, 7, 50, 5_000]) {
+      expect(await pages((after) => collectionZones(map, stars, { first, after }))).toEqual([...names].sort());
+    }
+  });
+
+  const VIEWPORTS: readonly Bounds[] = [
+    { west: -180, south: -90, east: 180, north: 90 },
+    { west: 160, south: -30, east: 220, north: 40 },
+    { west: -20, south: -20, east: 20, north: 20 },
+    { west: 179, south: -1, east: -179, north: 1 },
+    { west: 0, south: 0, east: 0, north: 0 },
+    { west: 16, south: 52, east: 17.5, north: 53 },
+    { west: 44.9, south: 5, east: 45.1, north: 6 },
+    { west: -170, south: 70, east: 170, north: 90 },
+    ...RINGS.slice(0, 10).map(([ring]) => {
+      const [lng, lat] = ring![0]!;
+      return { west: lng - 0.01, south: lat - 0.01, east: lng + 0.02, north: Math.min(90, lat + 0.01) };
+    }),
+  ];
+
+  /** Whether a rectangle meets a ring, by the definition: an edge through it, or one in the other. */
+  function bruteMeets(ring: Ring, { west, south, east, north }: Bounds): boolean {
+    const corners = [
+      [west, south],
+      [east, south],
+      [east, north],
+      [west, north],
+    ] as const;
+    if (ring.some(([x, y]) => west <= x && x <= east && south <= y && y <= north)) return true;
+    if (corners.some((corner) => windingContains([[ring]], corner).inside)) return true;
+    const side = (
+      [ax, ay]: readonly [number, number],
+      [bx, by]: readonly [number, number],
+      [x, y]: readonly [number, number],
+    ) => (bx - ax) * (y - ay) - (by - ay) * (x - ax);
+    return ring.slice(1).some((to, index) => {
+      const from = ring[index]!;
+      return corners.some((a, nth) => {
+        const b = corners[(nth + 1) % 4]!;
+        return side(from, to, a) * side(from, to, b) <= 0 && side(a, b, from) * side(a, b, to) <= 0;
+      });
+    });
+  }
+
+  test.each(VIEWPORTS)('in %j are those that touch it by brute force, each once over all pages', async (bounds) => {
+    const { context: map } = context();
+    const viewport = readViewport({ bounds, zoom: 5 });
+    const east = bounds.east < bounds.west ? bounds.east + 360 : bounds.east;
+    const expected = RINGS.flatMap((rings, index) =>
+      rings.some((ring) =>
+        [-720, -360, 0, 360, 720].some((turn) =>
+          bruteMeets(ring, { ...bounds, west: bounds.west + turn, east: east + turn }),
+        ),
+      )
+        ? [`z${index}`]
+        : [],
+    ).sort();
+    for (const first of [3, 100]) {
+      expect(await pages((after) => viewportZones(map, viewport, 'stars', { first, after }))).toEqual(expected);
+    }
+    const { context: few, call } = context();
+    await viewportZones(few, viewport, 'stars', { first: 100 });
+    expect(call.meter.queries).toBeLessThanOrEqual(48);
+  });
+
+  test('in a viewport keep their order between both ways to find them, and a cursor of another list is refused', async () => {
+    const viewport = readViewport({ bounds: VIEWPORTS[2]!, zoom: 4 });
+    const { context: all } = context();
+    // So few covers may be read at once that all zones are gone through by key instead.
+    const { context: scarce } = context({ limits: { itemsPerField: 1 } });
+    const one = await viewportZones(all, viewport, 'stars', { first: 5 });
+    const read = (map: typeof all, after: string | null) =>
+      viewportZones(map, viewport, 'stars', { first: 100, after }).then(({ edges }) =>
+        edges.map(({ node }) => node.key),
+      );
+    expect(one.pageInfo.hasNextPage).toBe(true);
+    const rest = await read(all, one.pageInfo.endCursor);
+    expect(rest.length).toBeGreaterThan(3);
+    expect(await read(scarce, one.pageInfo.endCursor)).toEqual(rest);
+    await expect(collectionZones(all, stars, { first: 1, after: one.pageInfo.endCursor })).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      details: { field: 'after' },
+    });
+  });
+});
+
+describe('a zone whose geometry lies in an object', async () => {
+  const db = await testDatabase();
+  const lakes = await createCollection(db, { key: 'lakes', name: 'Lakes' }, NOW, newCall());
+  const square = (lng: number, size: number) => ({
+    type: 'Polygon',
+    coordinates: [
+      [
+        [lng, 0],
+        [lng + size, 0],
+        [lng + size, size],
+        [lng, size],
+        [lng, 0],
+      ],
+    ],
+  });
+  const outside = { objects: createFolderStore(join(folder, 'lakes')), inlineBytes: 0 };
+  const make = (key: string, lng: number) =>
+    createZone(db, outside, lakes, { key, geometry: square(lng, 5) }, NOW, newCall());
+  const context = () => requestContext(db, { geometryStore: outside }).context;
+  const pathOf = (object: string | undefined) => join(folder, 'lakes', object!);
+
+  test('is read from there, with its place told, and kept in memory by its hash', async () => {
+    const zone = await make('near', 10);
+    const geometryCache = createGeometryCache({ maxBytes: 1e6 });
+    const { context: map, call } = requestContext(db, { geometryStore: outside, geometryCache });
+    expect((await map.loaders.zoneGeometry(zone)).geometry).toEqual(square(10, 5));
+    expect(map.loaders.geometrySource(zone)).toBe(pathOf(zone.geometry.object));
+    rmSync(pathOf(zone.geometry.object));
+    expect(call.meter.cacheHits).toBe(0);
+    const { context: again, call: second } = requestContext(db, { geometryStore: outside, geometryCache });
+    expect((await again.loaders.zoneGeometry(zone)).geometry).toEqual(square(10, 5));
+    expect(second.meter.cacheHits).toBe(1);
+  });
+
+  test.each([
+    ['missing', (path: string) => rmSync(path)],
+    ['cut short', (path: string) => writeFileSync(path, 'x')],
+    ['another one', (path: string) => writeFileSync(path, Buffer.from([31, 139, 8]))],
+  ])('that is %s is UNAVAILABLE where the geometry is needed, and nowhere else', async (_, damage) => {
+    const key = `broken ${_}`;
+    const zone = await make(key, 40);
+    damage(pathOf(zone.geometry.object));
+    const map = context();
+    await expect(map.loaders.zoneGeometry(zone)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(await map.loaders.currentZone('lakes', key)).toEqual(zone);
+    await expect(zonesAt(context(), lakes, { lng: 42, lat: 2 })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    // Far from it nothing is amiss.
+    expect(await zonesAt(context(), lakes, { lng: 100, lat: 2 })).toEqual([]);
+    const viewport = readViewport({ bounds: { west: 41, south: 1, east: 42, north: 2 }, zoom: 9 });
+    const { edges } = await viewportZones(context(), viewport, 'lakes', { first: 10 });
+    expect(edges.map(({ node }) => node.key)).toEqual([key]);
+    await deleteZone(db, outside, { collection: lakes, key }, {}, newCall());
+  });
+
+  test('that has moved since its item was read is told with its new geometry', async () => {
+    const before = await make('moving', 80);
+    await updateZone(
+      db,
+      outside,
+      { collection: lakes, key: 'moving' },
+      { geometry: square(81, 5) },
+      { now: NOW },
+      newCall(),
+    );
+    expect((await context().loaders.zoneGeometry(before)).geometry).toEqual(square(81, 5));
+  });
+});

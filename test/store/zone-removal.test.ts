@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync, utimesSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, expect, test } from 'vitest';
+
+import { createFolderStore } from '../../src/objects/folder-store.js';
+import { createCollection } from '../../src/store/collections.js';
+import { newCall } from '../../src/store/meter.js';
+import { removeZones, sweepObjects } from '../../src/store/zone-removal.js';
+import { createZone } from '../../src/store/zones.js';
+import { allItems } from '../stream/support.js';
+import { recordCalls } from '../support/record-calls.js';
+import { newDatabase, testDatabase } from '../support/test-database.js';
+
+const NOW = '2026-11-21T10:00:00.000Z';
+const folder = mkdtempSync(join(tmpdir(), 'objects-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const objects = createFolderStore(folder);
+const outside = { objects, inlineBytes: 0 };
+const line = {
+  type: 'LineString',
+  coordinates: [
+    [16, 52],
+    [17, 53],
+  ],
+};
+
+const db = await testDatabase();
+const make = (key: string) => createCollection(db, { key, name: key }, NOW, newCall());
+
+async function names(): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { name } of objects.list()) found.push(name);
+  return found.sort();
+}
+
+/** Puts an object and makes it so many minutes old. */
+async function put(name: string, minutes: number): Promise<void> {
+  await objects.put(name, Buffer.from('x'));
+  const at = Date.now() / 1_000 - minutes * 60;
+  utimesSync(join(folder, name), at, at);
+}
+
+test('a sweep removes the old objects of this table that no zone has, and nothing else', async () => {
+  const roads = await make('roads');
+  const { geometry } = await createZone(db, outside, roads, { key: 'a', geometry: line }, NOW, newCall());
+  const used = geometry.object!;
+  const old = Date.now() / 1_000 - 7_200;
+  utimesSync(join(folder, used), old, old);
+  const own = `${db.tables.entities}/zones`;
+  await put(`${own}/roads/orphan.json.gz`, 61);
+  await put(`${own}/roads/young.json.gz`, 59);
+  await put(`${own}/gone/orphan.json.gz`, 61);
+  await put('other-table/zones/roads/orphan.json.gz', 61);
+  await put('something.else', 61);
+  await put('.writing/half', 61);
+  await put('.writing/busy', 1);
+  const database = newDatabase('readable', { tables: db.tables });
+  const calls = recordCalls(database);
+  const before = new Date(Date.now() - 3_600_000);
+  expect(await sweepObjects(database, objects, before, newCall())).toEqual({ objects: 4, removed: 2 });
+  expect(await names()).toEqual(
+    [
+      used,
+      `${own}/roads/young.json.gz`,
+      'other-table/zones/roads/orphan.json.gz',
+      'something.else',
+      '.writing/busy',
+    ].sort(),
+  );
+  expect(calls.commands.map(({ name }) => name)).toEqual(['Query', 'Query']);
+  expect(await sweepObjects(database, objects, before, newCall())).toEqual({ objects: 2, removed: 0 });
+  database.client.destroy();
+});
+
+test('the zones of a collection are removed with their covers and objects, more than a page of them', async () => {
+  const rivers = await make('rivers');
+  const lakes = await make('lakes');
+  const kept = await createZone(db, outside, lakes, { key: 'kept', geometry: line }, NOW, newCall());
+  for (let n = 0; n < 130; n++) {
+    const geometryStore = n % 40 === 0 ? outside : { objects, inlineBytes: 32_768 };
+    await createZone(db, geometryStore, rivers, { key: `r${n}`, geometry: line }, NOW, newCall());
+  }
+  await removeZones(db, objects, rivers, newCall());
+  const left = (await allItems(db, db.tables.entities)).map(({ pk }) => String(pk));
+  expect(left.filter((pk) => pk.includes('::rivers'))).toEqual([]);
+  expect(left.filter((pk) => pk === 'cover::lakes::kept')).toHaveLength(kept.cells.length);
+  expect((await names()).filter((name) => name.includes('/rivers/'))).toEqual([]);
+  expect(await names()).toContain(kept.geometry.object);
+});

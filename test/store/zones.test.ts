@@ -1,0 +1,273 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, describe, expect, test } from 'vitest';
+
+import { createFolderStore } from '../../src/objects/folder-store.js';
+import type { Collection } from '../../src/model/collection.js';
+import { createCollection } from '../../src/store/collections.js';
+import type { Database, Item } from '../../src/store/database.js';
+import { newCall } from '../../src/store/meter.js';
+import type { GeometryStore } from '../../src/store/zone-geometry.js';
+import { createZone, deleteZone, updateZone } from '../../src/store/zones.js';
+import { allItems } from '../stream/support.js';
+import { injectFaults, interceptCalls } from '../support/faults.js';
+import { recordCalls } from '../support/record-calls.js';
+import { newDatabase, testDatabase } from '../support/test-database.js';
+
+const NOW = '2026-11-21T10:00:00.000Z';
+const LATER = '2026-11-21T11:00:00.000Z';
+const folder = mkdtempSync(join(tmpdir(), 'objects-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const objects = createFolderStore(folder);
+const inline: GeometryStore = { objects, inlineBytes: 32_768 };
+/** Every geometry is too large for an item. */
+const outside: GeometryStore = { objects, inlineBytes: 0 };
+
+const square = (lng: number, lat: number, size: number) => ({
+  type: 'Polygon',
+  coordinates: [
+    [
+      [lng, lat],
+      [lng + size, lat],
+      [lng + size, lat + size],
+      [lng, lat + size],
+      [lng, lat],
+    ],
+  ],
+});
+
+const files = () =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name);
+
+describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (style) => {
+  const db = await testDatabase(style);
+  const client = () => newDatabase(style, { tables: db.tables });
+  const make = (key: string, more = {}) =>
+    createCollection(db, { key, name: key, code: key.slice(0, 2), ...more }, NOW, newCall());
+  const parks = await make('parks');
+
+  /** Items of a collection's zones and of their covers. */
+  async function stored(database: Database, collection: Collection): Promise<{ zones: Item[]; covers: Item[] }> {
+    const items = await allItems(database, database.tables.entities);
+    const scope = database.keys.scope(collection);
+    const key = ({ pk, sk }: Item) => ({ pk: String(pk), sk: String(sk) });
+    return {
+      zones: items.filter((item) => database.keys.parseZone(key(item))?.scope === scope),
+      covers: items.filter((item) => database.keys.parseZoneCover(key(item))?.scope === scope),
+    };
+  }
+
+  /** Every cover is one that its zone names, and the other way round. */
+  async function expectWhole(collection: Collection): Promise<void> {
+    const { zones, covers } = await stored(db, collection);
+    const named = zones.flatMap((zone) =>
+      (zone['cells'] as string[]).map((geohash) => {
+        const key = db.keys.parseZone({ pk: String(zone['pk']), sk: String(zone['sk']) })!;
+        return `${db.keys.documentId(db.keys.zoneCover(key.scope, key.key, geohash))} ${String(zone['life'])}`;
+      }),
+    );
+    const there = covers.map(({ pk, sk, of }) => `${String(pk)}#${String(sk)} ${String(of)}`);
+    expect(there.sort()).toEqual(named.sort());
+  }
+
+  test('is made by one transaction, which holds its covers, and its geometry stays in its item', async () => {
+    const own = client();
+    const calls = recordCalls(own);
+    const input = { key: 'old::town', name: 'Old Town', properties: { size: 2 }, geometry: square(17, 52, 0.015625) };
+    const zone = await createZone(own, inline, parks, input, NOW, newCall());
+    expect(calls.commands.map(({ name }) => name)).toEqual(['TransactWriteItems']);
+    expect(zone).toMatchObject({
+      collection: 'parks',
+      key: 'old::town',
+      name: 'Old Town',
+      properties: { size: 2 },
+      version: 1,
+      bounds: { west: 17, south: 52, east: 17.015625, north: 52.015625 },
+      geometry: { vertices: 5, object: undefined },
+    });
+    expect(zone.cells.length).toBeGreaterThan(0);
+    expect(zone.cells.length).toBeLessThanOrEqual(16);
+    await expectWhole(parks);
+    await expect(createZone(own, inline, parks, input, NOW, newCall())).rejects.toMatchObject({ code: 'CONFLICT' });
+    await expectWhole(parks);
+  });
+
+  test('whose creation lost its answer is there all the same', async () => {
+    const own = client();
+    injectFaults(own, 'TransactWriteItems', ['answer lost']);
+    const zone = await createZone(own, inline, parks, { key: 'lost', geometry: square(1, 2, 3) }, NOW, newCall());
+    expect(zone.version).toBe(1);
+    await expectWhole(parks);
+  });
+
+  test('changes alone while it stays where it is, and with its covers where it moves', async () => {
+    const own = client();
+    const reference = { collection: parks, key: 'moves' };
+    const first = await createZone(own, inline, parks, { key: 'moves', geometry: square(10, 50, 1) }, NOW, newCall());
+    const calls = recordCalls(own);
+    const named = await updateZone(own, inline, reference, { name: 'Moves' }, { now: LATER }, newCall());
+    expect(calls.commands.map(({ name }) => name)).toEqual(['GetItem', 'UpdateItem']);
+    expect(named).toEqual({ ...first, name: 'Moves', version: 2 });
+    calls.reset();
+    const change = { now: LATER, expectedVersion: 2 };
+    const moved = await updateZone(own, inline, reference, { geometry: square(60, 10, 30) }, change, newCall());
+    expect(calls.commands.map(({ name }) => name)).toEqual(['GetItem', 'TransactWriteItems']);
+    expect(moved).toMatchObject({ name: 'Moves', version: 3, bounds: { west: 60, south: 10, east: 90, north: 40 } });
+    expect(moved.cells).not.toEqual(first.cells);
+    await expectWhole(parks);
+    await expect(
+      updateZone(own, inline, reference, { geometry: square(0, 0, 1) }, change, newCall()),
+    ).rejects.toMatchObject({ code: 'CONFLICT', details: { expectedVersion: 2, version: 3 } });
+    await expect(updateZone(own, inline, reference, { name: 'x' }, change, newCall())).rejects.toMatchObject({
+      code: 'CONFLICT',
+      details: { version: 3 },
+    });
+    await expect(deleteZone(own, inline, reference, { expectedVersion: 1 }, newCall())).rejects.toMatchObject({
+      code: 'CONFLICT',
+      details: { version: 3 },
+    });
+    const cleared = { name: null, properties: null };
+    expect(await updateZone(own, inline, reference, cleared, { now: LATER }, newCall())).toMatchObject({
+      name: null,
+      properties: {},
+      version: 4,
+    });
+  });
+
+  test('that many move at once has the covers of the last one, and each of them raised its version', async () => {
+    const reference = { collection: parks, key: 'busy' };
+    await createZone(db, inline, parks, { key: 'busy', geometry: square(0, 0, 1) }, NOW, newCall());
+    const done = await Promise.all(
+      [1, 2, 3].map((n) =>
+        updateZone(db, outside, reference, { geometry: square(n * 20, 10, n) }, { now: LATER }, newCall()),
+      ),
+    );
+    expect(done.map(({ version }) => version).sort((a, b) => a - b)).toEqual([2, 3, 4]);
+    await expectWhole(parks);
+    const kept = done.find(({ version }) => version === 4)!.geometry.object;
+    expect(files()).toEqual([kept!.split('/').at(-1)]);
+    await deleteZone(db, outside, reference, {}, newCall());
+    expect(files()).toEqual([]);
+  });
+
+  test('is deleted with its covers in one transaction, and then its object', async () => {
+    const reference = { collection: parks, key: 'gone' };
+    const made = await createZone(db, outside, parks, { key: 'gone', geometry: square(5, 5, 5) }, NOW, newCall());
+    expect(files()).toHaveLength(1);
+    expect(await deleteZone(db, outside, reference, { expectedVersion: 1 }, newCall())).toEqual(made);
+    expect(files()).toEqual([]);
+    await expectWhole(parks);
+    await expect(deleteZone(db, outside, reference, {}, newCall())).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(updateZone(db, outside, reference, {}, { now: LATER }, newCall())).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+    await expect(
+      updateZone(db, outside, reference, { geometry: square(0, 0, 1) }, { now: LATER }, newCall()),
+    ).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(files()).toEqual([]);
+  });
+
+  test('is named by its collection where that names what is in it, apart from its markers', async () => {
+    const counted = await make('counted', { idStrategy: 'SEQUENCE' });
+    const geometry = square(1, 1, 1);
+    const keys = [];
+    for (let n = 0; n < 3; n++) keys.push((await createZone(db, inline, counted, { geometry }, NOW, newCall())).key);
+    expect(keys).toEqual(['1', '2', '3']);
+    await expect(createZone(db, inline, counted, { key: 'x', geometry }, NOW, newCall())).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      details: { field: 'key' },
+    });
+    const named = await make('uuids', { idStrategy: 'UUID' });
+    expect((await createZone(db, inline, named, { geometry }, NOW, newCall())).key).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test.each([
+    [{ key: '', geometry: square(0, 0, 1) }, 'key'],
+    [{ key: 'a', name: '\ud800', geometry: square(0, 0, 1) }, 'name'],
+    [{ key: 'a', properties: { n: 2 ** 60 }, geometry: square(0, 0, 1) }, 'properties.n'],
+    [{ key: 'a', properties: { x: 'x'.repeat(410_000) }, geometry: square(0, 0, 1) }, 'properties'],
+    [{ key: 'a', geometry: { type: 'Point', coordinates: [0, 0] } }, 'geometry.type'],
+    [{ key: 'a', geometry: { type: 'Polygon', coordinates: [[[0, 0]]] } }, 'geometry.coordinates[0]'],
+  ])('that is wrong is refused by the name of its field, before anything is written: %#', async (input, field) => {
+    const own = client();
+    const calls = recordCalls(own);
+    await expect(createZone(own, outside, parks, input, NOW, newCall())).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      details: { field },
+    });
+    expect(calls.count()).toBe(0);
+    expect(files()).toEqual([]);
+  });
+});
+
+describe('a geometry that is too large for an item', async () => {
+  const db = await testDatabase();
+  const client = () => newDatabase('readable', { tables: db.tables });
+  const parks = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
+  const made = (key: string) => createZone(db, outside, parks, { key, geometry: square(1, 2, 3) }, NOW, newCall());
+
+  test('is refused where there is no object store', async () => {
+    const nowhere = { objects: undefined, inlineBytes: 0 };
+    await expect(
+      createZone(db, nowhere, parks, { key: 'none', geometry: square(1, 2, 3) }, NOW, newCall()),
+    ).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
+  });
+
+  test('is there before the item that names it, and after the former one', async () => {
+    const own = client();
+    const seen: number[] = [];
+    interceptCalls(own, 'TransactWriteItems', (input, ask) => {
+      seen.push(files().length);
+      return ask(input);
+    });
+    const first = await createZone(own, outside, parks, { key: 'order', geometry: square(1, 2, 3) }, NOW, newCall());
+    const reference = { collection: parks, key: 'order' };
+    const next = await updateZone(own, outside, reference, { geometry: square(2, 3, 4) }, { now: LATER }, newCall());
+    expect(seen).toEqual([1, 2]);
+    expect(next.geometry.object).not.toBe(first.geometry.object);
+    expect(files()).toEqual([next.geometry.object!.split('/').at(-1)]);
+    await deleteZone(own, outside, reference, {}, newCall());
+    expect(seen).toEqual([1, 2, 1]);
+    expect(files()).toEqual([]);
+  });
+
+  test('leaves no object where the zone is not written, but for a write that may have been', async () => {
+    await made('taken');
+    await expect(made('taken')).rejects.toMatchObject({ code: 'CONFLICT' });
+    expect(files()).toHaveLength(1);
+    const own = client();
+    interceptCalls(own, 'TransactWriteItems', () => Promise.reject(new Error('killed')));
+    const reference = { collection: parks, key: 'taken' };
+    await expect(
+      updateZone(own, outside, reference, { geometry: square(2, 3, 4) }, { now: LATER }, newCall()),
+    ).rejects.toThrow('killed');
+    // Left to the sweep.
+    expect(files()).toHaveLength(2);
+  });
+
+  test('whose former object cannot be removed is changed all the same', async () => {
+    const stuck = { ...objects, remove: () => Promise.reject(new Error('a bug')) };
+    await made('stuck');
+    const reference = { collection: parks, key: 'stuck' };
+    await expect(
+      updateZone(
+        db,
+        { ...outside, objects: stuck },
+        reference,
+        { geometry: square(2, 3, 4) },
+        { now: LATER },
+        newCall(),
+      ),
+    ).rejects.toThrow('a bug');
+    expect(
+      await updateZone(db, inline, reference, { geometry: square(2, 3, 5) }, { now: LATER }, newCall()),
+    ).toMatchObject({
+      version: 3,
+      geometry: { object: undefined },
+    });
+  });
+});
