@@ -1,8 +1,8 @@
 import type { Bounds } from './bounds.js';
+import type { Relation } from './cover.js';
 import { GEOHASH_ALPHABET, cellBounds, encode, fromZ } from './geohash.js';
 import type { Part } from './paths.js';
 import type { Point } from './point.js';
-import type { Relation } from './cover.js';
 
 /**
  * Lengths of the geohashes that zones are covered by, the same for all zones, so that one Query for each finds every zone

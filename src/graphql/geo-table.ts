@@ -39,7 +39,7 @@ export function refusingGeoTable(loaders: Loaders, { collection }: GeoTable): Lo
     },
     node: async (name) => {
       if (name.type === 'collection' && name.key === key) return collection;
-      if (name.type === 'marker' && name.collection === key) throw lookup();
+      if (name.type !== 'collection' && name.collection === key) throw lookup();
       return loaders.node(name);
     },
   };

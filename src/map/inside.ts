@@ -38,7 +38,7 @@ export function markersInside(
 }
 
 /** The ranges of what a shape covers; they reach beyond it. */
-function shapeSource(context: MapContext, collection: Collection, shape: Shape): Promise<RangeSource> {
+export function shapeSource(context: MapContext, collection: Collection, shape: Shape): Promise<RangeSource> {
   const relation = (cell: Bounds) => shape.relationToCell(cell);
   const cover = coverRegion(relation, FINENESS);
   const overlaps = (cell: Bounds) => relation(cell) !== 'outside';

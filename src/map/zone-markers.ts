@@ -1,10 +1,10 @@
 import { shapeIsArea } from '../geo/zone-geometry.js';
-import { LONGEST_BLOCK } from '../model/cell.js';
 import type { Zone } from '../model/zone.js';
 import { type MapContext, requireCollection } from './context.js';
 import type { MarkerFilterInput } from './filter.js';
+import { shapeSource } from './inside.js';
 import { type MarkerPage, type PageInput, readPage } from './page.js';
-import { areaSource, fixedSource } from './sources.js';
+import { fixedSource } from './sources.js';
 
 /**
  * A page of the markers of a collection inside a zone that pass the filter, edges included, in the order of their geohashes.
@@ -19,16 +19,12 @@ export async function zoneMarkers(
 ): Promise<MarkerPage> {
   const collection = await requireCollection(context, collectionKey);
   const { geometry, shape } = await context.loaders.zoneGeometry(zone);
-  const { area } = shape;
   return readPage(
     context,
     {
       collection,
       of: ['zone', zone.collection, zone.key, zone.geometry.sha256],
-      source: () =>
-        shapeIsArea(geometry)
-          ? areaSource(context, collection, area, LONGEST_BLOCK + 1)
-          : fixedSource([], collection, 0),
+      source: () => (shapeIsArea(geometry) ? shapeSource(context, collection, shape) : fixedSource([], collection, 0)),
       accept: ({ marker }) => shape.contains(marker.position),
       filter,
     },

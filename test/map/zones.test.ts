@@ -9,6 +9,7 @@ import type { Bounds } from '../../src/geo/bounds.js';
 import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
 import { readViewport } from '../../src/map/viewport.js';
 import { collectionZones, viewportZones } from '../../src/map/zone-pages.js';
+import { zoneMarkers } from '../../src/map/zone-markers.js';
 import { zonesAt } from '../../src/map/zones.js';
 import { createFolderStore } from '../../src/objects/folder-store.js';
 import { createCollection } from '../../src/store/collections.js';
@@ -19,7 +20,7 @@ import { star, windingContains } from '../geo/zone-shapes.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
-import { NOW, requestContext } from './fixture.js';
+import { NOW, makeCollection, requestContext } from './fixture.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'objects-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -278,4 +279,39 @@ describe('a zone whose geometry lies in an object', async () => {
     );
     expect((await context().loaders.zoneGeometry(before)).geometry).toEqual(square(81, 5));
   });
+});
+
+test('the markers inside a zone are those of brute force, by its shape and page by page; a line has none', async () => {
+  const db = await testDatabase();
+  const random = randomFrom(3);
+  const markers = Array.from({ length: 1_000 }, (_, n) => ({
+    key: `m${n}`,
+    position: { lng: random() * 360 - 180, lat: random() * 160 - 80 },
+    category: n % 2 === 0 ? 'even' : 'odd',
+    properties: {},
+  }));
+  const places = await makeCollection(db, { key: 'places', prefixLength: 0 }, markers);
+  const own = { objects: undefined, inlineBytes: 100_000 };
+  const { context: map } = requestContext(db, { geometryStore: own });
+  for (const [index, rings] of RINGS.slice(-6).entries()) {
+    const geometry = { type: 'MultiPolygon', coordinates: rings.map((ring) => [ring]) };
+    const zone = await createZone(db, own, places, { key: `z${index}`, geometry }, NOW, newCall());
+    const expected = markers
+      .filter(({ position: { lng, lat } }) => bruteAt(rings, lng, lat).inside)
+      .map(({ key }) => key);
+    const keys: string[] = [];
+    for (let after: string | null = null, more = true; more;) {
+      const { edges, pageInfo } = await zoneMarkers(map, zone, 'places', { first: 700, after });
+      keys.push(...edges.map(({ node }) => node.key));
+      ({ hasNextPage: more, endCursor: after } = pageInfo);
+    }
+    expect(keys.toSorted()).toEqual(expected.toSorted());
+  }
+  const line = {
+    type: 'LineString',
+    coordinates: [markers[0]!.position, markers[1]!.position].map(({ lng, lat }) => [lng, lat]),
+  };
+  const road = await createZone(db, own, places, { key: 'road', geometry: line }, NOW, newCall());
+  const { edges, pageInfo } = await zoneMarkers(map, road, 'places', { first: 10 });
+  expect([edges, pageInfo.hasNextPage]).toEqual([[], false]);
 });

@@ -3,9 +3,9 @@ import { collectionBounds, collectionCount, collectionMarkers } from '../../map/
 import { markersInside } from '../../map/inside.js';
 import { markersWithin, nearestMarkers } from '../../map/near.js';
 import { markersInPlace, placesUnder } from '../../map/places.js';
+import { geoTableOf, knowingGeoTable } from '../geo-table.js';
 import { collectionZones } from '../../map/zone-pages.js';
 import { zonesAt } from '../../map/zones.js';
-import { geoTableOf, knowingGeoTable } from '../geo-table.js';
 import type { CollectionResolvers } from '../generated.js';
 import { loadMarker } from './load-marker.js';
 

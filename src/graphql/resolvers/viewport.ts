@@ -5,8 +5,8 @@ import { viewportCount } from '../../map/count.js';
 import { viewportFeatures } from '../../map/features.js';
 import { viewportMarkers } from '../../map/markers.js';
 import { viewportPlan } from '../../map/plan.js';
-import { viewportZones } from '../../map/zone-pages.js';
 import { geoTableOf, knowingGeoTable } from '../geo-table.js';
+import { viewportZones } from '../../map/zone-pages.js';
 import type { ViewportResolvers } from '../generated.js';
 
 /** An argument that is null is taken for one that was left out: the schema's default, said once more for it. */
