@@ -258,12 +258,15 @@ export async function walkOutward(context: MapContext, question: OutwardQuestion
       .filter((one) => one.distance <= to && isAfter(one, reached))
       .sort((a, b) => a.distance - b.distance || compareBytes(a.marker.key, b.marker.key));
     if (!answer.complete) {
-      // Too much for one reading: a narrower ring has enough, but where a crowd stands at one place.
-      const enough = inRing[Math.ceil(goal) - 1]?.distance ?? from + (to - from) / 4;
-      if (narrowed > 0) assumed = most * 4 ** narrowed;
+      const enough = inRing[Math.ceil(goal) - 1]?.distance ?? to;
+      // A narrower ring has enough, but where a crowd stands at one place; where it has not, what lies between its ranges
+      // is what is too much, and has to be read with it.
       if (enough < to && narrowed++ < NARROWINGS) cap = enough;
       else if (most < limits.itemsPerField) limit *= 4;
-      else throw tooMuch(field, 2 * limits.rangesPerPage, limits.itemsPerField, ADVICE);
+      else if (narrowed++ < 2 * NARROWINGS) {
+        assumed = most * 4 ** narrowed;
+        cap = from + (to - from) / 4;
+      } else throw tooMuch(field, 2 * limits.rangesPerPage, limits.itemsPerField, ADVICE);
       continue;
     }
     last = { from, to, held: inRing.length };

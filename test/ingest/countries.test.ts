@@ -46,6 +46,16 @@ const boxes = BORDERS.map(({ rings }) => {
   return { south: lats.reduce((a, b) => Math.min(a, b)), north: lats.reduce((a, b) => Math.max(a, b)) };
 });
 
+/** How far north a ring reaches, and between which longitudes it lies; any where it crosses the antimeridian or goes around. */
+const reaches = new Map(
+  BORDERS.flatMap(({ rings }) => rings).map((ring) => {
+    const lngs = ring.map(([lng]) => lng);
+    const whole = lngs.every((lng, i) => i === 0 || Math.abs(lng - lngs[i - 1]!) < 180);
+    const span = whole ? [lngs.reduce((a, b) => Math.min(a, b)), lngs.reduce((a, b) => Math.max(a, b))] : [-180, 180];
+    return [ring, { west: span[0]!, east: span[1]!, north: ring.reduce((most, [, lat]) => Math.max(most, lat), -90) }];
+  }),
+);
+
 const wrap = (degrees: number) => degrees - 360 * Math.round(degrees / 360);
 
 /**
@@ -55,6 +65,8 @@ const wrap = (degrees: number) => degrees - 360 * Math.round(degrees / 360);
 function oracle(rings: readonly Ring[], lng: number, lat: number): boolean {
   let inside = false;
   for (const ring of rings) {
+    const { west, east, north } = reaches.get(ring)!;
+    if (north < lat || lng < west || lng > east) continue;
     for (let i = 1; i < ring.length; i++) {
       const [ax, ay] = ring[i - 1]!;
       const [bx, by] = ring[i]!;

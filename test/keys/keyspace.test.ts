@@ -101,7 +101,9 @@ describe.each(STYLES)('%s keys', (style) => {
   });
 
   test('a range of zones takes in exactly the covers in the cells from the first to the last', () => {
-    const cells = fc.integer({ min: 1, max: 5 }).chain((length) => fc.tuple(geohash(length), geohash(length), geohash(length)));
+    const cells = fc
+      .integer({ min: 1, max: 5 })
+      .chain((length) => fc.tuple(geohash(length), geohash(length), geohash(length)));
     fc.assert(
       fc.property(cells, nasty, fc.constantFrom('A', 'B'), ([a, b, other], key, slot) => {
         const [first = '', to = ''] = [a, b].sort(byBytes);

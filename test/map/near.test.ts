@@ -21,7 +21,7 @@ import { LAYOUTS, type Made, NOW, edgePositions, makeCollection, realMarkers, re
 const MARKERS = realMarkers(250);
 const databases = { readable: await testDatabase('readable'), compact: await testDatabase('compact') };
 const SEED = Number(process.env['CELLPORT_SEED'] ?? 20261121);
-const RUNS = Number(process.env['CELLPORT_RUNS'] ?? 15);
+const RUNS = Number(process.env['CELLPORT_RUNS'] ?? 8);
 const FARTHEST = 20_015_114.35;
 
 interface Near {
@@ -335,7 +335,8 @@ describe('near', () => {
         expect(count() - before).toBeLessThanOrEqual(32);
         const { found, most, number } = await pages(own, collection, { center, radius: 30_000, first: 150 }, count);
         expect(found).toEqual(brute(all, center, 30_000));
-        expect(most).toBeLessThanOrEqual(16);
+        // A crowd that is more than one range may hold is read again.
+        expect(most).toBeLessThanOrEqual(20);
         expect(number).toBeLessThan(20);
       }
     }
