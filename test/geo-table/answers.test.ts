@@ -130,7 +130,7 @@ describe('a rectangle', () => {
         expect(sorted(keys)).toEqual(brute(bounds));
         expect(most).toBeLessThanOrEqual(64);
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   });
 

@@ -21,7 +21,7 @@ import { LAYOUTS, type Made, NOW, edgePositions, makeCollection, realMarkers, re
 const MARKERS = realMarkers(250);
 const databases = { readable: await testDatabase('readable'), compact: await testDatabase('compact') };
 const SEED = Number(process.env['CELLPORT_SEED'] ?? 20261121);
-const RUNS = Number(process.env['CELLPORT_RUNS'] ?? 8);
+const RUNS = Number(process.env['CELLPORT_RUNS'] ?? 5);
 const FARTHEST = 20_015_114.35;
 
 interface Near {

@@ -17,7 +17,7 @@ import { createChance } from '../simulation/world.js';
 import { countedCells, countedPlaces, shown, storedCells, storedPlaces, untilRead } from '../support.js';
 import { mortalConsumer } from './mortal.js';
 
-const KILLS = 12;
+const KILLS = 8;
 const WRITERS = 4;
 /** Cells are stored up to length 5; the server counts longer ones from their markers when it is asked. */
 const LONGEST_CELL = 8;
