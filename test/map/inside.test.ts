@@ -18,7 +18,7 @@ type Ring = (readonly [number, number])[];
 const MARKERS = realMarkers(250);
 const databases = { readable: await testDatabase('readable'), compact: await testDatabase('compact') };
 const SEED = Number(process.env['CELLPORT_SEED'] ?? 20261121);
-const RUNS = Number(process.env['CELLPORT_RUNS'] ?? 8);
+const RUNS = Number(process.env['CELLPORT_RUNS'] ?? 5);
 
 /** Where a position lies to a ring, by all its edges, on any turn of the globe. */
 function bruteRing(ring: Ring, { lng, lat: y }: Point): 'in' | 'on' | 'out' {
