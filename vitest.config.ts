@@ -9,6 +9,7 @@ export default defineConfig({
     alias: [
       { find: /^graphql$/, replacement: fileURLToPath(import.meta.resolve('graphql')) },
       // The examples name it as users do.
+      { find: 'cellport/client', replacement: fileURLToPath(new URL('src/client/public.ts', import.meta.url)) },
       { find: 'cellport/keys', replacement: fileURLToPath(new URL('src/keys/public.ts', import.meta.url)) },
     ],
   },

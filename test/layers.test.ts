@@ -23,6 +23,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   http: ['graphql', 'map', 'model'],
   engine: [],
   lambda: ['store', 'stream'],
+  // Runs in browsers: what it knows of the server is the schema.
+  client: [],
   cli: [
     'geo',
     'model',

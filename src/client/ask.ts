@@ -1,0 +1,88 @@
+import { viewportDocument } from './documents.js';
+import type { ClientAutoFragment, ClientMarkersFragment, ClientZonesFragment } from './generated.js';
+import type { Answer, MapCell, ViewportOptions } from './options.js';
+import { NOTHING, type Region, type RegionContent } from './regions.js';
+import { type ViewportError, send } from './request.js';
+import { type TileRect, tileBounds, tileKeys } from './tiles.js';
+
+const ON_SCREEN = 500;
+const PAGE = { markers: 1_000, zones: 100 };
+
+/** Of a zone's outline: as many again every second level, as it is drawn larger. */
+const verticesAt = (level: number) => Math.min(20_000, Math.round(200 * 2 ** (level / 2)));
+
+/** A part of what was asked. */
+export interface Part {
+  /** Those that came, with all that they have up to now. */
+  readonly regions: readonly Region[];
+  readonly error: ViewportError | null;
+  readonly answer: Answer;
+}
+
+/** What a page of a region brings, and where the next one begins. */
+function read(content: object): {
+  readonly content: RegionContent;
+  readonly byMarker: boolean;
+  readonly next: string | null;
+} {
+  if (Array.isArray(content)) {
+    return { content: { ...NOTHING, cells: content as readonly MapCell[] }, byMarker: false, next: null };
+  }
+  if ('mode' in content) {
+    const { mode, markers, clusters } = content as ClientAutoFragment;
+    return { content: { ...NOTHING, markers, clusters }, byMarker: mode === 'MARKERS', next: null };
+  }
+  const { nodes, pageInfo } = content as ClientMarkersFragment | ClientZonesFragment;
+  const next = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+  return nodes[0] && 'geometry' in nodes[0]
+    ? { content: { ...NOTHING, zones: nodes as ClientZonesFragment['nodes'] }, byMarker: false, next }
+    : { content: { ...NOTHING, markers: nodes as ClientMarkersFragment['nodes'] }, byMarker: true, next };
+}
+
+/**
+ * Asks for rectangles of tiles in one request, and for their further pages until there are none; tells each answer as it
+ * comes. `screen` is how many tiles a map shows, over which its limit is spread.
+ */
+export async function* ask(
+  options: ViewportOptions,
+  rects: readonly TileRect[],
+  screen: number,
+  signal: AbortSignal,
+): AsyncGenerator<Part> {
+  const { collection, content = 'auto', filter = null } = options;
+  const limitOf = (rect: TileRect) => {
+    if (content === 'zones' || content === 'markers') return options.limit ?? PAGE[content];
+    return Math.ceil(((options.limit ?? ON_SCREEN) * tileKeys(rect).length) / screen);
+  };
+  const level = rects[0]?.level ?? 0;
+  let open = rects.map((rect) => ({ rect, after: null as string | null, before: NOTHING }));
+  while (open.length > 0) {
+    const at = Date.now();
+    const variables: Record<string, unknown> = { collection, zoom: level, filter, vertices: verticesAt(level) };
+    const bounds = open.map(({ rect }) => tileBounds(rect));
+    for (const [of, { rect, after }] of open.entries()) {
+      Object.assign(variables, { [`bounds${of}`]: bounds[of], [`limit${of}`]: limitOf(rect), [`after${of}`]: after });
+    }
+    const reply = await send(options, viewportDocument(content, open.length), variables, signal);
+    const data = reply.data as Readonly<Record<string, { readonly content: object | null } | null>>;
+    const regions: Region[] = [];
+    const more: typeof open = [];
+    for (const [of, { rect, before }] of open.entries()) {
+      const answered = data[`r${of}`]?.content;
+      if (!answered) continue;
+      const page = read(answered);
+      const all: RegionContent = {
+        ...page.content,
+        markers: [...before.markers, ...page.content.markers],
+        zones: [...before.zones, ...page.content.zones],
+      };
+      // Whether a changed marker passes a filter, only the server can tell.
+      const byMarker = page.byMarker && filter === null;
+      regions.push({ rect, keys: tileKeys(rect), at, content: all, byMarker, stale: false });
+      if (page.next !== null) more.push({ rect, after: page.next, before: all });
+    }
+    const { error, cost, reads, readsLeftOut } = reply;
+    yield { regions, error, answer: { regions: bounds, ms: Date.now() - at, cost, reads, readsLeftOut } };
+    open = more;
+  }
+}

@@ -1,0 +1,18 @@
+/** What `cellport/client` exports: a viewport of Cellport in a web page, with no dependencies. */
+export { type Features, toFeatures } from './geojson.js';
+export { type MapLibreMap, type ViewportSource, viewportSource } from './maplibre.js';
+export type {
+  Answer,
+  Content,
+  Cost,
+  MapCell,
+  MapCluster,
+  MapMarker,
+  MapZone,
+  Read,
+  ViewportOptions,
+  ViewportState,
+} from './options.js';
+export { ViewportError } from './request.js';
+export type { Bounds } from './tiles.js';
+export { type Viewport, createViewport } from './viewport.js';
