@@ -22,21 +22,21 @@ export interface Part {
 /** What a page of a region brings, and where the next one begins. */
 function read(content: object): {
   readonly content: RegionContent;
-  readonly byMarker: boolean;
+  readonly isByMarker: boolean;
   readonly next: string | null;
 } {
   if (Array.isArray(content)) {
-    return { content: { ...NOTHING, cells: content as readonly MapCell[] }, byMarker: false, next: null };
+    return { content: { ...NOTHING, cells: content as readonly MapCell[] }, isByMarker: false, next: null };
   }
   if ('mode' in content) {
     const { mode, markers, clusters } = content as ClientAutoFragment;
-    return { content: { ...NOTHING, markers, clusters }, byMarker: mode === 'MARKERS', next: null };
+    return { content: { ...NOTHING, markers, clusters }, isByMarker: mode === 'MARKERS', next: null };
   }
   const { nodes, pageInfo } = content as ClientMarkersFragment | ClientZonesFragment;
   const next = pageInfo.hasNextPage ? pageInfo.endCursor : null;
   return nodes[0] && 'geometry' in nodes[0]
-    ? { content: { ...NOTHING, zones: nodes as ClientZonesFragment['nodes'] }, byMarker: false, next }
-    : { content: { ...NOTHING, markers: nodes as ClientMarkersFragment['nodes'] }, byMarker: true, next };
+    ? { content: { ...NOTHING, zones: nodes as ClientZonesFragment['nodes'] }, isByMarker: false, next }
+    : { content: { ...NOTHING, markers: nodes as ClientMarkersFragment['nodes'] }, isByMarker: true, next };
 }
 
 /**
@@ -55,9 +55,10 @@ export async function* ask(
     return Math.ceil(((options.limit ?? ON_SCREEN) * tileKeys(rect).length) / screen);
   };
   const level = rects[0]?.level ?? 0;
+  const at = Date.now();
   let open = rects.map((rect) => ({ rect, after: null as string | null, before: NOTHING }));
   while (open.length > 0) {
-    const at = Date.now();
+    const began = Date.now();
     const variables: Record<string, unknown> = { collection, zoom: level, filter, vertices: verticesAt(level) };
     const bounds = open.map(({ rect }) => tileBounds(rect));
     for (const [of, { rect, after }] of open.entries()) {
@@ -77,12 +78,12 @@ export async function* ask(
         zones: [...before.zones, ...page.content.zones],
       };
       // Whether a changed marker passes a filter, only the server can tell.
-      const byMarker = page.byMarker && filter === null;
-      regions.push({ rect, keys: tileKeys(rect), at, content: all, byMarker, stale: false });
+      const mostMarkers = !page.isByMarker || filter !== null ? 0 : content === 'auto' ? limitOf(rect) : Infinity;
+      regions.push({ rect, keys: tileKeys(rect), at, content: all, mostMarkers, stale: false });
       if (page.next !== null) more.push({ rect, after: page.next, before: all });
     }
     const { error, cost, reads, readsLeftOut } = reply;
-    yield { regions, error, answer: { regions: bounds, ms: Date.now() - at, cost, reads, readsLeftOut } };
+    yield { regions, error, answer: { regions: bounds, ms: Date.now() - began, cost, reads, readsLeftOut } };
     open = more;
   }
 }

@@ -19,8 +19,8 @@ export interface Region {
   /** When it was asked for, in ms. */
   readonly at: number;
   content: RegionContent;
-  /** Whether all of it is drawn marker by marker, so that a change can be put in without asking. */
-  readonly byMarker: boolean;
+  /** How many markers may be drawn one by one, so that a change can be put in without asking; 0 where it is drawn otherwise. */
+  readonly mostMarkers: number;
   /** Drawn until it is replaced, but asked for again. */
   stale: boolean;
 }
@@ -52,14 +52,14 @@ export interface Regions {
 
 /** Puts a change into a region. Returns whether it shows there. */
 function apply(region: Region, { id, kind, marker, previous }: Change): boolean {
-  const { content, byMarker } = region;
+  const { content, mostMarkers } = region;
   const bounds = tileBounds(region.rect);
   const isHere = marker !== null && kind !== 'DELETED' && holds(bounds, marker.position);
   const wasHere = (previous !== null && holds(bounds, previous)) || content.markers.some((each) => each.id === id);
   if (!isHere && !wasHere) return false;
   const others = content.markers.filter((each) => each.id !== id);
-  if (byMarker) region.content = { ...content, markers: isHere ? [...others, marker] : others };
-  else region.stale = true;
+  if (mostMarkers > 0) region.content = { ...content, markers: isHere ? [...others, marker] : others };
+  if (mostMarkers === 0 || region.content.markers.length > mostMarkers) region.stale = true;
   return true;
 }
 

@@ -25,7 +25,11 @@ const tilesOf = (rect: TileRect): TileRect[] =>
 
 /** Positions anywhere, and on the lines between tiles and a step of a double beside them. */
 const onLines = fc
-  .record({ x: fc.integer({ min: 0, max: 8 }), y: fc.integer({ min: 0, max: 8 }), by: fc.constantFrom(-1e-13, 0, 1e-13) })
+  .record({
+    x: fc.integer({ min: 0, max: 8 }),
+    y: fc.integer({ min: 0, max: 8 }),
+    by: fc.constantFrom(-1e-13, 0, 1e-13),
+  })
   .map(({ x, y, by }) => ({
     lng: Math.max(-180, Math.min(180, x * 45 - 180 + by)),
     lat: Math.max(-90, Math.min(90, y * 22.5 - 90 + by)),

@@ -1,0 +1,293 @@
+import { WebSocket } from 'ws';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+
+import { type Viewport, type ViewportOptions, type ViewportState, createViewport } from '../../src/client/public.js';
+import { holds, levelAt, tileBounds, tileKeys, tilesOver } from '../../src/client/tiles.js';
+import { createCollection } from '../../src/store/collections.js';
+import { createMarker } from '../../src/store/markers.js';
+import { newCall } from '../../src/store/meter.js';
+import { hear, until } from '../live/support.js';
+import { type LiveServer, startServer } from '../http/live-server.js';
+import { type Made, makeCollection, realMarkers } from '../map/fixture.js';
+import { randomFrom } from '../support/random.js';
+import { testDatabase } from '../support/test-database.js';
+
+const NOW = '2026-11-21T10:00:00.000Z';
+const db = await testDatabase();
+/** Its cells are kept by a consumer; those of the other one are written by the test. */
+const liveDb = await testDatabase();
+const heard = hear(liveDb);
+const markers = realMarkers(15);
+const opened: Viewport[] = [];
+let server: LiveServer;
+let liveServer: LiveServer;
+
+beforeAll(async () => {
+  await makeCollection(db, { key: 'cities' }, markers);
+  server = await startServer(db);
+  liveServer = await startServer(liveDb, { live: heard.hub });
+});
+afterEach(() => {
+  for (const viewport of opened.splice(0)) viewport.close();
+  vi.unstubAllGlobals();
+});
+afterAll(async () => {
+  await server.close();
+  await liveServer.close();
+  await heard.stop();
+});
+
+function open(options: Partial<ViewportOptions> = {}) {
+  const viewport = createViewport({
+    url: `${server.url}/graphql`,
+    collection: 'cities',
+    debounce: 5,
+    live: false,
+    explain: true,
+    ...options,
+  });
+  opened.push(viewport);
+  return viewport;
+}
+
+interface View {
+  readonly bounds: { west: number; south: number; east: number; north: number };
+  readonly zoom: number;
+}
+
+/** What a map of 1280x800 shows about a position. */
+function around(lng: number, lat: number, zoom: number): View {
+  const width = (1280 * 360) / (512 * 2 ** zoom);
+  const height = ((800 * 360) / (512 * 2 ** zoom)) * Math.cos((lat * Math.PI) / 180);
+  return {
+    bounds: { west: lng - width / 2, south: lat - height / 2, east: lng + width / 2, north: lat + height / 2 },
+    zoom,
+  };
+}
+
+const rectOf = ({ bounds, zoom }: View) => tilesOver(bounds, zoom, 64, levelAt(zoom));
+
+/** Shows a view and waits until nothing is loading or about to be. */
+async function show(viewport: Viewport, { bounds, zoom }: View): Promise<ViewportState> {
+  viewport.view(bounds, zoom);
+  let quiet = 0;
+  await until(() => {
+    quiet = viewport.state.loading ? 0 : quiet + 1;
+    return quiet > 3;
+  });
+  expect(viewport.state.error).toBeNull();
+  return viewport.state;
+}
+
+/** Each marker of the tiles stands for itself, or in one cluster, and never in two ways. */
+function expectEachOnce(state: ViewportState, view: View, all: readonly Made[]) {
+  const bounds = tileBounds(rectOf(view));
+  const drawn = new Map(state.markers.map(({ id, position }) => [id, position]));
+  const counts = state.clusters.map(() => 0);
+  for (const { key, position } of all) {
+    const lng = position.lng === 180 ? -180 : position.lng;
+    const clusters = state.clusters.flatMap(({ bounds: { west, south, east, north } }, at) =>
+      (west < lng || west === -180) && lng <= east && (south < position.lat || south === -90) && position.lat <= north
+        ? [at]
+        : [],
+    );
+    for (const at of clusters) counts[at] = (counts[at] ?? 0) + 1;
+    const single = drawn.get(`marker::cities::${encodeURIComponent(key)}`) ?? drawn.get(`marker::cities::${key}`);
+    const times = clusters.length + (single ? 1 : 0);
+    if (single) expect(single).toEqual(position);
+    if (holds(bounds, position)) expect([key, times]).toEqual([key, 1]);
+    else expect(times).toBeLessThanOrEqual(1);
+  }
+  expect(state.clusters.map(({ count }) => count)).toEqual(counts);
+}
+
+/** Records what is asked of the server. */
+function recording() {
+  const asked: { readonly variables: Readonly<Record<string, unknown>>; readonly aborted: () => boolean }[] = [];
+  const real = globalThis.fetch;
+  vi.stubGlobal('fetch', (url: string, init: RequestInit) => {
+    const { variables } = JSON.parse(String(init.body)) as { variables: Record<string, unknown> };
+    asked.push({ variables, aborted: () => init.signal?.aborted === true });
+    return real(url, init);
+  });
+  return asked;
+}
+
+const boundsOf = ({ variables }: { readonly variables: Readonly<Record<string, unknown>> }) =>
+  Object.entries(variables).flatMap(([name, value]) => (/^bounds\d/.test(name) ? [value as View['bounds']] : []));
+
+describe('a viewport', () => {
+  test('draws each marker of what it shows once, wherever a walk leads it, and asks for no tile twice', async () => {
+    const asked = recording();
+    const viewport = open({ limit: 120 });
+    const random = randomFrom(11);
+    const seen = new Set<string>();
+    let tiles = 0;
+    for (let walk = 0; walk < 6; walk++) {
+      const zoom = [0, 1.6, 3.2, 5.9, 9, 14][walk] ?? 0;
+      const edges = [180, -180, 0, 16.9];
+      let lng = walk < 4 ? (edges[walk] ?? 0) : random() * 360 - 180;
+      let lat = walk === 3 ? 52.4 : random() * 160 - 80;
+      for (let step = 0; step < 6; step++) {
+        const view = around(lng, Math.max(-84, Math.min(84, lat)), zoom);
+        const state = await show(viewport, view);
+        expectEachOnce(state, view, markers);
+        const { queries = 0 } = state.answer?.cost ?? {};
+        expect(queries).toBeLessThanOrEqual(3 * 64);
+        for (const key of tileKeys(rectOf(view))) seen.add(key);
+        const far = 300 / 2 ** zoom;
+        lng += (random() - 0.5) * far;
+        lat += (random() - 0.5) * far * 0.3;
+      }
+    }
+    for (const { variables } of asked) {
+      const level = Number(variables['zoom']);
+      for (const { west, south, east, north } of boundsOf({ variables })) {
+        tiles += Math.round(((east - west) / 360) * 2 ** level) * Math.round(((north - south) / 180) * 2 ** level);
+      }
+    }
+    expect(tiles).toBe(seen.size);
+  });
+
+  test('asks for nothing while a pan stays within what it knows, and only for what a longer one uncovers', async () => {
+    const viewport = open();
+    const home = around(0.03, 51.5, 9);
+    await show(viewport, home);
+    const asked = recording();
+    const known = new Set(tileKeys(rectOf(home)));
+    await show(viewport, around(0.031, 51.5, 9));
+    expect(asked).toHaveLength(0);
+    const there = around(0.9, 51.5, 9);
+    await show(viewport, there);
+    const lacking = tileKeys(rectOf(there)).filter((key) => !known.has(key));
+    expect(lacking.length).toBeGreaterThan(0);
+    expect(asked).toHaveLength(1);
+    const [{ west = 0, south = 0, east = 0, north = 0 } = {}] = boundsOf(asked[0] ?? { variables: {} });
+    expect(((east - west) / 360) * 512 * ((north - south) / 180) * 512).toBeCloseTo(lacking.length, 6);
+    await show(viewport, home);
+    expect(asked).toHaveLength(1);
+  });
+
+  test('shows the same cells as one question for all of its tiles', async () => {
+    const viewport = open({ content: 'cells' });
+    await show(viewport, around(10, 50, 5));
+    const view = around(14, 52, 5);
+    const { cells } = await show(viewport, view);
+    const { data } = await server.ask(
+      `query ($bounds: BoundsInput!) { viewport(bounds: $bounds, zoom: 5) { cells(collection: "cities") { geohash count } } }`,
+      { bounds: tileBounds(rectOf(view)) },
+    );
+    const drawn = new Map(cells.map(({ geohash, count }) => [geohash, count]));
+    expect(data.viewport.cells.length).toBeGreaterThan(50);
+    for (const { geohash, count } of data.viewport.cells)
+      expect([geohash, drawn.get(geohash)]).toEqual([geohash, count]);
+  });
+
+  test('reads all pages of all markers, with a filter', async () => {
+    const viewport = open({ content: 'markers', limit: 40, filter: { category: ['PL', 'DE'] } });
+    const view = around(14, 52, 6);
+    const { markers: drawn } = await show(viewport, view);
+    const expected = markers
+      .filter(({ category, position }) => ['PL', 'DE'].includes(category) && holds(tileBounds(rectOf(view)), position))
+      .map(({ key }) => key);
+    expect(expected.length).toBeGreaterThan(80);
+    expect(drawn.map(({ key }) => key).toSorted()).toEqual(expected.toSorted());
+  });
+
+  test('keeps the level before while the next one loads, and lets go of requests that it has left behind', async () => {
+    const viewport = open({ limit: 60 });
+    const { clusters } = await show(viewport, around(10, 50, 4));
+    expect(clusters.length).toBeGreaterThan(0);
+    const asked = recording();
+    const during: ViewportState[] = [];
+    viewport.subscribe((state) => void during.push(state));
+    viewport.view(around(10, 50, 7).bounds, 7);
+    await until(() => asked.length > 0);
+    viewport.view(around(100, 30, 7).bounds, 7);
+    await until(() => asked.length > 1);
+    expect(asked.map(({ aborted }) => aborted())).toEqual([true, false]);
+    expect(during.filter(({ loading }) => loading).every((state) => state.clusters === clusters)).toBe(true);
+    const view = around(100, 30, 7);
+    expectEachOnce(await show(viewport, view), view, markers);
+  });
+
+  test('tells where a cluster falls apart, and the marker of a cluster of one', async () => {
+    const viewport = open({ limit: 20 });
+    const { clusters } = await show(viewport, around(10, 50, 4));
+    const crowd = clusters.find(({ count }) => count > 30);
+    const single = clusters.find(({ count }) => count === 1);
+    if (!crowd || !single) throw new Error('the view has both kinds');
+    const { zoom } = await viewport.expand(crowd);
+    expect(zoom).toBeGreaterThan(4);
+    const { marker } = await viewport.expand(single);
+    expect(marker?.position.lng).toBeCloseTo(single.position.lng, 5);
+    expect(marker?.position.lat).toBeCloseTo(single.position.lat, 5);
+  });
+
+  test('keeps what it knows at an error, tells it, and tries again when the server is there again', async () => {
+    const viewport = open({ limit: 60 });
+    const before = await show(viewport, around(10, 50, 4));
+    const real = globalThis.fetch;
+    let isDown = true;
+    vi.stubGlobal('fetch', async (url: string, init: RequestInit) => {
+      if (isDown) throw new TypeError('fetch failed');
+      return real(url, init);
+    });
+    const view = around(60, 50, 4);
+    viewport.view(view.bounds, view.zoom);
+    await until(() => viewport.state.error !== null);
+    expect(viewport.state.error).toMatchObject({ code: 'UNAVAILABLE' });
+    expect(before.clusters.some((cluster) => viewport.state.clusters.includes(cluster))).toBe(true);
+    isDown = false;
+    await until(() => viewport.state.error === null && !viewport.state.loading);
+    expectEachOnce(viewport.state, view, markers);
+  });
+
+  test('tells which collection there is none of, and does not ask again and again', async () => {
+    const asked = recording();
+    const viewport = open({ collection: 'nothing' });
+    viewport.view(around(0, 0, 3).bounds, 3);
+    await until(() => viewport.state.error !== null);
+    expect(viewport.state.error).toMatchObject({ code: 'NOT_FOUND' });
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe('live', () => {
+  const here = { west: 16, south: 52, east: 17, north: 53 };
+  const cars = createCollection(liveDb, { key: 'cars', name: 'Cars' }, NOW, newCall());
+  const create = async (key: string, lng: number, lat: number) =>
+    createMarker(liveDb, await cars, { key, position: { lng, lat } }, NOW, newCall());
+  const follow = (options: Partial<ViewportOptions> = {}) => {
+    vi.stubGlobal('WebSocket', WebSocket);
+    return open({ url: `${liveServer.url}/graphql`, collection: 'cars', live: true, ...options });
+  };
+
+  test('what another client makes, moves and deletes shows without asking again', async () => {
+    await create('still', 16.1, 52.1);
+    const viewport = follow();
+    viewport.view(here, 9);
+    await until(() => viewport.state.markers.length === 1);
+    const asked = recording();
+    await create('a', 16.5, 52.5);
+    await until(() => viewport.state.markers.length === 2);
+    await liveServer.ask(
+      `mutation { updateMarker(input: { id: "marker::cars::a", position: { lng: 16.6, lat: 52.6 } }) { id } }`,
+    );
+    await until(() => viewport.state.markers.some(({ position }) => position.lng === 16.6));
+    expect(viewport.state.markers).toHaveLength(2);
+    await liveServer.ask(`mutation { deleteMarker(id: "marker::cars::a") { id } }`);
+    await until(() => viewport.state.markers.length === 1);
+    expect(asked.filter(({ variables }) => 'bounds0' in variables)).toHaveLength(0);
+  });
+
+  test('clusters follow', async () => {
+    const viewport = follow({ limit: 1 });
+    viewport.view(here, 9);
+    await until(() => viewport.state.markers.length > 0);
+    for (let n = 0; n < 5; n++) await create(`c${n}`, 16.2 + n / 1e4, 52.2);
+    await until(() => viewport.state.clusters.reduce((sum, { count }) => sum + count, 0) === 6);
+    expect(viewport.state.markers).toHaveLength(0);
+  });
+});
