@@ -10,6 +10,7 @@ import { imports } from './import.js';
 import { liveChanges } from './live.js';
 import { load } from './load.js';
 import { near } from './near.js';
+import { pans } from './pans.js';
 import { prefixes } from './prefixes.js';
 import { writeReport } from './report.js';
 import type { Benchmark, Row, Section } from './section.js';
@@ -20,6 +21,7 @@ const ALL: readonly Benchmark[] = [
   viewports,
   dynamodbGeo,
   near,
+  pans,
   prefixes,
   growth,
   streaming,

@@ -31,6 +31,8 @@ export interface Rig {
   readonly wire: Wire;
   /** Answers a GraphQL query as the server would over HTTP; throws where the answer has errors. */
   ask<T>(query: string, variables?: Readonly<Record<string, unknown>>): Promise<T>;
+  /** The text of the answer to a body that is posted to the server. */
+  post(body: unknown, headers?: Readonly<Record<string, string>>): Promise<string>;
   /** Sets the wire to nothing. */
   resetWire(): void;
   /** Forgets all cells, as a server that has just started. */
@@ -109,6 +111,11 @@ export async function startRig(): Promise<Rig> {
     },
     silentLog,
   );
+  const post = async (body: unknown, headers: Readonly<Record<string, string>> = {}) => {
+    const request = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, search: '', body };
+    const answer = await server.answer(request, new AbortController().signal);
+    return String(answer.body);
+  };
   return {
     engine,
     db,
@@ -120,12 +127,13 @@ export async function startRig(): Promise<Rig> {
       await putInBulk(db, tables.derived, blocks, { ...newCall(), unpriced: true });
       return collection;
     },
+    post,
     resetWire: () => watched.reset(),
     async ask<T>(query: string, variables: Readonly<Record<string, unknown>> = {}) {
-      const headers = { 'content-type': 'application/json' };
-      const request = { method: 'POST', headers, search: '', body: { query, variables } };
-      const { body } = await server.answer(request, new AbortController().signal);
-      const { data, errors } = JSON.parse(String(body)) as { data: T; errors?: readonly { message: string }[] };
+      const { data, errors } = JSON.parse(await post({ query, variables })) as {
+        data: T;
+        errors?: readonly { message: string }[];
+      };
       if (errors) throw new Error(errors[0]?.message);
       return data;
     },

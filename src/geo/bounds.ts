@@ -80,10 +80,24 @@ export function areaOverlapsCell(area: Area, cell: Bounds): boolean {
   );
 }
 
-/** Whether every position that belongs to a cell lies in the area. */
+const bits = new DataView(new ArrayBuffer(8));
+
+/** The next number above one that is not the greatest. */
+function above(value: number): number {
+  if (value === 0) return Number.MIN_VALUE;
+  bits.setFloat64(0, value);
+  bits.setBigInt64(0, bits.getBigInt64(0) + (value > 0 ? 1n : -1n));
+  return bits.getFloat64(0);
+}
+
+/**
+ * Whether every position that belongs to a cell lies in the area. So does an area that begins with the first number
+ * beyond a cell's open edge contain it: clients that part the world along cells ask so.
+ */
 export function areaContainsCell(area: Area, cell: Bounds): boolean {
+  const begins = (edge: number, line: number, end: number) => edge <= line || (line !== end && edge === above(line));
   return area.parts.some(
     ({ west, south, east, north }) =>
-      west <= cell.west && cell.east <= east && south <= cell.south && cell.north <= north,
+      begins(west, cell.west, -180) && cell.east <= east && begins(south, cell.south, -90) && cell.north <= north,
   );
 }

@@ -138,4 +138,22 @@ describe('cells and areas', () => {
     expect(areaOverlapsCell(touching, box(-10, 0, 0, 10))).toBe(false);
     expect(areaOverlapsCell(normalizeBounds('b', box(0, 0, 5, 5)), box(-10, -10, 0, 0))).toBe(true);
   });
+
+  test('an area that begins a step of a double beyond an open edge contains the cell, one a step further does not', () => {
+    const steps = { [-0.5]: 2 ** -54, 0: Number.MIN_VALUE, 45: 2 ** -47 } as const;
+    for (const line of [-0.5, 0, 45] as const) {
+      const cell = box(line, line, 50, 50);
+      const by = (times: number) => {
+        const edge = line + times * steps[line];
+        return normalizeBounds('b', box(edge, edge, 50, 50));
+      };
+      expect([line, areaContainsCell(by(1), cell), areaContains(by(1), { lng: line, lat: line })]).toEqual([
+        line,
+        true,
+        false,
+      ]);
+      expect([line, areaContainsCell(by(2), cell)]).toEqual([line, false]);
+    }
+    expect(areaContainsCell(normalizeBounds('b', box(-180 + 2 ** -45, -90, 0, 0)), box(-180, -90, 0, 0))).toBe(false);
+  });
 });

@@ -1,0 +1,178 @@
+import { type Cost, createViewport } from '../src/client/public.js';
+import { levelAt, tileKeys, tilesOver } from '../src/client/tiles.js';
+import type { Bounds } from '../src/geo/bounds.js';
+import type { Point } from '../src/geo/point.js';
+import { cityMarkers } from './rig/points.js';
+import { type Rig, startRig } from './rig/rig.js';
+import { shown, sum } from './rig/statistics.js';
+import type { BenchOptions, Benchmark, Row, Section } from './section.js';
+
+const STEPS = 30;
+const ZOOM = 10;
+const PADDING = 64;
+/** What lies farther from London is not filled in: nothing of it is read. */
+const NEAR_DEGREES = 3;
+const WIDTH = 1280;
+const HEIGHT = 800;
+
+/** A walk over London by an eighth of the screen a step: east, north, west, south and home. */
+function walk(): Bounds[] {
+  const lngPerPx = 360 / (512 * 2 ** ZOOM);
+  const latPerPx = lngPerPx * Math.cos((51.5 * Math.PI) / 180);
+  const ways = [
+    [1, 0],
+    [0, 1],
+    [-1, 0],
+    [0, -1],
+  ] as const;
+  let x = 0;
+  let y = 0;
+  return Array.from({ length: STEPS }, (_, step) => {
+    const [byX, byY] = ways[Math.floor(step / 8) % 4] ?? [0, 0];
+    x += (byX * WIDTH) / 8;
+    y += (byY * HEIGHT) / 8;
+    const lng = -0.12 + x * lngPerPx;
+    const lat = 51.5 + y * latPerPx;
+    return {
+      west: lng - (WIDTH / 2) * lngPerPx,
+      east: lng + (WIDTH / 2) * lngPerPx,
+      south: lat - (HEIGHT / 2) * latPerPx,
+      north: lat + (HEIGHT / 2) * latPerPx,
+    };
+  });
+}
+
+interface Walked {
+  readonly requests: number;
+  readonly queries: number;
+  readonly readUnits: number;
+  readonly cacheHits: number;
+  /** Tiles of all steps together. */
+  readonly tiles: number;
+  /** Those of them that were asked for. */
+  readonly asked: number;
+}
+
+const AUTO = `query ($bounds: BoundsInput!, $zoom: Float!) {
+  viewport(bounds: $bounds, zoom: $zoom) {
+    auto(collection: "cities") {
+      markers { id name position { lng lat } }
+      clusters { position { lng lat } count bounds { west south east north } }
+    }
+  }
+}`;
+
+const COST = { 'x-cellport-cost': '1' };
+
+const costOf = (text: string) => (JSON.parse(text) as { readonly extensions: { readonly cost: Cost } }).extensions.cost;
+
+const sumOf = (costs: readonly Cost[], figure: keyof Cost) => sum(costs.map((cost) => cost[figure]));
+
+const told = (costs: readonly Cost[]) => ({
+  requests: costs.length,
+  queries: sumOf(costs, 'queries'),
+  readUnits: sumOf(costs, 'readUnits'),
+  cacheHits: sumOf(costs, 'cacheHits'),
+});
+
+const tilesOf = (bounds: Bounds) => tileKeys(tilesOver(bounds, ZOOM, PADDING, levelAt(ZOOM)));
+
+/** A map that asks for its exact rectangle after each step. */
+async function walkPlainly(rig: Rig): Promise<Walked> {
+  const costs: Cost[] = [];
+  let tiles = 0;
+  for (const bounds of walk()) {
+    tiles += tilesOf(bounds).length;
+    costs.push(costOf(await rig.post({ query: AUTO, variables: { bounds, zoom: ZOOM } }, COST)));
+  }
+  return { ...told(costs), tiles, asked: tiles };
+}
+
+/** A map with `cellport/client`, which has the same server. */
+async function walkWithClient(rig: Rig): Promise<Walked> {
+  const costs: Cost[] = [];
+  const real = globalThis.fetch;
+  globalThis.fetch = async (_url, init) => {
+    const text = await rig.post(JSON.parse(String(init?.body)), COST);
+    costs.push(costOf(text));
+    return new Response(text);
+  };
+  const viewport = createViewport({ url: 'http://cellport/graphql', collection: 'cities', live: false, debounce: 0 });
+  const known = new Set<string>();
+  let tiles = 0;
+  try {
+    for (const bounds of walk()) {
+      const wanted = tilesOf(bounds);
+      tiles += wanted.length;
+      const asks = wanted.some((key) => !known.has(key));
+      const before = costs.length;
+      viewport.view(bounds, ZOOM);
+      while (asks && (costs.length === before || viewport.state.loading)) await new Promise((go) => setTimeout(go, 1));
+      if (viewport.state.error) throw viewport.state.error;
+      for (const key of wanted) known.add(key);
+    }
+  } finally {
+    viewport.close();
+    globalThis.fetch = real;
+  }
+  return { ...told(costs), tiles, asked: known.size };
+}
+
+/** What needed no read: tiles that the client had, and what a cache of the server answered of the others. */
+const fromCache = ({ tiles, asked, queries, cacheHits }: Walked) =>
+  (tiles - asked + (asked * cacheHits) / Math.max(1, cacheHits + queries)) / tiles;
+
+const percent = (share: number) => `${Math.round(100 * share)} %`;
+
+async function run({ quick, say }: BenchOptions): Promise<Section> {
+  const rig = await startRig();
+  try {
+    say('filling');
+    const isNear = ({ lng, lat }: Point) => Math.hypot(lng + 0.12, lat - 51.5) < NEAR_DEGREES;
+    await rig.fill(
+      'cities',
+      cityMarkers().filter(({ position }) => isNear(position)),
+    );
+    say('walking');
+    rig.coolDown();
+    const plain = await walkPlainly(rig);
+    rig.coolDown();
+    const client = await walkWithClient(rig);
+    const rows: Row[] = [
+      {
+        what: `cells of ${STEPS} steps over London that come from a cache, with cellport/client`,
+        bar: 'at least 60 %',
+        measured: percent(fromCache(client)),
+        against: `exact rectangles ${percent(fromCache(plain))}`,
+        holds: fromCache(client) >= 0.6,
+      },
+      {
+        what: 'requests for the same',
+        bar: '-',
+        measured: String(client.requests),
+        against: `exact rectangles ${plain.requests}`,
+      },
+      {
+        what: 'Query calls for the same',
+        bar: 'fewer than for exact rectangles',
+        measured: String(client.queries),
+        against: `exact rectangles ${plain.queries}`,
+        holds: client.queries < plain.queries,
+      },
+      {
+        what: 'read units for the same',
+        bar: '-',
+        measured: shown(client.readUnits),
+        against: `exact rectangles ${shown(plain.readUnits)}`,
+      },
+    ];
+    const text = `Of ${client.tiles} tiles that the steps show, ${client.asked} are asked for. The server begins with nothing in memory and keeps no
+markers here; where it keeps them, what is asked for again costs nothing either way.`;
+    return { title: 'Panning', rows, text: quick ? '' : text };
+  } finally {
+    await rig.close();
+  }
+}
+
+/** What a walk over a city costs with the client, and without it. */
+export const pans: Benchmark = { name: 'pans', hasCounts: true, run };
