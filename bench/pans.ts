@@ -93,7 +93,7 @@ async function walkWithClient(rig: Rig): Promise<Walked> {
   const costs: Cost[] = [];
   const real = globalThis.fetch;
   globalThis.fetch = async (_url, init) => {
-    const text = await rig.post(JSON.parse(String(init?.body)), COST);
+    const text = await rig.post(JSON.parse(init?.body as string), COST);
     costs.push(costOf(text));
     return new Response(text);
   };

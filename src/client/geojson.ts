@@ -1,23 +1,25 @@
 import type { ViewportState } from './options.js';
 import type { Bounds } from './tiles.js';
 
-/** GeoJSON that map libraries take as it is. */
+/** GeoJSON as its own types have it, which need not be installed. */
+type Geometry =
+  | { type: 'Point'; coordinates: number[] }
+  | { type: 'LineString'; coordinates: number[][] }
+  | { type: 'MultiLineString' | 'Polygon'; coordinates: number[][][] }
+  | { type: 'MultiPolygon'; coordinates: number[][][][] };
+
+/** A FeatureCollection that map libraries take as it is. */
 export interface Features {
-  readonly type: 'FeatureCollection';
-  readonly features: readonly {
-    readonly type: 'Feature';
-    readonly id?: string;
-    readonly geometry: object;
-    readonly properties: Readonly<Record<string, unknown>>;
-  }[];
+  type: 'FeatureCollection';
+  features: { type: 'Feature'; geometry: Geometry; properties: Record<string, unknown> }[];
 }
 
-const point = ({ lng, lat }: { readonly lng: number; readonly lat: number }) => ({
+const point = ({ lng, lat }: { readonly lng: number; readonly lat: number }): Geometry => ({
   type: 'Point',
   coordinates: [lng, lat],
 });
 
-const rectangle = ({ west, south, east, north }: Bounds) => ({
+const rectangle = ({ west, south, east, north }: Bounds): Geometry => ({
   type: 'Polygon',
   coordinates: [
     [
@@ -30,6 +32,12 @@ const rectangle = ({ west, south, east, north }: Bounds) => ({
   ],
 });
 
+const feature = (geometry: Geometry, properties: Record<string, unknown>) => ({
+  type: 'Feature' as const,
+  geometry,
+  properties,
+});
+
 /**
  * What a viewport holds as features. Their `kind` is `marker`, `cluster`, `cell` or `zone`; markers and zones have their
  * own properties beside `id`, `key` and `name`, clusters and cells their `count`. Zones whose geometry could not be read
@@ -40,25 +48,17 @@ export function toFeatures({ markers, clusters, cells, zones }: ViewportState): 
     type: 'FeatureCollection',
     features: [
       ...zones.flatMap(({ id, key, name, properties, geometry }) =>
-        geometry
-          ? [{ type: 'Feature' as const, geometry, properties: { ...properties, kind: 'zone', id, key, name } }]
-          : [],
+        geometry ? [feature(geometry as Geometry, { ...properties, kind: 'zone', id, key, name })] : [],
       ),
-      ...cells.map(({ geohash, bounds, count }) => ({
-        type: 'Feature' as const,
-        geometry: rectangle(bounds),
-        properties: { kind: 'cell', id: geohash, geohash, count },
-      })),
-      ...clusters.map(({ position, bounds: { west, south, east, north }, count }) => ({
-        type: 'Feature' as const,
-        geometry: point(position),
-        properties: { kind: 'cluster', id: `${west}/${south}/${east}/${north}`, west, south, east, north, count },
-      })),
-      ...markers.map(({ id, key, name, category, position, properties }) => ({
-        type: 'Feature' as const,
-        geometry: point(position),
-        properties: { ...properties, kind: 'marker', id, key, name, category },
-      })),
+      ...cells.map(({ geohash, bounds, count }) =>
+        feature(rectangle(bounds), { kind: 'cell', id: geohash, geohash, count }),
+      ),
+      ...clusters.map(({ position, bounds, count }) =>
+        feature(point(position), { kind: 'cluster', id: Object.values(bounds).join('/'), ...bounds, count }),
+      ),
+      ...markers.map(({ id, key, name, category, position, properties }) =>
+        feature(point(position), { ...properties, kind: 'marker', id, key, name, category }),
+      ),
     ],
   };
 }

@@ -5,7 +5,8 @@ import { type Viewport, createViewport } from './viewport.js';
 /** What is needed of a map of MapLibre GL JS, so that its types need not be installed. */
 export interface MapLibreMap {
   addSource(id: string, source: { type: 'geojson'; data: Features; promoteId: string }): unknown;
-  getSource(id: string): { setData(data: Features): unknown } | undefined;
+  /** A GeoJSON source, as it was added. */
+  getSource(id: string): unknown;
   removeSource(id: string): unknown;
   getBounds(): { getWest(): number; getSouth(): number; getEast(): number; getNorth(): number };
   getZoom(): number;
@@ -37,7 +38,7 @@ export function viewportSource(
   viewport.subscribe((state) => {
     const isNew = (['markers', 'clusters', 'cells', 'zones'] as const).some((list) => state[list] !== drawn[list]);
     drawn = state;
-    if (isNew) map.getSource(name)?.setData(toFeatures(state));
+    if (isNew) (map.getSource(name) as { setData(data: Features): unknown } | undefined)?.setData(toFeatures(state));
   });
   const follow = () => {
     const bounds = map.getBounds();

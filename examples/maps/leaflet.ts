@@ -1,0 +1,47 @@
+// Cities as markers or clusters on a Leaflet map: `createViewport` is told where the map is, and tells what to draw.
+
+import 'leaflet/dist/leaflet.css';
+
+import { type CircleMarker, circleMarker, geoJSON, layerGroup, map as leaflet } from 'leaflet';
+import { createViewport } from 'cellport/client';
+
+import { land } from './land.js';
+
+const map = leaflet('map', { preferCanvas: true, minZoom: 2 });
+geoJSON(land, {
+  interactive: false,
+  style: { color: '#c9c3b4', weight: 1, fillColor: '#f7f5f0', fillOpacity: 1 },
+}).addTo(map);
+const drawn = layerGroup().addTo(map);
+
+const viewport = createViewport({ url: '/graphql', collection: 'cities' });
+
+viewport.subscribe(({ clusters, markers }) => {
+  drawn.clearLayers();
+  const add = (circle: CircleMarker) => void circle.addTo(drawn);
+  for (const cluster of clusters) {
+    const { position, count } = cluster;
+    const radius = 4 + 3 * Math.log(count);
+    const circle = circleMarker(position, { radius, stroke: false, fillColor: '#2563eb', fillOpacity: 0.75 });
+    add(circle.bindTooltip(`${count} cities`));
+    circle.on(
+      'click',
+      () => void viewport.expand(cluster).then(({ zoom }) => map.flyTo(position, Math.min(zoom + 1, 18))),
+    );
+  }
+  for (const { position, name } of markers) {
+    add(
+      circleMarker(position, { radius: 5, color: '#fff', weight: 1.5, fillColor: '#dc2626', fillOpacity: 1 }).bindPopup(
+        name ?? '',
+      ),
+    );
+  }
+});
+
+map.on('move', () => {
+  const bounds = map.getBounds();
+  const edges = { west: bounds.getWest(), south: bounds.getSouth(), east: bounds.getEast(), north: bounds.getNorth() };
+  // Leaflet's world is 256 px wide at zoom 0, Cellport's 512.
+  viewport.view(edges, map.getZoom() - 1);
+});
+map.setView([50, 10], 5);
