@@ -1,5 +1,6 @@
 import { distance } from '../src/geo/distance.js';
 import type { Point } from '../src/geo/point.js';
+import { compareWithPostgis } from './near-postgis.js';
 import { wired } from './rig/measure-views.js';
 import { MOST_QUERIES, fillPeer, loadPeer } from './rig/peer.js';
 import { type BenchMarker, cityMarkers } from './rig/points.js';
@@ -69,7 +70,7 @@ async function keysWithin(rig: Rig, { center: { lng, lat }, radius }: Question):
   return keys;
 }
 
-async function measureOurs(markers: readonly BenchMarker[]) {
+async function measureOurs(markers: readonly BenchMarker[], { quick, say }: BenchOptions) {
   const rig = await startRig();
   try {
     await rig.fill('cities', markers);
@@ -88,7 +89,8 @@ async function measureOurs(markers: readonly BenchMarker[]) {
       cold.push(await measure(question));
       warm.push(await measure(question));
     }
-    return { cold, warm };
+    say('PostGIS');
+    return { cold, warm, postgis: await compareWithPostgis(rig, markers, quick) };
   } finally {
     await rig.close();
   }
@@ -121,7 +123,12 @@ async function measurePeer(length: number, markers: readonly BenchMarker[]): Pro
   }
 }
 
-function summary(name: string, answers: readonly Answer[], counted: (index: number) => boolean) {
+function summary(
+  name: string,
+  answers: readonly Answer[],
+  counted: (index: number) => boolean,
+  ours: readonly Answer[],
+) {
   const of = (outcome: Answer['outcome']) => answers.filter((each) => each.outcome === outcome).length;
   const some = answers.filter((_, index) => counted(index));
   return [
@@ -132,7 +139,7 @@ function summary(name: string, answers: readonly Answer[], counted: (index: numb
     shown(mean(some.map(({ queries }) => queries))),
     Math.max(0, ...some.map(({ queries }) => queries)),
     shown(sum(some.map(({ readUnits }) => readUnits))),
-    shown(mean(some.map(({ ms }) => ms))),
+    timesOurs(ours, answers, counted),
   ];
 }
 
@@ -142,10 +149,17 @@ const listed = (answers: readonly Answer[], outcome: Answer['outcome']) =>
     .map(({ center, radius }) => `${center.name} ${radius / 1000} km`)
     .join(', ') || 'none';
 
-async function run({ quick, say }: BenchOptions): Promise<Section> {
+/** Bare ratios: seconds say nothing on another machine. */
+const timesOurs = (ours: readonly Answer[], answers: readonly Answer[], counted: (index: number) => boolean) => {
+  const of = (some: readonly Answer[]) => sum(some.filter((_, index) => counted(index)).map(({ ms }) => ms));
+  return shown(of(answers) / of(ours));
+};
+
+async function run(options: BenchOptions): Promise<Section> {
+  const { quick, say } = options;
   const markers = cityMarkers().filter((_, index) => !quick || index % 100 === 0);
   say('Cellport');
-  const { cold, warm } = await measureOurs(markers);
+  const { cold, warm, postgis } = await measureOurs(markers, options);
   const theirs: { readonly length: number; readonly answers: readonly Answer[] }[] = [];
   for (const length of quick ? HASH_KEY_LENGTHS.slice(0, 1) : HASH_KEY_LENGTHS) {
     say(`dynamodb-geo, hash key length ${length}`);
@@ -172,21 +186,33 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         against: '',
         holds: most <= 32,
       },
+      {
+        what: `random questions with the answer of PostGIS${postgis ? ` ${postgis.version}` : ''}`,
+        bar: 'all',
+        measured: postgis
+          ? postgis.compared.map(({ kind, asked, agreed }) => `${kind} ${agreed} of ${asked}`).join(', ')
+          : 'not asked: none is installed',
+        against: postgis ? `${sum(postgis.compared.map((each) => each.markers)).toLocaleString('en')} markers` : '',
+        holds: postgis?.compared.every(({ asked, agreed }) => agreed === asked),
+      },
     ],
     text: [
       `${markers.length.toLocaleString('en')} cities; ${CENTERS.length} centers, each with radii of ${RADII.map((radius) => radius / 1000).join(', ')} km: all markers within,`,
       'page by page. Cellport tells them nearest first, dynamodb-geo in no order. Means and sums are of the circles that both answer rightly; what lies',
       'within 0.2 % of the radius counts as right either way, as the peer takes the Earth for another sphere. "Cold" is a server with nothing in its caches.\n',
       table([
-        ['', 'right', 'wrong', 'throws or gives up', 'Query mean', 'most', 'read units, sum', 'ms'],
-        summary('Cellport, cold', cold, byAll),
-        summary('Cellport, asked again', warm, byAll),
-        ...theirs.map(({ length, answers }) => summary(`dynamodb-geo (${length})`, answers, byAll)),
+        ['', 'right', 'wrong', 'throws or gives up', 'Query mean', 'most', 'read units, sum', 'time, ours cold = 1'],
+        summary('Cellport, cold', cold, byAll, cold),
+        summary('Cellport, asked again', warm, byAll, cold),
+        ...theirs.map(({ length, answers }) => summary(`dynamodb-geo (${length})`, answers, byAll, cold)),
       ]),
       ...theirs.map(
         ({ length, answers }) =>
           `\nHash key length ${length} throws at: ${listed(answers, 'throws')}; gives up at: ${listed(answers, 'too many')}; is wrong at: ${listed(answers, 'wrong')}.`,
       ),
+      '\nPostGIS, where that of Debian is installed (`apt-get install postgresql postgis`), is asked by ST_DistanceSphere with our radius of the Earth,',
+      'and by ST_Covers on the plane. What is within a millimetre of the radius may be in or out, as both round; the nearest are compared by their distances,',
+      'to a millimetre.',
     ].join('\n'),
   };
 }

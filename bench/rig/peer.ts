@@ -13,6 +13,7 @@ import {
 
 import { startEngine } from '../../src/engine/start.js';
 import { chunks, mapConcurrently } from '../../src/store/concurrency.js';
+import { createDatabase } from '../../src/store/database.js';
 import type { BenchMarker } from './points.js';
 
 interface GeoPoint {
@@ -41,6 +42,8 @@ export interface PeerPackage {
 }
 
 const FOLDER = new URL('../peer/', import.meta.url);
+/** The table that it writes. */
+export const PEER_TABLE = 'peer';
 /** What takes more is given up: nobody waits for it. */
 export const MOST_QUERIES = 2_000;
 
@@ -90,7 +93,7 @@ export async function fillPeer(peer: PeerPackage, length: number, markers: reado
   const { endpoint, region, credentials } = engine;
   const client = new DynamoDBClient({ endpoint, region, credentials });
   const counting = countingClient(client);
-  const configuration = new peer.GeoDataManagerConfiguration(counting, 'peer');
+  const configuration = new peer.GeoDataManagerConfiguration(counting, PEER_TABLE);
   configuration.hashKeyLength = length;
   const manager = new peer.GeoDataManager(configuration);
   await client.send(new CreateTableCommand(peer.GeoTableUtil.getCreateTableRequest(configuration)));
@@ -100,11 +103,16 @@ export async function fillPeer(peer: PeerPackage, length: number, markers: reado
     PutItemInput: { Item: onTheWire(attributesOf(marker)) },
   }));
   await mapConcurrently(chunks(puts, 25), 12, (batch) => manager.batchWritePoints(batch).promise());
+  const tables = { entities: 'none', derived: 'none-derived' };
+  const database = createDatabase({ endpoint, region, credentials, tables, keyStyle: 'readable' });
   return {
     manager,
     seen: counting.seen,
+    /** The same engine as Cellport sees it. */
+    database,
     close: async () => {
       client.destroy();
+      database.client.destroy();
       await engine.close();
     },
   };

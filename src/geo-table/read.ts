@@ -113,6 +113,38 @@ function request({ table, index, attributes }: Layout, query: Rest, limit: numbe
   };
 }
 
+/** The marker of an item; what the library did not write, or could not find, is none. */
+function markerOf({ layout, collection }: Reading, item: Item): MapMarker | undefined {
+  const read = readGeoItem(item, layout.attributes);
+  if ('reason' in read) return undefined;
+  const { key, position, name, category, properties } = read;
+  return {
+    collection: collection.key,
+    key,
+    position,
+    name,
+    category,
+    mapVersion: 0,
+    mapProperties: properties,
+    complete: true,
+    place: [],
+  };
+}
+
+/** The marker that stood at a place, wherever it is now, by one Query; undefined where it has gone. */
+export async function readPlace(reading: Reading, place: string): Promise<MapMarker | undefined> {
+  const { table, attributes } = reading.layout;
+  const { hashKey, rangeKey } = markAt(place);
+  const wire = {
+    TableName: table,
+    KeyConditionExpression: '#hashKey = :hashKey AND #rangeKey = :rangeKey',
+    ExpressionAttributeNames: { '#hashKey': attributes.hashKey, '#rangeKey': attributes.rangeKey },
+    ExpressionAttributeValues: { ':hashKey': hashKey, ':rangeKey': rangeKey },
+  };
+  const { Items: [item] = [] } = await reading.inLane(() => send(reading.database, 'query', wire, reading.call));
+  return item && markerOf(reading, item);
+}
+
 /** Markers that were read, each with where it stands, and what is left of the query. */
 interface Stretch {
   readonly items: readonly { readonly mark: Mark; readonly marker: MapMarker }[];
@@ -132,23 +164,6 @@ export async function readMarkers(reading: Reading, question: Question): Promise
   let told = after;
   const found: Placed[] = [];
 
-  function markerOf(item: Item): MapMarker | undefined {
-    const read = readGeoItem(item, layout.attributes);
-    if ('reason' in read) return undefined;
-    const { key, position, name, category, properties } = read;
-    return {
-      collection: collection.key,
-      key,
-      position,
-      name,
-      category,
-      mapVersion: 0,
-      mapProperties: properties,
-      complete: true,
-      place: [],
-    };
-  }
-
   /** Reads a query on, by at most so many calls and about as many items. */
   async function readOn(query: Rest, most: number, mostItems: number): Promise<Stretch> {
     const limit = Math.max(1, Math.min(mostItems, 2 * (wanted - found.length) + SPARE));
@@ -161,8 +176,7 @@ export async function readMarkers(reading: Reading, question: Question): Promise
       const { Items = [], LastEvaluatedKey } = await inLane(() => send(database, 'query', wire, call));
       seen += Items.length;
       for (const item of Items) {
-        const marker = markerOf(item);
-        // What the library did not write, or could not find, is not shown.
+        const marker = markerOf(reading, item);
         if (marker === undefined) continue;
         const mark = {
           hashKey: query.hashKey,

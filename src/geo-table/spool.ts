@@ -125,7 +125,10 @@ export async function spoolTable(job: SpoolJob): Promise<SpoolProgress> {
         );
         await inTurn(async () => {
           const bytes = Buffer.from(Items.map(lineOf).join(''));
-          await file.write(bytes, 0, bytes.length, state.bytes);
+          // A disk that is nearly full takes a part, and says so only in how much it took.
+          for (let at = 0; at < bytes.length;) {
+            at += (await file.write(bytes, at, bytes.length - at, state.bytes + at)).bytesWritten;
+          }
           await file.sync();
           const went = { start: next === undefined ? null : wireKey.parse(next), done: next === undefined };
           state = {

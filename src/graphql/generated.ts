@@ -228,7 +228,7 @@ export type Collection = Node & {
   /**
    * The markers within a radius, the nearest first, those equally far in the order of their keys: exact over poles and the
    * antimeridian, both ends included. A page ends at its ceiling of reads too (up to 50 km around 16 Query calls), so that it
-   * may hold fewer than `first` and still have a next one.
+   * may hold fewer than `first`, even none, and still have a next one: go on by `endCursor`.
    */
   readonly within: NearbyConnection;
   /** Partitions that each prefix is spread over, 1 for a collection without hot spots. A viewport reads all of them. */

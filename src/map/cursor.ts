@@ -11,6 +11,11 @@ export type Place = string;
 const VERSION = 1;
 const PLACE = /^[0-9b-hjkmnp-z]{10}(?:::.+)?$/s;
 
+/** Whether a text is a place in the order of a collection's markers. */
+export function isPlace(place: string): boolean {
+  return PLACE.test(place);
+}
+
 /** What a list is a list of, in a few characters: a cursor of one list is refused by another. */
 export function listName(question: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(question)).digest('base64url').slice(0, 12);
@@ -25,7 +30,7 @@ export function writeCursor(list: string, place: Place): string {
  * The place that a cursor of this list goes on from. `fits` tells what a place of this list can be, where it is not one
  * in the order of geohashes. Throws BAD_USER_INPUT for anything else.
  */
-export function readCursor(list: string, cursor: unknown, fits = (place: string) => PLACE.test(place)): Place {
+export function readCursor(list: string, cursor: unknown, fits = isPlace): Place {
   const place = placeOf(list, cursor, fits);
   if (place === undefined) throw badInput('after', cursor, 'a cursor that a page of the same list gave');
   return place;

@@ -3,12 +3,14 @@ import { HALF_AROUND } from '../geo/circle.js';
 import { type Point, readPoint } from '../geo/point.js';
 import type { Collection } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
+import { BEGIN, type NearMarker, type Told, parseTold, reachedBy, toldText } from './by-distance.js';
 import type { MapContext } from './context.js';
-import { listName, readCursor, writeCursor } from './cursor.js';
+import { isPlace, listName, readCursor, writeCursor } from './cursor.js';
 import { type MarkerFilterInput, readFilter } from './filter.js';
-import { type NearMarker, type Reached, walkOutward } from './outward.js';
+import { type OutwardQuestion, walkOutward } from './outward.js';
 import { type MarkerPage, type PageInput, readWhole } from './page.js';
 import { tooMuch } from './read-all.js';
+import { sweepRing } from './sweep-ring.js';
 
 /** A marker of a list by distance. */
 export interface NearbyEdge {
@@ -31,7 +33,8 @@ class Edge implements NearbyEdge {
   }
 
   get cursor(): string {
-    return cursorOf(this.#list, { distance: this.distance, key: this.node.key });
+    const { node: marker, distance } = this;
+    return cursorOf(this.#list, { reached: reachedBy({ distance, marker }) });
   }
 }
 
@@ -59,19 +62,44 @@ function callsFor({ lat }: Point, radius: number, { rangesPerPage }: MapContext[
   return Math.min(rangesPerPage, Math.abs(lat) >= POLAR_LAT ? POLAR_CALLS : LOCAL_CALLS);
 }
 
-const cursorOf = (list: string, { distance, key }: Reached) => writeCursor(list, JSON.stringify([distance, key]));
+const cursorOf = (list: string, told: Told) => writeCursor(list, toldText(told));
 
-/** The place in a list by distance that a cursor's text stands for. */
-function parseReached(text: string): Reached | undefined {
-  try {
-    const parts: unknown = JSON.parse(text);
-    if (!Array.isArray(parts) || parts.length !== 2) return undefined;
-    const [distance, key] = parts as readonly unknown[];
-    const isDistance = typeof distance === 'number' && distance >= 0 && distance <= HALF_AROUND;
-    return isDistance && (key === null || typeof key === 'string') ? { distance, key } : undefined;
-  } catch {
-    return undefined;
-  }
+/**
+ * How far a list is told before a page; `isPlaceOf` says what the places of its index are like. Throws BAD_USER_INPUT for
+ * what is no cursor of it.
+ */
+export function readTold(list: string, after: string | null | undefined, isPlaceOf: (text: string) => boolean): Told {
+  if (after === null || after === undefined) return { reached: BEGIN };
+  const fits = (text: string) => parseTold(text, isPlaceOf) !== undefined;
+  return parseTold(readCursor(list, after, fits), isPlaceOf) ?? { reached: BEGIN };
+}
+
+interface PageOf {
+  readonly first: number;
+  readonly isFirst: boolean;
+  /** How far the list is told by all that was found; undefined where that is all there is. */
+  readonly rest: Told | undefined;
+  readonly width?: number | undefined;
+}
+
+/** A page of what was found, which may be more than it holds. */
+export function nearbyPage(
+  list: string,
+  found: readonly NearMarker[],
+  { first, isFirst, rest, width }: PageOf,
+): NearbyPage {
+  const edges = found.slice(0, first).map((near) => new Edge(list, near));
+  const last = found[edges.length - 1];
+  const next = found.length > first && last ? { reached: reachedBy(last), width } : rest;
+  return {
+    edges,
+    pageInfo: {
+      hasNextPage: next !== undefined,
+      hasPreviousPage: !isFirst,
+      startCursor: edges[0]?.cursor ?? null,
+      endCursor: next ? cursorOf(list, next) : (edges.at(-1)?.cursor ?? null),
+    },
+  };
 }
 
 /** The radius is no part of it: a further page, or the one behind `nearest`, may look farther. */
@@ -80,8 +108,9 @@ const nameOf = (collection: Collection, center: Point, filter: MarkerFilterInput
 
 /**
  * A page of the markers within so many metres (0 to half around the globe) of a center, both ends included, that pass the
- * filter: the nearest first, those equally far in the order of their keys. It holds fewer than `first` where its ceiling
- * of reads ends it and then has a next page. Throws BAD_USER_INPUT naming what is wrong.
+ * filter: the nearest first, those equally far in the order of their keys. It holds fewer than `first`, maybe none, where
+ * its ceiling of reads ends it and then has a next page. Throws BAD_USER_INPUT naming what is wrong, and LIMIT_EXCEEDED
+ * where a page may not even read one prefix of the collection.
  */
 export async function markersWithin(
   context: MapContext,
@@ -96,31 +125,34 @@ export async function markersWithin(
   const filter = readFilter(filterInput);
   const list = nameOf(collection, center, filterInput);
   const isFirst = page.after === null || page.after === undefined;
-  const fits = (text: string) => parseReached(text) !== undefined;
-  const after = isFirst ? undefined : parseReached(readCursor(list, page.after, fits));
-  const { found, reached } = await walkOutward(context, {
-    field: 'within',
+  const told = readTold(list, page.after, isPlace);
+  // One more tells whether there is a next page.
+  const wanted = first + 1;
+  const question: OutwardQuestion = {
     collection,
     center,
     radius,
-    after,
+    after: told.reached,
     filter,
-    // One more tells whether there is a next page.
-    wanted: first + 1,
+    wanted,
     calls: callsFor(center, radius, context.limits),
-  });
-  const edges = found.slice(0, first).map((near) => new Edge(list, near));
-  const full = found.length > first;
-  const last = edges.at(-1)?.cursor ?? null;
-  return {
-    edges,
-    pageInfo: {
-      hasNextPage: full || reached !== undefined,
-      hasPreviousPage: !isFirst,
-      startCursor: edges[0]?.cursor ?? null,
-      endCursor: full || reached === undefined ? last : cursorOf(list, reached),
-    },
   };
+  const { found, rest } = told.sweep
+    ? await sweepRing(context, question, told.sweep, first)
+    : await outwardOrSweep(context, question, first);
+  return nearbyPage(list, found, { first, isFirst, rest });
+}
+
+/** Markers outward, or at a wall, a first look at the ring behind it. */
+async function outwardOrSweep(context: MapContext, question: OutwardQuestion, first: number) {
+  const { found, reached, wall, calls } = await walkOutward(context, question);
+  if (!reached || wall === undefined) return { found, rest: reached && { reached } };
+  const sweep = { upTo: { distance: wall, key: null }, seen: '', kept: [] };
+  const left = context.limits.rangesPerPage - calls;
+  // What is left of the page may not do: the next one begins with it.
+  if (2 * left < context.limits.rangesPerPage) return { found, rest: { reached, sweep } };
+  const limits = { ...context.limits, rangesPerPage: left };
+  return sweepRing({ ...context, limits }, { ...question, after: reached }, sweep, first);
 }
 
 /** Most markers that `nearest` tells. */
@@ -142,7 +174,6 @@ export async function nearestMarkers(
   const center = readPoint('center', asked.center.lng, asked.center.lat);
   const radius = readMetres('maxRadius', asked.maxRadius ?? HALF_AROUND);
   const { found, reached } = await walkOutward(context, {
-    field: 'nearest',
     collection,
     center,
     radius,

@@ -1,35 +1,19 @@
 import { HALF_AROUND, circleArea, ringRelation } from '../geo/circle.js';
 import { distance } from '../geo/distance.js';
-import { cellBounds } from '../geo/geohash.js';
+import { cellBounds, latBits } from '../geo/geohash.js';
 import type { Point } from '../geo/point.js';
-import { compareBytes } from '../loaders/byte-order.js';
 import type { Collection } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
 import { rangeKeys } from '../plan/explain.js';
 import type { KnownCounts, PlannedRange } from '../plan/markers.js';
 import { type Expected, type Ring, distanceFor, expectedAround, planRing } from '../plan/rings.js';
+import { BEGIN, type NearMarker, type Reached, compareReached, nearestFirst, reachedBy } from './by-distance.js';
 import type { MapContext } from './context.js';
 import type { MarkerFilter } from './filter.js';
 import { FINEST_STORED, knownCounts } from './known-counts.js';
 import { cellsOfBlock } from './occupied.js';
-import { tooMuch } from './read-all.js';
-
-/** A marker and its great-circle distance from a center, in metres. */
-export interface NearMarker {
-  readonly distance: number;
-  readonly marker: MapMarker;
-}
-
-/** A place in the order of distances, then of keys by their bytes. */
-export interface Reached {
-  readonly distance: number;
-  /** '' before all markers at that distance, null after all of them. */
-  readonly key: string | null;
-}
 
 export interface OutwardQuestion {
-  /** The field of the API that asks, for messages. */
-  readonly field: string;
   readonly collection: Collection;
   readonly center: Point;
   /** In metres. */
@@ -47,6 +31,10 @@ export interface Outward {
   readonly found: readonly NearMarker[];
   /** Up to where everything is told; undefined where that is all there is. */
   readonly reached: Reached | undefined;
+  /** Where nothing is told, as the ring next to it takes too much to be read at once: how far that one may reach, in metres. */
+  readonly wall?: number | undefined;
+  /** Query calls that it took at most. */
+  readonly calls: number;
 }
 
 /** How far to look at counts at first, and how much farther each time: once for anything up to 50 km. */
@@ -72,14 +60,13 @@ const LOOKUPS = 1_000;
 
 /** How often a ring is halved that takes too many Query calls, and how many cells of it may be looked into. */
 const HALVINGS = 12;
+const LEAST_HALVINGS = 3;
 const REFINED = 200;
 
-const ADVICE = 'ask for a smaller radius, or wait until the cells have caught up with the markers';
-
-function isAfter({ distance: metres, marker: { key } }: NearMarker, reached: Reached): boolean {
-  if (metres !== reached.distance) return metres > reached.distance;
-  return reached.key !== null && compareBytes(key, reached.key) > 0;
-}
+/** Markers that a ring should hold which is looked at over several pages: as many as a cursor can keep. */
+const SWEPT = 128;
+/** How many partitions such a ring is wide where nothing is known: the narrowest there is goes through half as many. */
+const SWEPT_PARTITIONS = 1;
 
 /** What is known of the markers up to a distance. */
 interface Sight {
@@ -91,22 +78,19 @@ interface Sight {
 /**
  * Markers in the order of their distances, ring by ring: each is as wide as counts, or the ring before, let expect as many
  * as are wanted, and is read whole before anything of it is told, so that nothing unseen can be nearer. It ends where
- * enough are found, at the radius, or at its ceiling of reads; one ring is told even then, if it takes no more than twice
- * what a page may. Throws LIMIT_EXCEEDED where that is not enough.
+ * enough are found, at the radius, at its ceiling of reads, or at a wall: a ring that no page may read at once.
  */
 export async function walkOutward(context: MapContext, question: OutwardQuestion): Promise<Outward> {
   const { loaders, keys, limits } = context;
-  const { field, collection, center, filter, wanted } = question;
+  const { collection, center, filter, wanted } = question;
   const radius = Math.min(question.radius, HALF_AROUND);
   const { prefixLength, writeShards: shards } = collection;
-  let reached: Reached = question.after ?? { distance: 0, key: '' };
+  let reached: Reached = question.after ?? BEGIN;
   let found: NearMarker[] = [];
   let told = false;
   let calls = 0;
   let items = 0;
   let lookups = LOOKUPS;
-  /** Markers to expect in a ring without counts, once it is known that there are many. */
-  let assumed: number | undefined;
   /** Of the markers seen, how many passed the filter. */
   let seen = 0;
   let passed = 0;
@@ -158,11 +142,13 @@ export async function walkOutward(context: MapContext, question: OutwardQuestion
       do {
         // Cells that are wider than partitions do not tell which of these are empty.
         const tells = !fine || fine.precision >= Math.min(prefixLength, FINEST_STORED);
-        const ranges = tells ? planRing(narrow, { prefixLength, counts: fine, assumed, most }) : undefined;
+        const ranges = tells ? planRing(narrow, { prefixLength, counts: fine, most }) : undefined;
         if (ranges) return { to, ranges };
         fine = fine && (await refine(narrow, fine));
       } while (fine);
       to = ring.from + (to - ring.from) / 2;
+      // A ring so much narrower than partitions goes through no fewer of them when it is halved again.
+      if (halved >= LEAST_HALVINGS && to - ring.from < partitionWidth(prefixLength) / 16) break;
     }
     return undefined;
   }
@@ -213,7 +199,7 @@ export async function walkOutward(context: MapContext, question: OutwardQuestion
         if (verdict === 'unknown' && unknown.length === lookups) break;
         if (verdict === 'unknown') unknown.push(one);
         if (verdict !== 'fail') chunk.push(one);
-        reached = { distance: one.distance, key: one.marker.key };
+        reached = reachedBy(one);
         seen++;
       }
       lookups -= unknown.length;
@@ -237,45 +223,50 @@ export async function walkOutward(context: MapContext, question: OutwardQuestion
   let narrowed = 0;
   for (;;) {
     const from = reached.distance;
-    if (from > radius) return { found, reached: undefined };
+    if (from > radius) return { found, reached: undefined, calls };
     const rate = filter ? (passed + 1) / (seen + 1) : 1;
     const goal = Math.min(limits.itemsPerField / 2, FEWEST + (SPARE * (wanted - found.length)) / rate);
     sight = await look(from, goal);
     const { expected, counts, upTo } = sight;
-    const wide = expected ? distanceFor(expected, goal, from, upTo) : guess(from, goal);
+    const endFor = (many: number) =>
+      Math.min(cap, expected ? distanceFor(expected, many, from, upTo) : guess(from, many));
+    const stop = (): Outward => {
+      if (told) return { found, reached, calls };
+      const wide = expected ? radius : from + SWEPT_PARTITIONS * partitionWidth(prefixLength);
+      return { found, reached, wall: Math.min(wide, endFor(Math.min(goal, SWEPT / rate))), calls };
+    };
 
     const left = question.calls - calls;
-    const allowed = 2 * limits.rangesPerPage - calls;
-    const ring = { center, from, to: Math.min(wide, cap) };
+    const allowed = Math.max(question.calls, limits.rangesPerPage) - calls;
+    const ring = { center, from, to: endFor(goal) };
     const planned = (await plan(ring, counts, left)) ?? (told ? undefined : await plan(ring, counts, allowed));
-    if (told && (!planned || items > limits.itemsPerField)) return { found, reached };
-    if (!planned) throw tooMuch(field, 2 * limits.rangesPerPage, limits.itemsPerField, ADVICE);
+    if (!planned || items > limits.itemsPerField) return stop();
 
     const { to, ranges } = planned;
     const most = Math.min(limits.itemsPerField, Math.max(limit, 4 * goal));
     const answer = await read(ranges, most, told ? left : allowed);
-    const inRing = Array.from(answer.markers, (marker) => ({ distance: distance(center, marker.position), marker }))
-      .filter((one) => one.distance <= to && isAfter(one, reached))
-      .sort((a, b) => a.distance - b.distance || compareBytes(a.marker.key, b.marker.key));
+    const near = Array.from(answer.markers, (marker) => ({ distance: distance(center, marker.position), marker }));
+    const inRing = nearestFirst(
+      near.filter((one) => one.distance <= to && compareReached(reachedBy(one), reached) > 0),
+    );
     if (!answer.complete) {
       const enough = inRing[Math.ceil(goal) - 1]?.distance ?? to;
-      // A narrower ring has enough, but where a crowd stands at one place; where it has not, what lies between its ranges
-      // is what is too much, and has to be read with it.
+      // A narrower ring has enough, but where a crowd stands at one place, or between its ranges.
       if (enough < to && narrowed++ < NARROWINGS) cap = enough;
       else if (most < limits.itemsPerField) limit *= 4;
-      else if (narrowed++ < 2 * NARROWINGS) {
-        assumed = most * 4 ** narrowed;
-        cap = from + (to - from) / 4;
-      } else throw tooMuch(field, 2 * limits.rangesPerPage, limits.itemsPerField, ADVICE);
+      else return stop();
       continue;
     }
     last = { from, to, held: inRing.length };
-    if (!(await take(inRing))) return { found, reached };
-    if (found.length >= wanted) return { found, reached };
+    if (!(await take(inRing))) return { found, reached, calls };
+    if (found.length >= wanted) return { found, reached, calls };
     told = true;
     cap = radius;
     narrowed = 0;
     reached = { distance: to, key: null };
-    if (to >= radius) return { found, reached: undefined };
+    if (to >= radius) return { found, reached: undefined, calls };
   }
 }
+
+/** How wide a partition is from north to south, in metres. */
+const partitionWidth = (prefixLength: number) => HALF_AROUND / 2 ** latBits(prefixLength);

@@ -141,7 +141,7 @@ function occupiedPartitions(
     for (const { hash, count } of nodes) {
       const size = sizeOf(hash.length);
       const cell = { from: toZ(hash) * size, to: (toZ(hash) + 1) * size };
-      const part = partitionsOf(cell, prefixLength, after, ceiling - ranges.length, count);
+      const part = partitionsOf(cell, prefixLength, after, ceiling - ranges.length, count, asked);
       ranges.push(...part.ranges);
       if (part.next !== undefined) return { ranges, next: part.next };
     }
@@ -149,23 +149,26 @@ function occupiedPartitions(
   };
 }
 
+const anywhere = () => true;
+
 /** Places of length 10 in a cell of this length. */
 const sizeOf = (length: number) => 32 ** (LONGEST_Z - length);
 
-/** All partitions from one place to another, from `after` on. */
+/** The partitions from one place to another that are `asked` for, from `after` on. */
 function partitionsOf(
   { from, to }: ZRange,
   prefixLength: number,
   after: number,
   most: number,
   expected: number | undefined,
+  asked: (geohash: string) => boolean,
 ): Planned {
   const partition = sizeOf(prefixLength);
   const ranges: PlannedRange[] = [];
   let start = Math.max(from, Math.floor(after / partition) * partition);
   for (; start < to && ranges.length < most; start += partition) {
     const prefix = fromZ(start / partition, prefixLength);
-    ranges.push({ prefix, from: Math.max(start, after), to: start + partition, expected });
+    if (asked(prefix)) ranges.push({ prefix, from: Math.max(start, after), to: start + partition, expected });
   }
   return { ranges, next: start < to ? start : undefined };
 }
@@ -179,7 +182,7 @@ export function cellSource(context: MapContext, collection: Collection, geohash:
   const hash = geohash.slice(0, LONGEST_Z);
   const size = sizeOf(hash.length);
   const cell = { from: toZ(hash) * size, to: (toZ(hash) + 1) * size };
-  const occupied = occupiedPartitions(context, collection, hash, () => true);
+  const occupied = occupiedPartitions(context, collection, hash, anywhere);
   return {
     calls: 0,
     async plan(after, ceiling) {
@@ -194,7 +197,7 @@ export function cellSource(context: MapContext, collection: Collection, geohash:
       }
       return context.countsTrusted()
         ? occupied(after, ceiling)
-        : partitionsOf(cell, prefixLength, after, ceiling, undefined);
+        : partitionsOf(cell, prefixLength, after, ceiling, undefined, anywhere);
     },
   };
 }

@@ -64,9 +64,9 @@ function firstReaching(ranges: readonly ZRange[], z: number): number {
 const ASSUMED = 50;
 
 /** The density where nothing is known: the same everywhere. */
-export function evenDensity(cover: readonly ZRange[], assumed = ASSUMED): Density {
+export function evenDensity(cover: readonly ZRange[]): Density {
   const covered = cover.reduce((sum, { from, to }) => sum + to - from, 0);
-  return { pieces: cover, before: (z) => (z / covered) * assumed };
+  return { pieces: cover, before: (z) => (z / covered) * ASSUMED };
 }
 
 /** Where the cells of some counts stand, and how many markers are before a place. */

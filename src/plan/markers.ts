@@ -15,8 +15,6 @@ export interface MarkerArea {
   /** Geohash characters in the partition key of the collection's markers, 0 to 6. */
   readonly prefixLength: number;
   readonly counts?: KnownCounts | undefined;
-  /** Markers to expect where there are no counts; a few where left out. */
-  readonly assumed?: number | undefined;
 }
 
 /** Which part of a plan is wanted. */
@@ -68,10 +66,9 @@ export function markerPlanner({
   cover = coverArea(area, LONGEST_Z, FINENESS),
   prefixLength,
   counts,
-  assumed,
 }: MarkerArea): (part: PlanPart) => MarkerPlan {
   const size = 32 ** (LONGEST_Z - prefixLength);
-  const { pieces, before } = counts ? knownDensity(cover, counts) : evenDensity(cover, assumed);
+  const { pieces, before } = counts ? knownDensity(cover, counts) : evenDensity(cover);
   const joined = new Map<number, readonly JoinedRange[]>();
 
   /** The ranges of a partition, of which a plan that begins in its middle has made others. */

@@ -59,8 +59,6 @@ const MOST_RANGES = 512;
 export interface RingPlan {
   readonly prefixLength: number;
   readonly counts: KnownCounts | undefined;
-  /** Markers to expect where there are no counts. */
-  readonly assumed: number | undefined;
   /** Most ranges. */
   readonly most: number;
 }
@@ -75,8 +73,7 @@ export function planRing(
   const { ranges, next } = markerPlanner({ area, cover, ...known })({ ceiling: MOST_RANGES });
   if (next !== undefined) return undefined;
   if (ranges.length <= most) return ranges;
-  // Not where so much is expected that what lies between the ranges of a partition cannot be read.
-  const fewest = known.assumed === undefined ? onePerPartition(ranges) : ranges;
+  const fewest = onePerPartition(ranges);
   return fewest.length <= most ? fewest : undefined;
 }
 

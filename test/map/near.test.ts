@@ -105,8 +105,9 @@ async function pages(
   }
 }
 
-/** What a page may take: a few Query calls near by, one for each column of cells at a pole, twice the ceiling for one ring far away. */
-const ceiling = ({ lat }: Point, radius: number) => (radius > 50_000 ? 128 : Math.abs(lat) >= 89 ? 32 : 16);
+/** What a page may take: a few Query calls near by, one for each column of cells at a pole. */
+const ceiling = ({ lat }: Point, radius: number, key: string) =>
+  radius > 50_000 || key === 'p4s3' ? 64 : Math.abs(lat) >= 89 ? 32 : 16;
 
 describe.each(LAYOUTS)('the markers within a radius, in the collection $key', ({ style, ...input }) => {
   const database = databases[style];
@@ -123,7 +124,7 @@ describe.each(LAYOUTS)('the markers within a radius, in the collection $key', ({
         const { context } = requestContext(database);
         const { found, most } = await pages(context, collection, { center, radius, first }, count);
         expect(found).toEqual(expected);
-        if (input.key !== 'p4s3') expect(most).toBeLessThanOrEqual(ceiling(center, radius));
+        expect(most).toBeLessThanOrEqual(ceiling(center, radius, input.key));
       }),
       // Rings far away go through hundreds of long prefixes: dozens of pages a run.
       { numRuns: input.key === 'p4s3' ? Math.ceil(RUNS / 4) : RUNS, seed: SEED },
@@ -134,14 +135,14 @@ describe.each(LAYOUTS)('the markers within a radius, in the collection $key', ({
     const collection = await made;
     await fc.assert(
       fc.asyncProperty(aCenter, aRadius, fc.constantFrom(7, 60, 5_000), async (center, radius, size) => {
-        // Without counts, a circle of so many partitions as a long prefix makes of it is refused.
+        // Without counts, a wide circle takes a page for every twenty of a hundred thousand partitions.
         fc.pre(input.key !== 'p4s3' || (radius < 50_000 && Math.abs(center.lat) < 80));
         const expected = brute(MARKERS, center, radius);
         const first = Math.max(size, Math.ceil(expected.length / 6));
         const { context } = requestContext(database, { trusted: false });
         const { found, most } = await pages(context, collection, { center, radius, first }, count);
         expect(found).toEqual(expected);
-        if (input.key !== 'p4s3') expect(most).toBeLessThanOrEqual(ceiling(center, radius));
+        expect(most).toBeLessThanOrEqual(ceiling(center, radius, input.key));
       }),
       { numRuns: RUNS, seed: SEED },
     );
