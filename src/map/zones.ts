@@ -36,11 +36,12 @@ export async function zonesAt(
       throw limitExceeded('zonesAt', 'more than can be read at once', `${limits.itemsPerField} zones`, ADVICE);
     for (const { key, box } of entries) if (boxContains(box, point)) near.add(key);
   }
-  const found: Zone[] = [];
-  for (const zone of await loaders.zones(collection, [...near].sort(compareBytes))) {
-    if (zone && (await loaders.zoneGeometry(zone)).shape.contains(point)) found.push(zone);
-  }
-  return found;
+  const zones = (await loaders.zones(collection, [...near].sort(compareBytes))).filter((zone) => zone !== null);
+  // Side by side, as large ones lie in an object store.
+  const inside = await Promise.all(
+    zones.map(async (zone) => (await loaders.zoneGeometry(zone)).shape.contains(point)),
+  );
+  return zones.filter((_, index) => inside[index]);
 }
 
 const meet = (a: Bounds, b: Bounds) => a.west <= b.east && b.west <= a.east && a.south <= b.north && b.south <= a.north;
