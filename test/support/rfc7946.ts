@@ -42,17 +42,12 @@ function expectGeometry({ type, coordinates, geometries, crs }: Value): void {
   if (depth === undefined) return expect(type).toBe('GeometryCollection');
   const lines = linesOf(coordinates, depth);
   for (const line of lines) {
-    for (const [lng, lat] of line) {
-      // Latitude first would show beyond 90, in any data that is spread over the world.
-      expect(Math.abs(lng)).toBeLessThanOrEqual(180);
-      expect(Math.abs(lat)).toBeLessThanOrEqual(90);
-    }
-    // Cut at the antimeridian, a part spans more than half of the globe only where it really does.
-    if (type.endsWith('LineString') || type.endsWith('Polygon')) {
-      for (const [at, [lng]] of line.slice(1).entries()) {
-        expect(Math.abs(lng - (line[at]?.[0] ?? lng))).toBeLessThanOrEqual(180);
-      }
-    }
+    // Latitude first would show beyond 90, in any data that is spread over the world.
+    const far = line.find(([lng, lat]) => !(Math.abs(lng) <= 180 && Math.abs(lat) <= 90));
+    expect(far).toBeUndefined();
+    // Cut at the antimeridian, no edge is longer than half of the globe.
+    const leap = line.find(([lng], at) => Math.abs(lng - (line[at - 1]?.[0] ?? lng)) > 180);
+    if (type.endsWith('LineString') || type.endsWith('Polygon')) expect(leap).toBeUndefined();
   }
   const polygons = type === 'Polygon' ? [coordinates] : type === 'MultiPolygon' ? coordinates : [];
   for (const [outer, ...holes] of polygons as readonly (readonly (readonly Position[])[])[]) {
