@@ -25,10 +25,19 @@ export class CellportError extends Error {
 
 const LONGEST_VALUE_SHOWN = 80;
 
+/** JSON as far as there is one: numbers from files may be bigints, and what is nested without end cannot be written. */
+function written(value: unknown): string {
+  try {
+    return JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? String(part) : part));
+  } catch {
+    return '…';
+  }
+}
+
 /** The value as it may stand in a message: short, on one line, NaN and Infinity by name. */
 function shown(value: unknown): string {
-  const written = typeof value === 'string' || typeof value === 'object';
-  const text = written ? JSON.stringify(value) : String(value as number | boolean | bigint | undefined);
+  const isJson = typeof value === 'string' || typeof value === 'object';
+  const text = isJson ? written(value) : String(value as number | boolean | bigint | undefined);
   return text.length > LONGEST_VALUE_SHOWN
     ? `${text.slice(0, LONGEST_VALUE_SHOWN)}… (${text.length} characters)`
     : text;

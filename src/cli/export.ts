@@ -2,12 +2,12 @@ import type { Config } from '../config.js';
 import { CellportError, badInput, notFound } from '../errors.js';
 import { type Area, normalizeBounds } from '../geo/bounds.js';
 import { writeToFile, writeToStream } from '../ingest/output.js';
-import { formatOf } from '../ingest/read-file.js';
-import { type MarkersJob, readMarkers } from '../ingest/read-markers.js';
-import { writeMarkers } from '../ingest/write-format.js';
+import { type FileFormat, formatOf } from '../ingest/read-file.js';
+import { readMarkers } from '../ingest/read-markers.js';
+import { readZones } from '../ingest/read-zones.js';
+import { writeMarkers, writeZones } from '../ingest/write-format.js';
 import { createLog } from '../log.js';
 import type { Collection } from '../model/collection.js';
-import type { Marker } from '../model/marker.js';
 import { getCollections } from '../store/collections.js';
 import { newCall } from '../store/meter.js';
 import { type Prefixes, hasFewPartitions, occupiedPrefixes } from '../store/partition-prefixes.js';
@@ -49,49 +49,70 @@ async function prefixesOf(
   );
 }
 
+/** What has been written so far. */
+interface Tally {
+  rows: number;
+  /** The part of the whole, 0 to 1; undefined where nobody knows it. */
+  part: number | undefined;
+}
+
 /** Hands on what comes and counts it. */
-async function* counted(
-  markers: AsyncIterable<readonly Marker[]>,
-  count: (some: number) => void,
-): AsyncGenerator<readonly Marker[]> {
-  for await (const some of markers) {
-    count(some.length);
-    yield some;
+async function* counted<T>(some: AsyncIterable<T>, count: (one: T) => void): AsyncGenerator<T> {
+  for await (const one of some) {
+    count(one);
+    yield one;
   }
 }
 
-/** `export`: writes the markers of a collection, or those inside a rectangle, to a file or to standard output. */
+/** `export`: writes the markers of a collection or its zones, or those inside a rectangle, to a file or to standard output. */
 export async function exportFile(config: Config, options: ExportOptions): Promise<void> {
-  const { collection: key, out } = options;
+  const { collection: key, out, zones = false } = options;
   const format = options.format ?? (out === undefined ? undefined : formatOf(out));
   if (format === undefined) throw badInput('--format', format, 'given where there is no --out whose name tells it');
+  if (zones && format === 'csv') throw badInput('--format', format, 'geojson or ndjson for zones');
   const area = areaOf(options.bounds);
   warnOfUnknown(config, createLog(config.logLevel));
   const stop = onStop();
   const { signal } = stop;
-  // On a terminal that takes the markers themselves, a bar would stand between them.
+  // On a terminal that takes the rows themselves, a bar would stand between them.
   const bar = out === undefined && process.stdout.isTTY ? undefined : progressBar(key);
   const began = performance.now();
+  const tally: Tally = { rows: 0, part: undefined };
+  const count = (some: number): void => {
+    tally.rows += some;
+    if (tally.part !== undefined) bar?.update({ rows: tally.rows, resumed: 0, part: tally.part });
+  };
+
+  async function piecesOf(backend: Backend, collection: Collection, as: FileFormat): Promise<AsyncIterable<string>> {
+    const { database, objects } = backend;
+    const call = { ...newCall(signal), unpriced: true };
+    if (zones && as !== 'csv') {
+      const geometryStore = { objects, inlineBytes: config.limits.inlineGeometryBytes };
+      const all = readZones({ database, geometryStore, collection, area, call });
+      return writeZones(
+        as,
+        counted(all, () => count(1)),
+      );
+    }
+    const prefixes = await prefixesOf(config, backend, collection, signal);
+    const all = readMarkers({ database, collection, area, prefixes, call, onPart: (part) => (tally.part = part) });
+    return writeMarkers(
+      as,
+      counted(all, (some) => count(some.length)),
+    );
+  }
+
   try {
     await withBackend(config, async (backend) => {
-      const { database, where } = backend;
-      const call = { ...newCall(signal), unpriced: true };
-      const [collection] = await getCollections(database, [key], call, { consistent: true });
+      const [collection] = await getCollections(backend.database, [key], newCall(signal), { consistent: true });
       if (!collection) throw notFound('collection', key);
-      const prefixes = await prefixesOf(config, backend, collection, signal);
-      let rows = 0;
-      let part = 0;
-      const job: MarkersJob = { database, collection, area, prefixes, call, onPart: (done) => (part = done) };
-      const markers = counted(readMarkers(job), (some) => {
-        rows += some;
-        bar?.update({ rows, resumed: 0, part });
-      });
-      const pieces = writeMarkers(format, markers);
+      const pieces = await piecesOf(backend, collection, format);
       if (out === undefined) await writeToStream(process.stdout, pieces, signal);
       else await writeToFile(out, pieces, signal);
       bar?.end();
+      const what = `${grouped(tally.rows)} ${zones ? 'zones' : 'markers'} of ${key}`;
       const target = out === undefined ? '' : ` written to ${out}`;
-      console.error(`${grouped(rows)} markers of ${key}${target} in ${duration(performance.now() - began)}, ${where}`);
+      console.error(`${what}${target} in ${duration(performance.now() - began)}, ${backend.where}`);
     });
   } catch (error) {
     if (error instanceof Interrupted && out !== undefined)

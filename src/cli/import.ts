@@ -1,7 +1,7 @@
 import type { Config } from '../config.js';
 import { CellportError } from '../errors.js';
 import { fileIdentity } from '../ingest/import-state.js';
-import { formatOf, openRows } from '../ingest/read-file.js';
+import { formatOf, isZoneFile, openRows } from '../ingest/read-file.js';
 import { RejectsFile } from '../ingest/rejects.js';
 import { createLog } from '../log.js';
 import { checkTables } from '../store/table-check.js';
@@ -9,7 +9,8 @@ import { ensureTables } from '../store/tables.js';
 import { type Backend, withBackend } from './backend.js';
 import { keepCells, leaveCells } from './cells.js';
 import { Interrupted } from './failure.js';
-import { type Load, loadMarkers } from './load.js';
+import { importZonesFile } from './import-zones.js';
+import { type Load, collectionInput, loadMarkers } from './load.js';
 import type { ImportOptions } from './program.js';
 import { duration, grouped } from './progress.js';
 import { warnOfUnknown } from './serve.js';
@@ -21,9 +22,10 @@ interface Opened {
   readonly done?: () => Promise<void>;
 }
 
-/** `import`: loads a file, waits until the cells hold it, and prints what came of its rows. */
+/** `import`: loads a file of markers, waits until the cells hold it, and prints what came of its rows; or one of zones. */
 export async function importFile(config: Config, path: string, options: ImportOptions): Promise<void> {
   const format = options.format ?? formatOf(path);
+  if (options.zones ?? (await isZoneFile(path, format))) return importZonesFile(config, path, options);
   const { keyField } = options;
   const rows = await openRows(path, format, { keyField });
   const rejects = new RejectsFile(options.rejects ?? `${path}.rejects.ndjson`);
@@ -56,14 +58,7 @@ export async function loadIntoCollection(
         const loaded = await loadMarkers({
           database,
           dataDir: config.dataDir,
-          collection: {
-            key,
-            name: options.name ?? key,
-            code: options.code,
-            mapProperties: options.mapProperty,
-            prefixLength: options.prefixLength,
-            writeShards: options.writeShards,
-          },
+          collection: collectionInput(options),
           source,
           rejects,
           once: false,

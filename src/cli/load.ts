@@ -8,6 +8,7 @@ import { type CollectionInput, createCollection, getCollections } from '../store
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/meter.js';
 import { describeTables } from '../store/tables.js';
+import type { ImportOptions } from './program.js';
 import { type ProgressBar, progressBar } from './progress.js';
 
 export interface Load {
@@ -31,6 +32,18 @@ export interface Loaded extends ImportProgress {
   readonly made: boolean;
   /** Milliseconds. */
   readonly took: number;
+}
+
+/** The collection that an import makes where it is missing, by the options of the command. */
+export function collectionInput(options: ImportOptions): CollectionInput {
+  return {
+    key: options.collection,
+    name: options.name ?? options.collection,
+    code: options.code,
+    mapProperties: options.mapProperty,
+    prefixLength: options.prefixLength,
+    writeShards: options.writeShards,
+  };
 }
 
 /** The collection of this key, made where it is missing. */

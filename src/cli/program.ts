@@ -105,12 +105,15 @@ function buildProgram(): Command {
   program
     .command('import')
     .description(
-      'Import markers or their readings from a file, or a whole table of the Geo Library; again changes nothing',
+      'Import markers, zones or readings from a file, or a whole table of the Geo Library; again changes nothing',
     )
     .argument('[file]', 'the file; its name says the format')
-    .requiredOption('-c, --collection <key>', 'the collection; made where it is missing, for markers')
+    .requiredOption('-c, --collection <key>', 'the collection; made where it is missing, but not for readings')
+    .option('--zones', 'the file holds zones, as it does by itself where its first feature is an area or a line')
+    .option('--no-zones', 'the file holds markers, whatever its first feature is')
     .addOption(
       new Option('--readings', 'the file holds readings of markers that are there').conflicts([
+        'zones',
         'name',
         'code',
         'mapProperty',
@@ -121,6 +124,7 @@ function buildProgram(): Command {
     .addOption(
       new Option('--from-geo-table <name>', 'a table of the Geo Library instead of a file').conflicts([
         'readings',
+        'zones',
         'format',
         'keyField',
       ]),
@@ -144,12 +148,15 @@ function buildProgram(): Command {
 Rows: GeoJSON features with Point geometry (id, properties.name, properties.category); NDJSON lines with a
 feature, or with key, lng, lat, name, category; CSV with such a header. A list of names called place is where the
 marker hangs in a hierarchy. What else there is becomes properties.
+Zones: features with Polygon, MultiPolygon, LineString or MultiLineString geometry, in GeoJSON or one a line. Of a file
+with both, an import takes markers or zones and rejects the others: run it once with --zones and once with --no-zones.
 Readings: NDJSON lines or CSV with marker (its key), at (RFC 3339), and numbers and texts, which are the values. Those
 that have expired are left out.
-Rows that are no markers or readings go to the rejects file with their line and the reason, and the import goes on.
+Rows that are none go to the rejects file with their line and the reason, and the import goes on.
 A table of the Geo Library is copied to disk by a parallel Scan, then loaded as a file: rangeKey is the key, name and
 category are themselves, other attributes are properties. Its layout is recognised. docs/migrating.md has the whole way.
-Interrupted, the same command goes on where it was; with readings it begins anew, which changes nothing.
+Interrupted, the same command goes on where it was, of zones writes what is lacking, and begins anew with readings, which
+changes nothing.
 ${EXIT_CODES}`,
     )
     .action(async (file: string | undefined, options: ImportOptions) => {
@@ -173,8 +180,9 @@ ${EXIT_CODES}`,
 
   program
     .command('export')
-    .description('Write the markers of a collection to a file that import reads again')
+    .description('Write the markers or zones of a collection to a file that import reads again')
     .requiredOption('-c, --collection <key>', 'the collection')
+    .option('--zones', 'its zones instead of its markers, as GeoJSON or NDJSON')
     .addOption(
       new Option('-b, --bounds <west,south,east,north>', 'only what lies in this rectangle, in degrees').argParser(
         bounds,
@@ -310,6 +318,8 @@ export interface ImportOptions extends GeoTableNames {
   readonly segments?: number;
   readonly collection: string;
   readonly readings?: boolean;
+  /** Recognised by the file where it is left out. */
+  readonly zones?: boolean;
   readonly format?: FileFormat;
   readonly keyField?: string;
   readonly rejects?: string;
@@ -322,6 +332,7 @@ export interface ImportOptions extends GeoTableNames {
 
 export interface ExportOptions {
   readonly collection: string;
+  readonly zones?: boolean;
   readonly bounds?: readonly [west: number, south: number, east: number, north: number];
   readonly format?: FileFormat;
   readonly out?: string;

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { FileSource } from '../ingest/file-source.js';
 import { valueReader } from '../ingest/ndjson.js';
 import { patiently } from '../ingest/patiently.js';
-import { type Content, RowFault, isFields } from '../ingest/row.js';
+import { type MarkerContent, RowFault, isFields } from '../ingest/row.js';
 import type { RowSource } from '../ingest/row-source.js';
 import { lanes } from '../store/concurrency.js';
 import type { Database } from '../store/database.js';
@@ -158,7 +158,7 @@ export async function removeSpool(path: string): Promise<void> {
 }
 
 /** The marker of a line of the copy. Throws RowFault. */
-function contentIn(value: unknown, attributes: Attributes): Content {
+function contentIn(value: unknown, attributes: Attributes): MarkerContent {
   if (!isFields(value)) throw new RowFault('it is no item');
   const item = readGeoItem(itemOfImage(value as WireMap), attributes);
   if ('reason' in item) throw new RowFault(item.reason);
@@ -171,6 +171,6 @@ export function spoolRows(path: string, bytes: number, { attributes }: Layout): 
   return new FileSource(
     path,
     bytes,
-    valueReader<Content>(path, (value) => contentIn(value, attributes)),
+    valueReader<MarkerContent>(path, (value) => contentIn(value, attributes)),
   );
 }

@@ -1,4 +1,5 @@
-import { type Part, type Path, least } from './paths.js';
+import { badInput } from '../errors.js';
+import { type Part, type Path, least, most } from './paths.js';
 
 /** A position as GeoJSON has it: longitude, then latitude, in degrees. */
 export type Position = readonly [lng: number, lat: number];
@@ -11,25 +12,24 @@ export type ZoneGeometry =
   | { readonly type: 'MultiLineString'; readonly coordinates: readonly (readonly Position[])[] };
 
 const LINE = 180;
-type Side = 'west' | 'east';
-const SIDES: readonly Side[] = ['west', 'east'];
 
-/** What is exactly on the line is west of it; where an edge passes it, a position is put on it for both sides. */
-const sideOf = ([lng]: Position): Side => (lng <= LINE ? 'west' : 'east');
+/** How often one has passed the line to the east to come here. What is exactly on the line is west of it. */
+const turnsTo = ([lng]: Position): number => Math.max(0, Math.ceil((lng - LINE) / 360));
 
-function crossing([ax, ay]: Position, [bx, by]: Position): Position {
-  return [LINE, ay + ((by - ay) * (LINE - ax)) / (bx - ax)];
+/** Where an edge of at most 180 degrees passes the line: a position of the pieces on both sides of it. */
+function crossing(a: Position, b: Position): Position {
+  const line = LINE + 360 * Math.min(turnsTo(a), turnsTo(b));
+  return [line, a[1] + ((b[1] - a[1]) * (line - a[0])) / (b[0] - a[0])];
 }
 
 const positionsOf = ({ lngs, lats }: Path): Position[] => lngs.map((lng, index) => [lng, lats[index] ?? 0]);
 const crosses = ({ lngs }: Path) => lngs.some((lng) => lng > LINE);
-const back = (side: Side) => (side === 'west' ? 0 : 360);
-const turned = (positions: readonly Position[], side: Side): Position[] =>
-  positions.map(([lng, lat]) => [lng - back(side), lat]);
+const turned = (positions: readonly Position[], turns: number): Position[] =>
+  positions.map(([lng, lat]) => [lng - 360 * turns, lat]);
 
-/** A run of positions on one side, which begins and ends on the line where it is cut off. */
+/** A run of positions between two lines, on which it begins and ends where it is cut off. */
 interface Run {
-  readonly side: Side;
+  readonly turns: number;
   readonly positions: Position[];
 }
 
@@ -37,15 +37,15 @@ interface Run {
 function runsOf(positions: readonly Position[]): Run[] {
   const runs: Run[] = [];
   positions.forEach((position, index) => {
-    const side = sideOf(position);
+    const turns = turnsTo(position);
     const before = positions[index - 1];
     const last = runs.at(-1);
-    if (before && last && last.side !== side) {
+    if (before && last && last.turns !== turns) {
       const on = crossing(before, position);
       last.positions.push(on);
-      runs.push({ side, positions: [on, position] });
+      runs.push({ turns, positions: [on, position] });
     } else if (last) last.positions.push(position);
-    else runs.push({ side, positions: [position] });
+    else runs.push({ turns, positions: [position] });
   });
   return runs;
 }
@@ -62,8 +62,14 @@ export function doubleArea(ring: readonly Position[]): number {
   return sum;
 }
 
-const oriented = (ring: readonly Position[], counterclockwise: boolean) =>
-  doubleArea(ring) > 0 === counterclockwise ? ring : ring.toReversed();
+/** Below this many square degrees the sum above may be nothing but rounding, which would turn a flat ring to and fro. */
+const FLAT = 1e-12;
+
+/** A ring by the right-hand rule of RFC 7946: outer rings counterclockwise, holes clockwise. */
+export function oriented(ring: readonly Position[], hole: boolean): readonly Position[] {
+  const area = hole ? -doubleArea(ring) : doubleArea(ring);
+  return area < -FLAT ? ring.toReversed() : ring;
+}
 
 /**
  * Rings from runs of one side: along the line, what is between the first and the second end is inside, between the second
@@ -114,17 +120,27 @@ function inRing(ring: readonly Position[], [x, y]: Position): boolean {
 }
 
 /** The pieces of a polygon whose outer ring crosses the line, each an outer ring with its holes. */
-function cutPolygon(paths: readonly [Path, ...Path[]]): Position[][][] {
+function cutPolygon(field: string, paths: readonly [Path, ...Path[]]): (readonly Position[])[][] {
   const west = least(paths[0].lngs);
+  const east = most(paths[0].lngs);
   const cut: Run[] = [];
   const whole: Run[] = [];
   for (const path of paths) {
     // A hole is read by itself, and may have been told a turn farther west than it lies in its ring.
     const turn = least(path.lngs) < west ? 360 : 0;
+    if (most(path.lngs) + turn > east) {
+      throw badInput(
+        `${field}.coordinates`,
+        `a hole up to ${most(path.lngs) + turn} degrees east`,
+        `polygons with their holes inside: this one ends at ${east} degrees east`,
+      );
+    }
     const positions = positionsOf(path).map(([lng, lat]): Position => [lng + turn, lat]);
     // Begun where it crosses, so that the first run is a whole one.
-    const start = positions.findIndex((one, index) => index > 0 && sideOf(one) !== sideOf(positions[index - 1] ?? one));
-    if (start < 0) whole.push({ side: sideOf(positions[0] ?? [0, 0]), positions });
+    const start = positions.findIndex(
+      (one, index) => index > 0 && turnsTo(one) !== turnsTo(positions[index - 1] ?? one),
+    );
+    if (start < 0) whole.push({ turns: turnsTo(positions[0] ?? [0, 0]), positions });
     else {
       const before = positions.slice(0, start);
       // A ring's last position is its first.
@@ -137,38 +153,50 @@ function cutPolygon(paths: readonly [Path, ...Path[]]): Position[][][] {
       if (closing && from && to) closing.positions.push(crossing(from, to));
     }
   }
-  return SIDES.flatMap((side) => {
-    const outers = joined(cut.filter((run) => run.side === side))
+  return [0, 1].flatMap((turns) => {
+    const outers = joined(cut.filter((run) => run.turns === turns))
       .map((ring) => tidy(ring))
       .filter((ring) => ring.length >= 4 && doubleArea(ring) !== 0);
-    const holes = whole.filter((run) => run.side === side).map(({ positions }) => positions);
+    const holes = whole.filter((run) => run.turns === turns).map(({ positions }) => positions);
     return outers.map((outer) => [
-      turned(oriented(outer, true), side),
+      oriented(turned(outer, turns), false),
       ...holes
         .filter(([first]) => first !== undefined && (outers.length === 1 || inRing(outer, first)))
-        .map((hole) => turned(oriented(hole, false), side)),
+        .map((hole) => oriented(turned(hole, turns), true)),
     ]);
   });
 }
 
+/** The rings of a polygon that does not cross the line. Only a hole may, where it is all around the globe. */
+function wholePolygon(field: string, [outer, ...holes]: readonly [Path, ...Path[]]): (readonly Position[])[] {
+  const cut = holes.flatMap((hole) =>
+    crosses(hole) ? cutPolygon(field, [hole]).flatMap(([ring = []]) => [ring]) : [positionsOf(hole)],
+  );
+  return [oriented(positionsOf(outer), false), ...cut.map((hole) => oriented(hole, true))];
+}
+
 function cutLine(path: Path): Position[][] {
   return runsOf(positionsOf(path))
-    .map(({ side, positions }) => tidy(turned(positions, side)))
+    .map(({ turns, positions }) => tidy(turned(positions, turns)))
     .filter((positions) => positions.length > 1);
 }
 
-/** The geometry that parts (as `readPaths` gives them) make; `multiple` says whether it may be one of several parts. */
-export function geometryOf(parts: readonly Part[], multiple: boolean): ZoneGeometry {
+/**
+ * The geometry that parts (as `readPaths` gives them) make, by RFC 7946; `multiple` says whether it may be one of several
+ * parts. Throws BAD_USER_INPUT naming `field` where nothing is left of it, or a hole lies beside its ring.
+ */
+export function geometryOf(field: string, parts: readonly Part[], multiple: boolean): ZoneGeometry {
   if (parts.every(({ filled }) => !filled)) {
-    const lines = parts.flatMap(({ paths: [path] }) => (crosses(path) ? cutLine(path) : [positionsOf(path)]));
+    const lines = parts.flatMap(({ paths: [path] }) => cutLine(path));
     const [only = []] = lines;
     if (!multiple && lines.length === 1) return { type: 'LineString', coordinates: only };
     return { type: 'MultiLineString', coordinates: lines };
   }
   const polygons = parts.flatMap(({ paths }) =>
-    crosses(paths[0]) ? cutPolygon(paths) : [paths.map((path) => positionsOf(path))],
+    crosses(paths[0]) ? cutPolygon(field, paths) : [wholePolygon(field, paths)],
   );
-  const [only = []] = polygons;
+  const [only] = polygons;
+  if (!only) throw badInput(`${field}.coordinates`, 'flat rings', 'polygons of which some has an area');
   if (!multiple && polygons.length === 1) return { type: 'Polygon', coordinates: only };
   return { type: 'MultiPolygon', coordinates: polygons };
 }

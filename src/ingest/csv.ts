@@ -10,7 +10,7 @@ import {
   contentOf,
   mapFields,
   markerOfFields,
-  type Content,
+  type MarkerContent,
   type FieldMap,
   type Fields,
   type ReadOptions,
@@ -187,7 +187,7 @@ export type TableKind<C> = (columns: readonly string[], delimiter: Delimiter) =>
 
 /** Records that are markers. */
 const markerTable =
-  (path: string, options: ReadOptions): TableKind<Content> =>
+  (path: string, options: ReadOptions): TableKind<MarkerContent> =>
   (columns, delimiter) => {
     if (isOwnTable(columns) && options.keyField === undefined) {
       return (cells) => ({ marker: markerOfCells(cells, (cell) => degrees(cell, delimiter)) });

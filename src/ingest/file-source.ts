@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib';
 import { CellportError } from '../errors.js';
 import type { Place } from './place.js';
 import { readPlaces } from './read-places.js';
-import type { MarkerRow, Row, RowReader } from './row.js';
+import { type Row, type RowReader, isReason } from './row.js';
 import type { RowSource } from './row-source.js';
 
 /** What tells a file from another one, or from itself after a change. */
@@ -34,35 +34,35 @@ function changed(path: string): CellportError {
 }
 
 /** Reads a file twice, and notices when it is not the same the second time. */
-export class FileSource implements RowSource {
+export class FileSource<C extends object> implements RowSource<C> {
   readonly size: number;
   readonly #path: string;
-  readonly #reader: RowReader;
+  readonly #reader: RowReader<C>;
   #version: Version | undefined;
   #file: FileHandle | undefined;
 
-  constructor(path: string, size: number, reader: RowReader) {
+  constructor(path: string, size: number, reader: RowReader<C>) {
     this.size = size;
     this.#path = path;
     this.#reader = reader;
   }
 
-  async *scan(): AsyncGenerator<readonly Row[]> {
+  async *scan(): AsyncGenerator<readonly Row<C>[]> {
     this.#version = await versionOf(this.#path);
     this.#file ??= await open(this.#path);
     yield* this.#reader.rows();
     await this.#checkVersion();
   }
 
-  async read(places: readonly Place[]): Promise<readonly MarkerRow[]> {
+  async read(places: readonly Place[]): Promise<readonly C[]> {
     if (this.#file === undefined) throw new Error('a file is scanned before its rows are read by their places');
     const rows = await readPlaces(this.#file, places);
     await this.#checkVersion();
     // The version may lie (clocks with coarse steps, network file systems); what is written is what was checked, for certain.
     if (rows.some((bytes, at) => crc32(bytes) !== places[at]?.checksum)) throw changed(this.#path);
     return this.#reader.contents(rows).map((content) => {
-      if ('marker' in content) return content.marker;
-      throw new Error(`a row of ${this.#path} that was a marker is none when it is read again: ${content.reason}`);
+      if (!isReason(content)) return content;
+      throw new Error(`a row of ${this.#path} that was understood is not when it is read again: ${content.reason}`);
     });
   }
 

@@ -6,9 +6,11 @@ import {
   contentOf,
   isFields,
   markerOfFeature,
-  type Content,
   type Fields,
+  type MarkerContent,
   type ReadOptions,
+  type ReadValue,
+  type Reason,
   type Row,
   type RowReader,
 } from './row.js';
@@ -44,6 +46,7 @@ interface Element {
  */
 async function* readElements(
   path: string,
+  longest: number,
   onFrame: (frame: string, start: number) => void,
 ): AsyncGenerator<readonly Element[]> {
   let frame = '';
@@ -131,15 +134,16 @@ async function* readElements(
     const rest = chunk.subarray(from);
     if (inside === 0) {
       frame += rest.toString('latin1');
-      if (frame.length > LONGEST_FRAME) {
-        throw badInput('file', path, 'GeoJSON with a features array: none begins in its first megabyte');
+      // It may also be a single feature.
+      if (frame.length > Math.max(longest, LONGEST_FRAME)) {
+        throw badInput('file', path, `GeoJSON with a features array: none begins in its first ${frame.length} bytes`);
       }
       continue;
     }
     pieces.push(rest);
     held += rest.length;
-    if (held > LONGEST_ROW) {
-      throw badInput('file', path, `GeoJSON: the feature on line ${begun} does not end within ${LONGEST_ROW} bytes`);
+    if (held > longest) {
+      throw badInput('file', path, `GeoJSON: the feature on line ${begun} does not end within ${longest} bytes`);
     }
   }
   if (inside > 0) {
@@ -169,7 +173,7 @@ function readFrame(path: string, frame: string): Fields {
 }
 
 /** What a feature says; `source` is its value, or its text where that is no JSON. */
-function readFeature(bytes: Buffer, options: ReadOptions): { readonly source: unknown; readonly content: Content } {
+function readFeature<C>(bytes: Buffer, read: ReadValue<C>): { readonly source: unknown; readonly content: C | Reason } {
   const text = decodeUtf8(bytes)?.trim();
   if (text === undefined) return { source: bytes.toString('latin1'), content: { reason: NOT_UTF8 } };
   let feature: unknown;
@@ -178,10 +182,10 @@ function readFeature(bytes: Buffer, options: ReadOptions): { readonly source: un
   } catch (error) {
     return { source: text, content: { reason: `it is no JSON: ${(error as SyntaxError).message}` } };
   }
-  return { source: feature, content: contentOf(() => ({ marker: markerOfFeature(feature, options) })) };
+  return { source: feature, content: contentOf(() => read(feature)) };
 }
 
-async function* readRows(path: string, options: ReadOptions): AsyncGenerator<readonly Row[]> {
+async function* readRows<C>(path: string, read: ReadValue<C>, longest: number): AsyncGenerator<readonly Row<C>[]> {
   let frame = '';
   let frameStart = 0;
   const onFrame = (text: string, from: number): void => {
@@ -189,29 +193,34 @@ async function* readRows(path: string, options: ReadOptions): AsyncGenerator<rea
     frameStart = from;
     readFrame(path, text);
   };
-  for await (const elements of readElements(path, onFrame)) {
+  for await (const elements of readElements(path, longest, onFrame)) {
     yield elements.map(({ line, start, bytes }) => ({
       line,
       ...placeOf(start, bytes),
-      ...readFeature(bytes, options),
+      ...readFeature(bytes, read),
     }));
   }
   const whole = readFrame(path, frame);
   if (whole['type'] === 'Feature') {
     const bytes = Buffer.from(frame, 'latin1');
-    yield [{ line: 1, ...placeOf(frameStart, bytes), ...readFeature(bytes, options) }];
+    yield [{ line: 1, ...placeOf(frameStart, bytes), ...readFeature(bytes, read) }];
   } else if (whole['type'] !== 'FeatureCollection' || !Array.isArray(whole['features'])) {
     throw badInput('file', path, 'a GeoJSON FeatureCollection with an array of features');
   }
 }
 
-/**
- * Reads a GeoJSON FeatureCollection, or a single Feature. A feature that is wrong in itself is a row with a reason; where
- * the file as a whole is none, reading it throws BAD_USER_INPUT.
- */
+/** Reads the markers of a GeoJSON file. */
 export function geojsonReader(path: string, options: ReadOptions): RowReader {
+  return featureReader<MarkerContent>(path, (feature) => ({ marker: markerOfFeature(feature, options) }));
+}
+
+/**
+ * Reads a GeoJSON FeatureCollection, or a single Feature, each feature of at most so many bytes. A feature that is wrong in
+ * itself is a row with a reason; where the file as a whole is none, reading it throws BAD_USER_INPUT.
+ */
+export function featureReader<C>(path: string, read: ReadValue<C>, longest = LONGEST_ROW): RowReader<C> {
   return {
-    rows: () => readRows(path, options),
-    contents: (rows) => rows.map((bytes) => readFeature(bytes, options).content),
+    rows: () => readRows(path, read, longest),
+    contents: (rows) => rows.map((bytes) => readFeature(bytes, read).content),
   };
 }

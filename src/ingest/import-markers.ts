@@ -5,7 +5,7 @@ import type { Database, Item } from '../store/database.js';
 import { countFrom } from '../store/marker-keys.js';
 import { markerWriter } from '../store/markers.js';
 import type { Call } from '../store/meter.js';
-import { type CheckJob, checkRows, itemOf } from './check-rows.js';
+import { type CheckJob, checkRows, itemOf, markerRules } from './check-rows.js';
 import type { ImportCounts, ImportState, ImportStateFile } from './import-state.js';
 import { shuffledOrder } from './order.js';
 import type { Place, Places } from './place.js';
@@ -72,8 +72,8 @@ async function* windowsOf(
     const next = nextPlaces(places, order, at, job.windowRows ?? WINDOW_ROWS);
     const items: Item[] = [];
     for (const slice of chunks(next, SLICE_ROWS)) {
-      const markers = await job.source.read(slice);
-      items.push(...markers.map((marker) => itemOf(job, marker, now)));
+      const rows = await job.source.read(slice);
+      items.push(...rows.map(({ marker }) => itemOf(job, marker, now)));
       await setImmediate();
     }
     yield items;
@@ -197,7 +197,7 @@ export async function importMarkers(job: ImportJob): Promise<ImportProgress> {
   // Before anything is read: a run that is killed while it checks leaves word that the collection was made for it.
   await job.state.write(interrupted ?? anew);
   try {
-    const { places, rejected, greatest } = await checkRows({ ...job, signal: job.call.signal });
+    const { places, rejected, greatest } = await checkRows({ ...job, signal: job.call.signal }, markerRules(job));
     const usable = interrupted !== undefined && (interrupted.markers ?? places.count) === places.count;
     // Another release may see other markers in the same file; then the order is another one too.
     const from = usable ? interrupted : { ...anew, bulk: anew.bulk || interrupted?.bulk === true };

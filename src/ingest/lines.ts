@@ -15,15 +15,15 @@ export interface Line {
 
 /**
  * The lines of a file, those that end in one chunk of it together: a generator that gives single lines costs more than
- * reading them. A line is held only up to the longest row; its length is true all the same.
+ * reading them. A line is held only up to so many bytes; its length is true all the same.
  */
-export async function* readLines(path: string): AsyncGenerator<readonly Line[]> {
+export async function* readLines(path: string, longest = LONGEST_ROW): AsyncGenerator<readonly Line[]> {
   let pieces: Buffer[] = [];
   let start: number | undefined;
   let length = 0;
   let number = 1;
   const keep = (piece: Buffer): void => {
-    if (length <= LONGEST_ROW) pieces.push(piece);
+    if (length <= longest) pieces.push(piece);
     length += piece.length;
   };
   const take = (): Line => {

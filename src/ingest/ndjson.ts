@@ -9,10 +9,11 @@ import {
   mapFields,
   markerOfFeature,
   markerOfFields,
-  type Content,
   type Fields,
+  type MarkerContent,
   type MarkerRow,
   type ReadOptions,
+  type ReadValue,
   type Reason,
   type Row,
   type RowReader,
@@ -47,9 +48,6 @@ function markerOfValue(value: unknown, options: ReadOptions): MarkerRow {
   return markerOfFields(fields, mapFields(Object.keys(fields), options), options);
 }
 
-/** What the JSON value of a line says. Throws RowFault where it is not what it should be. */
-export type ReadValue<C> = (value: unknown) => C;
-
 /** What the text of a line says; `source` is the value it holds, or the text where it holds none. */
 function readText<C>(text: string, read: ReadValue<C>): { readonly source: unknown; readonly content: C | Reason } {
   let value: unknown;
@@ -62,12 +60,10 @@ function readText<C>(text: string, read: ReadValue<C>): { readonly source: unkno
 }
 
 /** The row of a line; none where it is empty. */
-function rowsOf<C>({ number: line, start, length, bytes }: Line, read: ReadValue<C>): Row<C>[] {
-  if (length > LONGEST_ROW) {
+function rowsOf<C>({ number: line, start, length, bytes }: Line, read: ReadValue<C>, longest: number): Row<C>[] {
+  if (length > longest) {
     const source = bytes.subarray(0, SHOWN_OF_LONG_LINE).toString();
-    return [
-      { line, start, length, checksum: 0, source, content: { reason: `it is longer than ${LONGEST_ROW} bytes` } },
-    ];
+    return [{ line, start, length, checksum: 0, source, content: { reason: `it is longer than ${longest} bytes` } }];
   }
   const text = decodeUtf8(bytes)?.trim();
   if (text === '') return [];
@@ -78,14 +74,14 @@ function rowsOf<C>({ number: line, start, length, bytes }: Line, read: ReadValue
 
 /** Reads the markers of a file with one JSON value a line. */
 export function ndjsonReader(path: string, options: ReadOptions): RowReader {
-  return valueReader<Content>(path, (value) => ({ marker: markerOfValue(value, options) }));
+  return valueReader<MarkerContent>(path, (value) => ({ marker: markerOfValue(value, options) }));
 }
 
-/** Reads a file with one JSON value a line; empty lines are no rows. */
-export function valueReader<C>(path: string, read: ReadValue<C>): RowReader<C> {
+/** Reads a file with one JSON value of at most so many bytes a line; empty lines are no rows. */
+export function valueReader<C>(path: string, read: ReadValue<C>, longest = LONGEST_ROW): RowReader<C> {
   return {
     async *rows() {
-      for await (const lines of readLines(path)) yield lines.flatMap((line) => rowsOf(line, read));
+      for await (const lines of readLines(path, longest)) yield lines.flatMap((line) => rowsOf(line, read, longest));
     },
     contents: (rows) => rows.map((bytes) => readText(bytes.toString().trim(), read).content),
   };

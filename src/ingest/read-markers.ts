@@ -87,7 +87,11 @@ async function* readAllKeys(job: MarkersJob): AsyncGenerator<readonly string[]> 
 }
 
 /** Throws CONFLICT where the collection is another one by now, or keeps its markers elsewhere. */
-async function checkStillThere({ database, collection, call }: MarkersJob): Promise<void> {
+export async function checkStillThere({
+  database,
+  collection,
+  call,
+}: Pick<MarkersJob, 'database' | 'collection' | 'call'>): Promise<void> {
   const [now] = await patiently(
     () => getCollections(database, [collection.key], call, { consistent: true }),
     call.signal,

@@ -3,11 +3,12 @@ import { readInstant } from '../model/instant.js';
 import type { Reading } from '../model/reading.js';
 import { readValues } from '../store/reading-item.js';
 import { type TableKind, columnMissing, tableReader } from './csv.js';
-import { type ReadValue, valueReader } from './ndjson.js';
+import { valueReader } from './ndjson.js';
 import type { FileFormat } from './read-file.js';
 import {
   type Fields,
   type ReadOptions,
+  type ReadValue,
   RowFault,
   type RowReader,
   findFields,

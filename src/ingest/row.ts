@@ -17,11 +17,18 @@ export interface Reason {
   readonly reason: string;
 }
 
-/** What a row says: a marker, or the reason why it is none. */
-export type Content = { readonly marker: MarkerRow } | Reason;
+/** Whether a row was not understood. */
+export function isReason<C extends object>(content: C | Reason): content is Reason {
+  return 'reason' in content;
+}
+
+/** What a row of markers says. */
+export interface MarkerContent {
+  readonly marker: MarkerRow;
+}
 
 /** One row of a file, of markers unless something else is said. */
-export interface Row<C = Content> extends Place {
+export interface Row<C = MarkerContent> extends Place {
   /** The line of the file on which it begins, from 1. */
   readonly line: number;
   /** The row as it stood in the file, for the rejects file. */
@@ -30,12 +37,15 @@ export interface Row<C = Content> extends Place {
 }
 
 /** How the rows of a file in one format are read. */
-export interface RowReader<C = Content> {
+export interface RowReader<C = MarkerContent> {
   /** All rows in their order, some at a time. Throws BAD_USER_INPUT where the file as a whole is none of the format. */
   rows(): AsyncGenerator<readonly Row<C>[]>;
   /** What rows say by their bytes alone, once `rows` has been through; the bytes are those of rows that were understood. */
   contents(rows: readonly Buffer[]): readonly (C | Reason)[];
 }
+
+/** What a JSON value of a file says. Throws RowFault where it is not what it should be. */
+export type ReadValue<C> = (value: unknown) => C;
 
 /** How rows are read: `keyField` names the field or property that holds the key, instead of the usual ones. */
 export interface ReadOptions {
@@ -74,7 +84,7 @@ export function keyText(field: string, value: unknown): string {
 }
 
 /** A name or category: texts as they are, numbers and booleans as they are written, null where there is nothing. */
-function label(field: string, value: unknown): string | null {
+export function label(field: string, value: unknown): string | null {
   if (value === undefined || value === null || value === '') return null;
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value);
@@ -98,7 +108,7 @@ export function without(fields: Fields, used: readonly (string | undefined)[]): 
 export const OWN_MEMBER = 'cellport';
 
 /** A name or category in that member, in which an empty text is one. */
-function ownLabel(field: string, value: unknown): string | null {
+export function ownLabel(field: string, value: unknown): string | null {
   if (value === undefined || value === null || typeof value === 'string') return value ?? null;
   throw new RowFault(`the ${field} in its member ${OWN_MEMBER} is not a text`);
 }
@@ -123,26 +133,40 @@ function contentOfFeature(
   };
 }
 
+/** A Feature's geometry, key and properties. Throws RowFault where it is none. */
+export function partsOfFeature(feature: unknown, { keyField }: ReadOptions) {
+  if (!isFields(feature) || feature['type'] !== 'Feature') throw new RowFault('it is no GeoJSON Feature');
+  const { geometry } = feature;
+  if (!isFields(geometry)) throw new RowFault('the feature has no geometry');
+  const properties = feature['properties'] ?? {};
+  if (!isFields(properties)) throw new RowFault('its properties are no object');
+  return {
+    geometry,
+    /** Read when it is asked for: what is wrong with the geometry is told first. */
+    key: () => (keyField === undefined ? keyText('id', feature['id']) : keyText(keyField, properties[keyField])),
+    properties,
+    own: feature[OWN_MEMBER],
+  };
+}
+
 /**
  * A marker from a GeoJSON Feature: its `id` is the key, `name` and `category` come from its properties, the rest are
  * properties. Where it has a member `cellport`, as `export` writes it, that tells name, category and place, and all
  * properties are properties. An altitude is left out. Throws RowFault.
  */
-export function markerOfFeature(feature: unknown, { keyField }: ReadOptions): MarkerRow {
-  if (!isFields(feature) || feature['type'] !== 'Feature') throw new RowFault('it is no GeoJSON Feature');
-  const { geometry } = feature;
-  if (!isFields(geometry)) throw new RowFault('the feature has no geometry');
+export function markerOfFeature(feature: unknown, options: ReadOptions): MarkerRow {
+  const { geometry, key, properties, own } = partsOfFeature(feature, options);
   if (geometry['type'] !== 'Point') {
-    throw new RowFault(`its geometry is a ${String(geometry['type'])}; a marker is a Point`);
+    throw new RowFault(
+      `its geometry is a ${String(geometry['type'])}; a marker is a Point (--zones imports areas and lines)`,
+    );
   }
   const { coordinates } = geometry;
   if (!Array.isArray(coordinates) || coordinates.length < 2) throw new RowFault('its Point has no coordinates');
-  const properties = feature['properties'] ?? {};
-  if (!isFields(properties)) throw new RowFault('its properties are no object');
   return {
-    key: keyField === undefined ? keyText('id', feature['id']) : keyText(keyField, properties[keyField]),
+    key: key(),
     position: { lng: coordinates[0] as unknown, lat: coordinates[1] as unknown },
-    ...contentOfFeature(feature[OWN_MEMBER], properties),
+    ...contentOfFeature(own, properties),
   };
 }
 

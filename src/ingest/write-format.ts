@@ -1,6 +1,7 @@
 import type { Marker } from '../model/marker.js';
 import { writeExactly } from './exact-json.js';
 import type { FileFormat } from './read-file.js';
+import type { WholeZone } from './read-zones.js';
 import { OWN_MEMBER } from './row.js';
 import { OWN_COLUMNS, quotedLabel } from './own-table.js';
 
@@ -43,10 +44,21 @@ function tableRow({ key, position, name, category, place, properties }: Marker):
   return cells.map(cell).join(',');
 }
 
+/**
+ * A zone as an RFC 7946 Feature that `import` reads as the same zone. Its geometry is put in as it is: whole countries are
+ * not parsed to be written.
+ */
+function zoneText({ zone: { key, name, properties }, geometry }: WholeZone): string {
+  const mistaken = name === '' || Object.hasOwn(properties, 'name');
+  const labels = name === null ? {} : { name };
+  const rest = mistaken ? { properties, [OWN_MEMBER]: labels } : { properties: { ...labels, ...properties } };
+  const members = writeExactly(rest).slice(1);
+  return `{"type":"Feature","id":${JSON.stringify(key)},"geometry":${geometry.toString()},${members}`;
+}
+
 /** How a file is put together from the texts of its rows. */
 interface Frame {
   readonly head: string;
-  readonly row: (marker: Marker) => string;
   /** Stands between two rows. */
   readonly between: string;
   /** Stands after the last row, where there is one. */
@@ -54,35 +66,48 @@ interface Frame {
   readonly tail: string;
 }
 
-const feature = (marker: Marker): string => writeExactly(featureOf(marker));
-
 const FRAMES: Readonly<Record<FileFormat, Frame>> = {
-  geojson: {
-    head: '{"type":"FeatureCollection","features":[\n',
-    row: feature,
-    between: ',\n',
-    end: '\n',
-    tail: ']}\n',
-  },
-  ndjson: { head: '', row: feature, between: '\n', end: '\n', tail: '' },
-  csv: { head: `${OWN_COLUMNS.join(',')}\n`, row: tableRow, between: '\n', end: '\n', tail: '' },
+  geojson: { head: '{"type":"FeatureCollection","features":[\n', between: ',\n', end: '\n', tail: ']}\n' },
+  ndjson: { head: '', between: '\n', end: '\n', tail: '' },
+  csv: { head: `${OWN_COLUMNS.join(',')}\n`, between: '\n', end: '\n', tail: '' },
 };
+
+/** A file from the texts of its rows, piece by piece. */
+async function* framed(format: FileFormat, rows: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
+  const { head, between, end, tail } = FRAMES[format];
+  if (head !== '') yield head;
+  let any = false;
+  for await (const some of rows) {
+    if (some.length === 0) continue;
+    yield (any ? between : '') + some.join(between);
+    any = true;
+  }
+  if (any || tail !== '') yield (any ? end : '') + tail;
+}
+
+async function* textsOf<T>(some: AsyncIterable<T>, texts: (value: T) => readonly string[]) {
+  for await (const value of some) yield texts(value);
+}
 
 /**
  * A file of markers, piece by piece: GeoJSON with a feature a line, NDJSON with a feature a line, or CSV with the columns
  * OWN_COLUMNS. `import` makes the same markers of it.
  */
-export async function* writeMarkers(
-  format: FileFormat,
-  markers: AsyncIterable<readonly Marker[]>,
+export function writeMarkers(format: FileFormat, markers: AsyncIterable<readonly Marker[]>): AsyncGenerator<string> {
+  const row = format === 'csv' ? tableRow : (marker: Marker) => writeExactly(featureOf(marker));
+  return framed(
+    format,
+    textsOf(markers, (some) => some.map(row)),
+  );
+}
+
+/** A file of zones, piece by piece, with a feature a line. `import` makes the same zones of it. */
+export function writeZones(
+  format: Exclude<FileFormat, 'csv'>,
+  zones: AsyncIterable<WholeZone>,
 ): AsyncGenerator<string> {
-  const { head, row, between, end, tail } = FRAMES[format];
-  if (head !== '') yield head;
-  let any = false;
-  for await (const some of markers) {
-    if (some.length === 0) continue;
-    yield (any ? between : '') + some.map(row).join(between);
-    any = true;
-  }
-  if (any || tail !== '') yield (any ? end : '') + tail;
+  return framed(
+    format,
+    textsOf(zones, (zone) => [zoneText(zone)]),
+  );
 }

@@ -14,10 +14,11 @@ export async function zoneGeometry(
   zone: Zone,
   maxVertices: number | null | undefined,
 ): Promise<JsonText> {
-  const most = maxVertices ?? MOST_ZONE_VERTICES;
-  readWhole('maxVertices', most, LEAST_VERTICES, MOST_ZONE_VERTICES);
+  const most = maxVertices ?? undefined;
+  if (most !== undefined) readWhole('maxVertices', most, LEAST_VERTICES, MOST_ZONE_VERTICES);
   const geometry = await loaders.zoneGeometry(zone);
-  const json = zone.geometry.vertices <= most ? geometry.json : geometry.simplified(most);
+  const whole = most === undefined || zone.geometry.vertices <= most;
+  const json = whole ? geometry.json : geometry.simplified(most);
   loaders.countGeometry(json.length);
   return new JsonText(json);
 }

@@ -1,6 +1,7 @@
 import { CellportError, limitExceeded } from '../errors.js';
-import { type Area, type Bounds, normalizeBounds } from '../geo/bounds.js';
+import type { Area, Bounds } from '../geo/bounds.js';
 import { type Point, canonicalLng } from '../geo/point.js';
+import { boundsMeet, shapeMeets } from '../geo/zone-area.js';
 import { coversOfPoint } from '../geo/zone-cover.js';
 import { compareBytes } from '../loaders/byte-order.js';
 import type { Collection } from '../model/collection.js';
@@ -36,35 +37,19 @@ export async function zonesAt(
       throw limitExceeded('zonesAt', 'more than can be read at once', `${limits.itemsPerField} zones`, ADVICE);
     for (const { key, box } of entries) if (boxContains(box, point)) near.add(key);
   }
-  const found: Zone[] = [];
-  for (const zone of await loaders.zones(collection, [...near].sort(compareBytes))) {
-    if (zone && (await loaders.zoneGeometry(zone)).shape.contains(point)) found.push(zone);
-  }
-  return found;
+  const zones = (await loaders.zones(collection, [...near].sort(compareBytes))).filter((zone) => zone !== null);
+  // Side by side, as large ones lie in an object store.
+  const inside = await Promise.all(zones.map(async (zone) => (await loaders.zoneGeometry(zone)).shape.contains(point)));
+  return zones.filter((_, index) => inside[index]);
 }
-
-const meet = (a: Bounds, b: Bounds) => a.west <= b.east && b.west <= a.east && a.south <= b.north && b.south <= a.north;
-const holds = (a: Bounds, b: Bounds) =>
-  a.west <= b.west && b.east <= a.east && a.south <= b.south && b.north <= a.north;
-
-/** The number before, about: the western and southern edge of a rectangle are in it, those of a cell are not. */
-const before = (degrees: number, least: number) =>
-  degrees === least ? least : degrees - Number.EPSILON * Math.max(1, Math.abs(degrees));
 
 /**
  * Whether something of a zone is in an area. Its geometry is looked at only where its rectangle is partly in it; where
  * that cannot be read, the zone is taken to be in it, and its field `geometry` tells of the failure.
  */
 export async function isZoneIn({ loaders }: MapContext, zone: Zone, area: Area): Promise<boolean> {
-  const { parts } = normalizeBounds('bounds', zone.bounds);
-  if (!parts.some((part) => area.parts.some((other) => meet(part, other)))) return false;
-  if (parts.every((part) => area.parts.some((other) => holds(other, part)))) return true;
   try {
-    const { shape } = await loaders.zoneGeometry(zone);
-    return area.parts.some((part) => {
-      const closed = { ...part, west: before(part.west, -180), south: before(part.south, -90) };
-      return shape.relationToCell(closed) !== 'outside';
-    });
+    return boundsMeet(zone.bounds, area) ?? shapeMeets((await loaders.zoneGeometry(zone)).shape, area);
   } catch (error) {
     if (error instanceof CellportError && error.code === 'UNAVAILABLE') return true;
     throw error;

@@ -59,27 +59,33 @@ export async function takeKeys(
 const WHOLE_NUMBER = /^[1-9]\d{0,14}$/;
 
 /**
- * Throws BAD_USER_INPUT where a marker that is brought along with its key, from a file, has one that the collection
+ * Throws BAD_USER_INPUT where what is brought along with its key, from a file, has one that the collection
  * would not have given: a number from 1 in digits for SEQUENCE, a UUID in lower case for UUID.
  */
 export function checkImportedKey({ idStrategy }: Collection, key: string): void {
   if (idStrategy === 'SEQUENCE' && !WHOLE_NUMBER.test(key)) {
-    throw badInput('key', key, 'a number from 1 to 999999999999999: the collection counts its markers');
+    throw badInput('key', key, 'a number from 1 to 999999999999999: the collection counts what is in it');
   }
   if (idStrategy === 'UUID' && !(isUuid(key) && key === key.toLowerCase())) {
-    throw badInput('key', key, 'a UUID in lower case: the collection names its markers so');
+    throw badInput('key', key, 'a UUID in lower case: the collection names what is in it so');
   }
 }
 
 /** Lets the counter of a SEQUENCE go on behind a number, if it is not there yet. */
-export async function countFrom(database: Database, collection: Collection, number: number, call: Call): Promise<void> {
+export async function countFrom(
+  database: Database,
+  collection: Collection,
+  number: number,
+  call: Call,
+  counted: Counted = 'marker',
+): Promise<void> {
   try {
     await send(
       database,
       'update',
       {
         TableName: database.tables.entities,
-        Key: { ...counterKey(database, collection, 'marker') },
+        Key: { ...counterKey(database, collection, counted) },
         UpdateExpression: 'SET #n = :number',
         ConditionExpression: 'attribute_not_exists(#n) OR #n < :number',
         ExpressionAttributeNames: { '#n': 'n' },

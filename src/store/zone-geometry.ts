@@ -65,6 +65,17 @@ export function scopeOfObject(database: Pick<Database, 'tables'>, name: string):
   return more.length === 0 && file?.endsWith('.json.gz') === true ? scope : undefined;
 }
 
+/** Throws LIMIT_EXCEEDED where a geometry is too large for an item and there is no store for objects. */
+export function checkRoom({ objects, inlineBytes }: GeometryStore, { body }: PreparedGeometry): void {
+  if (body.length <= inlineBytes || objects !== undefined) return;
+  throw limitExceeded(
+    'geometry',
+    `${body.length} bytes gzipped`,
+    `${inlineBytes} bytes`,
+    'simplify it, or set up an object store for geometry',
+  );
+}
+
 /**
  * Puts a geometry where it belongs: nowhere yet where it stays in the item, else into an object of a name that nobody
  * else has. To be called before the item that refers to it is written. Throws LIMIT_EXCEEDED where it needs an object and
@@ -72,21 +83,15 @@ export function scopeOfObject(database: Pick<Database, 'tables'>, name: string):
  */
 export async function placeGeometry(
   database: Pick<Database, 'tables'>,
-  { objects, inlineBytes }: GeometryStore,
+  store: GeometryStore,
   scope: string,
-  { stored, body }: PreparedGeometry,
+  prepared: PreparedGeometry,
 ): Promise<StoredGeometry> {
-  if (body.length <= inlineBytes) return { ...stored, body, object: undefined };
-  if (objects === undefined) {
-    throw limitExceeded(
-      'geometry',
-      `${body.length} bytes gzipped`,
-      `${inlineBytes} bytes`,
-      'simplify it, or set up an object store for geometry',
-    );
-  }
+  const { stored, body } = prepared;
+  checkRoom(store, prepared);
+  if (body.length <= store.inlineBytes) return { ...stored, body, object: undefined };
   const object = `${objectsOfTable(database)}${scope}/${randomUUID()}.json.gz`;
-  await objects.put(object, body);
+  await store.objects?.put(object, body);
   return { ...stored, body: undefined, object };
 }
 

@@ -1,4 +1,5 @@
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { isDeepStrictEqual } from 'node:util';
 
 import { CellportError, badInput, notFound } from '../errors.js';
 import { isWellFormed } from '../keys/escape.js';
@@ -14,7 +15,14 @@ import { checkKeyGiven, takeKeys } from './marker-keys.js';
 import type { Call } from './meter.js';
 import { readProperties } from './properties.js';
 import { send } from './send.js';
-import { type GeometryStore, dropGeometry, placeGeometry, prepareGeometry } from './zone-geometry.js';
+import {
+  type GeometryStore,
+  type PreparedGeometry,
+  checkRoom,
+  dropGeometry,
+  placeGeometry,
+  prepareGeometry,
+} from './zone-geometry.js';
 import { type ZoneContent, coverItems, coverKeys, newZoneItem, updatedZoneItem, zoneFromItem } from './zone-item.js';
 
 /** What a client says of a new zone; everything is checked, whatever the types promise. */
@@ -96,6 +104,62 @@ async function transact(
   }
 }
 
+/** What is to be said of a zone, checked, and its geometry packed. */
+export interface ZoneDraft extends ZoneContent {
+  readonly geometry: PreparedGeometry;
+}
+
+/**
+ * Checks all that is said of a zone, and asks nothing of the database. Throws BAD_USER_INPUT naming the field, or
+ * LIMIT_EXCEEDED where the geometry needs an object store and there is none.
+ */
+export async function draftZone(
+  database: Pick<Database, 'keys'>,
+  geometryStore: GeometryStore,
+  collection: Collection,
+  key: string,
+  { name, properties, geometry }: Pick<ZoneInput, 'name' | 'properties' | 'geometry'>,
+): Promise<ZoneDraft> {
+  const content: ZoneContent = { name: readName(name), properties: readProperties('properties', properties ?? {}) };
+  const prepared = await prepareGeometry(geometry);
+  const { bounds, covers, stored } = prepared;
+  const inline = prepared.body.length <= geometryStore.inlineBytes;
+  const expected = inline
+    ? { body: prepared.body, object: undefined }
+    : { body: undefined, object: LONGEST_OBJECT_NAME };
+  newZoneItem(database, collection, key, content, { bounds, covers, geometry: { ...stored, ...expected } }, '');
+  checkRoom(geometryStore, prepared);
+  return { ...content, geometry: prepared };
+}
+
+/** Writes a zone that is not there yet, and gives its item; undefined where it is there. */
+async function insertZone(
+  database: Database,
+  geometryStore: GeometryStore,
+  { collection, key }: ZoneReference,
+  { geometry: prepared, ...content }: ZoneDraft,
+  now: string,
+  call: Call,
+): Promise<Item | undefined> {
+  const { bounds, covers } = prepared;
+  const table = database.tables.entities;
+  const geometry = await placeGeometry(database, geometryStore, database.keys.scope(collection), prepared);
+  const item = newZoneItem(database, collection, key, content, { bounds, covers, geometry }, now);
+  const made = await transact(
+    database,
+    [
+      { Put: { TableName: table, Item: { ...item }, ConditionExpression: 'attribute_not_exists(pk)' } },
+      ...coverItems(database, collection, key, covers, item).map((cover) => ({
+        Put: { TableName: table, Item: { ...cover } },
+      })),
+    ],
+    call,
+  );
+  if (made) return item;
+  await dropGeometry(geometryStore, geometry);
+  return undefined;
+}
+
 /**
  * Creates a zone: its item and at most 16 covers appear in one transaction, after the object that holds its geometry where
  * that is large. `now` is RFC 3339 in UTC. Throws BAD_USER_INPUT naming the field, LIMIT_EXCEEDED where the geometry needs
@@ -112,36 +176,12 @@ export async function createZone(
   const given = collection.idStrategy === 'GIVEN';
   checkKeyGiven(collection, input.key);
   const longest = given ? readMarkerKey('key', input.key) : LONGEST_OWN_KEY;
-  const content: ZoneContent = {
-    name: readName(input.name),
-    properties: readProperties('properties', input.properties ?? {}),
-  };
-  const prepared = await prepareGeometry(input.geometry);
-  const { bounds, covers, stored } = prepared;
   // Refuses what is too large before anything is written.
-  const body = prepared.body.length <= geometryStore.inlineBytes ? prepared.body : undefined;
-  const expected = { ...stored, body, object: body ? undefined : LONGEST_OBJECT_NAME };
-  newZoneItem(database, collection, longest, content, { bounds, covers, geometry: expected }, now);
-  const [key = input.key] = given ? [] : await takeKeys(database, collection, 1, call, 'zone');
-  const reference = { collection, key: readMarkerKey('key', key) };
-  const { keys, tables } = database;
-  const geometry = await placeGeometry(database, geometryStore, keys.scope(collection), prepared);
-  const item = newZoneItem(database, collection, reference.key, content, { bounds, covers, geometry }, now);
-  const table = tables.entities;
-  const made = await transact(
-    database,
-    [
-      { Put: { TableName: table, Item: { ...item }, ConditionExpression: 'attribute_not_exists(pk)' } },
-      ...coverItems(database, collection, reference.key, covers, item).map((cover) => ({
-        Put: { TableName: table, Item: { ...cover } },
-      })),
-    ],
-    call,
-  );
-  if (!made) {
-    await dropGeometry(geometryStore, geometry);
-    throw conflict(reference);
-  }
+  const draft = await draftZone(database, geometryStore, collection, longest, input);
+  const [key = longest] = given ? [] : await takeKeys(database, collection, 1, call, 'zone');
+  const reference = { collection, key };
+  const item = await insertZone(database, geometryStore, reference, draft, now, call);
+  if (item === undefined) throw conflict(reference);
   return requireZone(database, reference, item).zone;
 }
 
@@ -161,7 +201,8 @@ async function updateWithGeometry(
   database: Database,
   geometryStore: GeometryStore,
   reference: ZoneReference,
-  update: ZoneUpdate,
+  update: Omit<ZoneUpdate, 'geometry'>,
+  prepare: () => Promise<PreparedGeometry>,
   { now, expectedVersion }: ZoneChange,
   call: Call,
 ): Promise<Zone> {
@@ -173,7 +214,7 @@ async function updateWithGeometry(
     return found;
   };
   let before = await current();
-  const prepared = await prepareGeometry(update.geometry);
+  const prepared = await prepare();
   const { bounds, covers } = prepared;
   const geometry = await placeGeometry(database, geometryStore, keys.scope(collection), prepared);
   // Set free by whatever ends this before the item refers to it, but for a failure that may have written it after all.
@@ -225,7 +266,8 @@ export async function updateZone(
 ): Promise<Zone> {
   if (update.geometry === null) throw badInput('geometry', null, 'a GeoJSON geometry, or left out');
   if (update.geometry !== undefined) {
-    return updateWithGeometry(database, geometryStore, reference, update, change, call);
+    const prepare = () => prepareGeometry(update.geometry);
+    return updateWithGeometry(database, geometryStore, reference, update, prepare, change, call);
   }
   const { after } = await changeItem(
     database,
@@ -238,6 +280,45 @@ export async function updateZone(
     call,
   );
   return requireZone(database, reference, after).zone;
+}
+
+/** What became of a zone that was put. */
+export type ZoneOutcome = 'created' | 'updated' | 'unchanged';
+
+/**
+ * Makes a zone what a draft says, and writes only what differs: nothing, its item, or all of it with another object. Safe
+ * to be repeated and beside other writers. `now` is RFC 3339 in UTC.
+ */
+export async function putZone(
+  database: Database,
+  geometryStore: GeometryStore,
+  reference: ZoneReference,
+  draft: ZoneDraft,
+  now: string,
+  call: Call,
+): Promise<ZoneOutcome> {
+  const { geometry, ...content } = draft;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const found = await read(database, reference, call);
+    if (found === undefined) {
+      if (await insertZone(database, geometryStore, reference, draft, now, call)) return 'created';
+      continue;
+    }
+    const { zone } = requireZone(database, reference, found);
+    const stays = zone.geometry.sha256 === geometry.stored.sha256;
+    if (stays && zone.name === content.name && isDeepStrictEqual(zone.properties, content.properties)) {
+      return 'unchanged';
+    }
+    try {
+      if (stays) await updateZone(database, geometryStore, reference, content, { now }, call);
+      else await updateWithGeometry(database, geometryStore, reference, content, async () => geometry, { now }, call);
+      return 'updated';
+    } catch (error) {
+      // Deleted in between.
+      if (!(error instanceof CellportError && error.code === 'NOT_FOUND')) throw error;
+    }
+  }
+  throw new CellportError('CONFLICT', `${nameOf(reference)} is changed by others all the time; try again`);
 }
 
 /**

@@ -117,6 +117,7 @@ describe('cellport export', () => {
       [{}, /--format must be given/],
       [{ out: 'places.txt' }, /\.geojson.*--format/],
       [{ format: 'csv', bounds: [0, 10, 1, 5] }, /--bounds.south/],
+      [{ format: 'csv', zones: true }, /geojson or ndjson for zones/],
       [{ format: 'csv', out: folder }, /a file, not a folder/],
     ];
     for (const [options, message] of wrong) {

@@ -41,7 +41,7 @@ const archipelago = fc.array(starWithHole, { minLength: 1, maxLength: 4 }).map((
       0, 0,
     ] as Xy);
     const island = hole.map(([x, y]): Xy => [centre[0] + (x - centre[0]) / 20, centre[1] + (y - centre[1]) / 20]);
-    return [[moved(ring, 1), moved(hole, 1)], [moved(island, 1)]];
+    return [[moved(ring, 1), moved(hole, 1).toReversed()], [moved(island, 1)]];
   }),
 );
 

@@ -64,6 +64,7 @@ interface ServerOptions {
   readonly live?: LiveHub;
   readonly markerCache?: MarkerCache;
   readonly geoTable?: Services['geoTable'];
+  readonly objects?: Services['objects'];
 }
 
 /** The whole of http/ and graphql/ on a free port of this machine, over the tables of `db`. */
@@ -77,6 +78,7 @@ export async function startServer(
     live,
     markerCache = noMarkerCache(db),
     geoTable,
+    objects,
   }: ServerOptions = {},
 ): Promise<LiveServer> {
   const logged: { level: string; fields: Json; message: string }[] = [];
@@ -85,6 +87,7 @@ export async function startServer(
   const all = { ...DEFAULT_LIMITS, ...limits };
   const services: Services = {
     db,
+    objects,
     cellCache: createCellCache({ maxBytes: 8 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
     markerCache,
     // Its clock stands still, so that what a request costs does not depend on how fast the machine is.

@@ -23,7 +23,7 @@ async function rowsOf(format: FileFormat, content: string | Uint8Array, options:
     const rows: Row[] = [];
     for await (const some of source.scan()) rows.push(...some);
     const again = rows.filter((row) => 'marker' in row.content).toReversed();
-    expect(await source.read(again)).toEqual(markersOf(again));
+    expect(await source.read(again)).toEqual(again.map(({ content }) => content));
     return rows;
   } finally {
     await source.close();

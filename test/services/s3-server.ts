@@ -1,20 +1,18 @@
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** As `install-s3.sh` has it. */
-const PROGRAM = join(
-  process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'),
-  'cellport-tests/versitygw-v1.8.0/versitygw',
-);
+const JAR = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'cellport-tests/s3proxy-4.1.0.jar');
 
-export const HAS_S3_SERVER = existsSync(PROGRAM);
+export const HAS_S3_SERVER = existsSync(JAR);
 if (!HAS_S3_SERVER) {
-  console.warn('NOT TESTED: an S3 server, because there is none; test/services/install-s3.sh makes one where Go is');
+  console.warn('NOT TESTED: an S3 server, because there is none; test/services/install-s3.sh fetches one by Maven');
 }
 
 export interface S3Server {
@@ -35,36 +33,44 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Starts an S3 server with one bucket, over a folder of its own that goes away with it. */
+/** Starts an S3 server with one bucket, which keeps its objects in memory. */
 export async function startS3Server(): Promise<S3Server> {
   const folder = await mkdtemp(join(tmpdir(), 'cellport-s3-'));
-  const bucket = 'maps';
-  await mkdir(join(folder, 'data', bucket), { recursive: true });
-  await mkdir(join(folder, 'sidecar'));
-  const port = await freePort();
-  const credentials = { accessKeyId: 'test', secretAccessKey: 'test-secret' };
+  const settings = join(folder, 's3proxy.conf');
+  const endpoint = `http://127.0.0.1:${await freePort()}`;
+  const server = {
+    endpoint,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'test', secretAccessKey: 'test-secret' },
+    bucket: 'maps',
+  };
+  const lines = [
+    `s3proxy.endpoint=${endpoint}`,
+    's3proxy.authorization=aws-v4',
+    `s3proxy.identity=${server.credentials.accessKeyId}`,
+    `s3proxy.credential=${server.credentials.secretAccessKey}`,
+    'jclouds.provider=transient-nio2',
+    'jclouds.identity=none',
+    'jclouds.credential=none',
+  ];
+  await writeFile(settings, lines.join('\n'));
   const child = spawn(
-    PROGRAM,
-    // The sidecar, as not every file system of a temporary folder has extended attributes.
-    ['--port', `127.0.0.1:${port}`, '--quiet', 'posix', '--sidecar', join(folder, 'sidecar'), join(folder, 'data')],
-    {
-      env: { ROOT_ACCESS_KEY_ID: credentials.accessKeyId, ROOT_SECRET_ACCESS_KEY: credentials.secretAccessKey },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    },
+    'java',
+    ['-Xmx256m', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-jar', JAR, '--properties', settings],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
   );
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (piece: string) => (said += piece));
   const ended = once(child, 'exit');
-  const endpoint = `http://127.0.0.1:${port}`;
   while ((await fetch(endpoint).catch(() => undefined)) === undefined) {
     if (child.exitCode !== null) throw new Error(`the S3 server ended with ${child.exitCode}: ${said}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+  const client = new S3Client({ ...server, forcePathStyle: true });
+  await client.send(new CreateBucketCommand({ Bucket: server.bucket }));
+  client.destroy();
   return {
-    endpoint,
-    region: 'us-east-1',
-    credentials,
-    bucket,
+    ...server,
     close: async () => {
       child.kill();
       await ended;

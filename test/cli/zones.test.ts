@@ -1,0 +1,77 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { expectRfc7946 } from '../support/rfc7946.js';
+import { runCli } from '../support/run-cli.js';
+import { engine, testDatabase } from '../support/test-database.js';
+
+const database = await testDatabase();
+const { endpoint, region, credentials } = engine();
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cellport-zones-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function outcome(...args: string[]) {
+  const run = runCli(args, {
+    CELLPORT_DATA_DIR: join(folder, 'data'),
+    CELLPORT_OBJECTS: join(folder, 'objects'),
+    // So little that everything lies in the folder.
+    CELLPORT_INLINE_GEOMETRY_BYTES: '0',
+    CELLPORT_TABLE: database.tables.entities,
+    AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+    AWS_REGION: region,
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+  });
+  return { code: await run.ended, output: run.output() };
+}
+
+test('a file of areas and lines becomes zones by itself, and its points markers where that is said', async () => {
+  const path = join(folder, 'mixed.geojson');
+  const feature = (id: string, type: string, coordinates: unknown) => ({
+    type: 'Feature',
+    id,
+    geometry: { type, coordinates },
+    properties: { name: id.toUpperCase() },
+  });
+  const ring = [
+    [170, 0],
+    [190, 0],
+    [190, 10],
+    [170, 10],
+    [170, 0],
+  ];
+  const features = [
+    feature('area', 'Polygon', [ring]),
+    feature('line', 'LineString', [
+      [0, 0],
+      [1, 1],
+    ]),
+    feature('point', 'Point', [5, 5]),
+  ];
+  await writeFile(path, JSON.stringify({ type: 'FeatureCollection', features }));
+  const first = await outcome('import', path, '--collection', 'mixed', '--name', 'Mixed');
+  expect(first).toMatchObject({ code: 0, output: expect.stringContaining('zones of collection mixed (made)') });
+  expect(first.output).toMatch(/3 rows in .*: 2 created, 0 updated, 0 unchanged, 1 rejected/);
+  expect(await readFile(`${path}.rejects.ndjson`, 'utf8')).toContain('--no-zones');
+  const points = await outcome('import', path, '--collection', 'mixed', '--no-zones');
+  expect(points.output).toMatch(/3 rows in .*: 1 created, 0 updated, 0 unchanged, 2 rejected/);
+
+  const out = join(folder, 'out.geojson');
+  const written = await outcome('export', '--collection', 'mixed', '--zones', '--out', out);
+  expect(written).toMatchObject({ code: 0, output: expect.stringContaining('2 zones of mixed written to') });
+  const text = await readFile(out, 'utf8');
+  expectRfc7946(text);
+  expect((JSON.parse(text) as { features: { id: string }[] }).features.map(({ id }) => id)).toEqual(['area', 'line']);
+  const again = await outcome('import', out, '--collection', 'mixed', '--zones');
+  expect(again.output).toMatch(/2 rows in .*: 0 created, 0 updated, 2 unchanged, 0 rejected/);
+
+  const none = join(folder, 'point.ndjson');
+  await writeFile(none, `${JSON.stringify(features[2])}\n`);
+  const refused = await outcome('import', none, '--collection', 'mixed', '--zones');
+  expect(refused).toMatchObject({ code: 2, output: expect.stringContaining('no row of') });
+}, 120_000);

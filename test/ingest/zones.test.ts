@@ -1,0 +1,438 @@
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { normalizeBounds } from '../../src/geo/bounds.js';
+import { openCountries } from '../../src/ingest/countries.js';
+import { importZones } from '../../src/ingest/import-zones.js';
+import { formatOf, isZoneFile, openZones } from '../../src/ingest/read-file.js';
+import { type ReadZonesJob, readZones } from '../../src/ingest/read-zones.js';
+import { RejectsFile } from '../../src/ingest/rejects.js';
+import { writeZones } from '../../src/ingest/write-format.js';
+import type { Collection } from '../../src/model/collection.js';
+import type { Zone } from '../../src/model/zone.js';
+import { createFolderStore } from '../../src/objects/folder-store.js';
+import { deleteCollection } from '../../src/store/collection-changes.js';
+import { type CollectionInput, createCollection } from '../../src/store/collections.js';
+import { newCall } from '../../src/store/meter.js';
+import type { GeometryStore } from '../../src/store/zone-geometry.js';
+import { readZonePage } from '../../src/store/zone-index.js';
+import { type ZoneInput, createZone, deleteZone } from '../../src/store/zones.js';
+import { recordCalls } from '../support/record-calls.js';
+import { expectRfc7946 } from '../support/rfc7946.js';
+import { newDatabase, testDatabase } from '../support/test-database.js';
+
+const NOW = '2026-11-21T10:00:00.000Z';
+const LATER = '2026-11-22T10:00:00.000Z';
+const db = await testDatabase();
+let folder = '';
+let geometryStore: GeometryStore;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cellport-zones-'));
+  geometryStore = { objects: createFolderStore(join(folder, 'objects')), inlineBytes: 32 * 1024 };
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+let made = 0;
+const newCollection = (more: Partial<CollectionInput> = {}) =>
+  createCollection(db, { key: `c${(made += 1)}`, name: 'Zones', ...more }, NOW, newCall());
+
+const square = (lng: number, lat: number, size = 1) => ({
+  type: 'Polygon',
+  coordinates: [
+    [
+      [lng, lat],
+      [lng + size, lat],
+      [lng + size, lat + size],
+      [lng, lat + size],
+      [lng, lat],
+    ],
+  ],
+});
+const feature = (id: unknown, geometry: unknown, properties: object | null = {}, more = {}) => ({
+  type: 'Feature',
+  id,
+  geometry,
+  properties,
+  ...more,
+});
+
+async function fileOf(name: string, features: readonly unknown[]): Promise<string> {
+  const path = join(folder, name);
+  const lines = features.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
+  const text =
+    formatOf(path) === 'geojson'
+      ? `{"type":"FeatureCollection","features":[\n${lines.join(',\n')}\n]}`
+      : `${lines.join('\n')}\n`;
+  await writeFile(path, text);
+  return path;
+}
+
+interface Run {
+  readonly now?: string;
+  readonly signal?: AbortSignal;
+  readonly store?: GeometryStore;
+  readonly onZone?: (done: number) => void;
+  readonly database?: typeof db;
+}
+
+async function run(collection: Collection, path: string, options: Run = {}) {
+  const { now = NOW, signal, store = geometryStore, onZone, database = db } = options;
+  let done = 0;
+  const counts = await importZones({
+    database,
+    geometryStore: store,
+    collection,
+    source: await openZones(path, formatOf(path)),
+    rejects: new RejectsFile(`${path}.rejects`),
+    now: () => new Date(now),
+    onChecked: () => undefined,
+    onProgress: () => onZone?.((done += 1)),
+    call: newCall(signal),
+  });
+  const rejected = counts.rejected === 0 ? [] : (await readFile(`${path}.rejects`, 'utf8')).trim().split('\n');
+  return { counts, rejects: rejected.map((line) => JSON.parse(line) as { line: number; reason: string }) };
+}
+
+const exporting = (collection: Collection, more: Partial<ReadZonesJob> = {}): ReadZonesJob => ({
+  database: db,
+  geometryStore,
+  collection,
+  call: newCall(),
+  ...more,
+});
+
+async function exportTo(name: string, collection: Collection, more: Partial<ReadZonesJob> = {}): Promise<string> {
+  const path = join(folder, name);
+  const format = formatOf(path) === 'ndjson' ? 'ndjson' : 'geojson';
+  let text = '';
+  for await (const piece of writeZones(format, readZones(exporting(collection, more)))) text += piece;
+  await writeFile(path, text);
+  return path;
+}
+
+async function zonesOf(collection: Collection): Promise<readonly Zone[]> {
+  const page = { after: undefined, limit: 1_000, consistent: true };
+  return (await readZonePage(db, collection, page, newCall())).zones;
+}
+
+/** What of zones is the same wherever they are imported. */
+const told = (zones: readonly Zone[]) =>
+  zones.map(({ key, name, properties, bounds, cells, geometry: { vertices, sha256, jsonBytes } }) => ({
+    key,
+    name,
+    properties,
+    bounds,
+    cells,
+    geometry: { vertices, sha256, jsonBytes },
+  }));
+
+/** Zones that try what files of them may get wrong. */
+const AWKWARD: readonly ZoneInput[] = [
+  {
+    key: 'ü::#"\n,',
+    name: 'Zażółć "gęślą"',
+    properties: { a: { b: [1, 'x', null, true] }, empty: '' },
+    geometry: square(1, 2),
+  },
+  {
+    key: 'own name',
+    name: 'real',
+    properties: { name: 'other', id: 7, category: 'c', place: ['p'] },
+    geometry: square(3, 4),
+  },
+  { key: 'no name', properties: { name: 5 }, geometry: square(5, 6) },
+  { key: 'empty name', name: '', geometry: square(7, 8) },
+  { key: 'across', geometry: square(179.5, 0) },
+  {
+    key: 'globe',
+    geometry: {
+      type: 'Polygon',
+      coordinates: [
+        [
+          [-180, -90],
+          [180, -90],
+          [180, 90],
+          [-180, 90],
+          [-180, -90],
+        ],
+      ],
+    },
+  },
+  { key: 'clockwise', geometry: { type: 'Polygon', coordinates: [square(9, 9).coordinates[0]!.toReversed()] } },
+  {
+    key: 'river',
+    geometry: {
+      type: 'LineString',
+      coordinates: [
+        [170, 1, 5],
+        [-170, 2, 6],
+        [0.1, 0.30000000000000004],
+      ],
+    },
+  },
+];
+
+describe('zones that are exported and imported again', () => {
+  test.each([
+    ['geojson', ['Antarctica', 'Russia', 'Fiji', 'Chile', 'Poland']],
+    ['ndjson', ['New Zealand', 'South Africa', 'Lesotho']],
+  ])(
+    'are the same ones, by way of %s: real borders and awkward ones',
+    async (format, names) => {
+      const from = await newCollection();
+      const countries = openCountries().filter(({ name }) => names.includes(String(name)));
+      const inputs = [...AWKWARD, ...countries.map(({ geometry, ...rest }) => ({ ...rest, geometry: geometry() }))];
+      for (const input of inputs) await createZone(db, geometryStore, from, input, NOW, newCall());
+      const before = await zonesOf(from);
+      expect(before.filter(({ geometry }) => geometry.object !== undefined).length).toBeGreaterThan(0);
+
+      const path = await exportTo(`countries.${format}`, from);
+      const text = await readFile(path, 'utf8');
+      for (const json of format === 'ndjson' ? text.trim().split('\n') : [text]) expectRfc7946(json);
+      const to = await newCollection();
+      const { counts } = await run(to, path);
+      expect(counts).toEqual({ created: inputs.length, updated: 0, unchanged: 0, rejected: 0 });
+      expect(told(await zonesOf(to))).toEqual(told(before));
+      // And so is what is exported of them.
+      expect(await readFile(await exportTo(`again.${format}`, to), 'utf8')).toBe(text);
+
+      const own = newDatabase('readable', { tables: db.tables });
+      const calls = recordCalls(own);
+      expect((await run(to, path, { database: own, now: LATER })).counts).toEqual({
+        created: 0,
+        updated: 0,
+        unchanged: inputs.length,
+        rejected: 0,
+      });
+      expect(new Set(calls.commands.map(({ name }) => name))).toEqual(new Set(['GetItem']));
+      own.client.destroy();
+    },
+    240_000,
+  );
+
+  test('are written where they differ, and not more of them than that', async () => {
+    const collection = await newCollection();
+    const outside = { ...geometryStore, inlineBytes: 0 };
+    const features = ['a', 'b', 'c'].map((key, n) => feature(key, square(n, n), { name: key, n }));
+    await run(collection, await fileOf('differ.geojson', features), { store: outside });
+    const [a, b] = await zonesOf(collection);
+    const changed = [
+      feature('a', square(50, 50), { name: 'a', n: 0 }),
+      feature('b', square(1, 1), { name: 'B' }),
+      features[2],
+      feature('d', square(4, 4)),
+    ];
+    const own = newDatabase('readable', { tables: db.tables });
+    const calls = recordCalls(own);
+    const path = await fileOf('differ.geojson', changed);
+    const { counts } = await run(collection, path, { database: own, store: outside, now: LATER });
+    expect(counts).toEqual({ created: 1, updated: 2, unchanged: 1, rejected: 0 });
+    expect([calls.count('TransactWriteItems'), calls.count('UpdateItem')]).toEqual([2, 1]);
+    const [moved, named, , made] = await zonesOf(collection);
+    expect(moved).toMatchObject({ version: 2, bounds: { west: 50 } });
+    expect(named).toMatchObject({ version: 2, name: 'B', properties: {}, geometry: b!.geometry });
+    expect(made).toMatchObject({ key: 'd', name: null, version: 1 });
+    const objects = await readdir(join(folder, 'objects'), { recursive: true });
+    expect(objects.some((name) => name.endsWith(moved!.geometry.object!.split('/').at(-1)!))).toBe(true);
+    expect(objects.some((name) => name.endsWith(a!.geometry.object!.split('/').at(-1)!))).toBe(false);
+    own.client.destroy();
+  });
+
+  test('are only those of which something lies in a rectangle, where one is given', async () => {
+    const collection = await newCollection();
+    for (const [key, geometry] of [
+      ['in', square(10, 10)],
+      ['edge', square(20, 10, 10)],
+      // Its rectangle meets the area, and itself does not.
+      [
+        'beside',
+        {
+          type: 'LineString',
+          coordinates: [
+            [0, 15],
+            [9, 40],
+          ],
+        },
+      ],
+      ['far', square(100, 10)],
+    ] as const) {
+      await createZone(db, geometryStore, collection, { key, geometry }, NOW, newCall());
+    }
+    const area = normalizeBounds('bounds', { west: 8, south: 5, east: 20, north: 20 });
+    const keys: string[] = [];
+    for await (const { zone } of readZones(exporting(collection, { area }))) keys.push(zone.key);
+    expect(keys).toEqual(['edge', 'in']);
+  });
+});
+
+describe('an import of zones', () => {
+  test('rejects what is no zone with its line and a reason that tells what is allowed, and takes the rest', async () => {
+    const collection = await newCollection();
+    const path = await fileOf('bad.ndjson', [
+      feature('good', square(0, 0)),
+      feature('open', {
+        type: 'Polygon',
+        coordinates: [
+          [
+            [0, 0],
+            [1, 0],
+            [1, 1],
+            [0, 1],
+          ],
+        ],
+      }),
+      feature('north', {
+        type: 'LineString',
+        coordinates: [
+          [0, 0],
+          [0, 91],
+        ],
+      }),
+      feature('point', { type: 'Point', coordinates: [0, 0] }),
+      feature('many', { type: 'GeometryCollection', geometries: [] }),
+      feature(undefined, square(0, 0)),
+      feature('none', null),
+      feature('good', square(5, 5)),
+      feature('named', square(0, 0), { name: ['x'] }),
+      feature('digits', { type: 'LineString', coordinates: [[0, 0]] }).geometry,
+      '{"type":"Feature","id":"long","geometry":{"type":"LineString","coordinates":[[0,0],[1,12345678901234567890]]},"properties":{}}',
+      '{"type":',
+      feature('\ud800', square(0, 0)),
+      feature('also good', square(7, 7), null),
+    ]);
+    const { counts, rejects } = await run(collection, path);
+    expect(counts).toEqual({ created: 2, updated: 0, unchanged: 0, rejected: 12 });
+    const reasons: [number, RegExp][] = [
+      [2, /^geometry\.coordinates\[0\] must be a closed ring.*; got \[\[0,0\],\[0,1\]\]/],
+      [3, /^geometry\.coordinates\[1\]\[1\] must be a latitude from -90 to 90.*; got 91/],
+      [4, /is a Point; a zone is a Polygon or .*--no-zones/],
+      [5, /is a GeometryCollection; a zone is a Polygon or/],
+      [6, /has no id.*--key-field/],
+      [7, /has no geometry/],
+      [8, /"good" stands on line 1 already/],
+      [9, /name is not a text/],
+      [10, /no GeoJSON Feature/],
+      [11, /a position: \[longitude, latitude\] in degrees; got \[1,"12345678901234567890"\]/],
+      [12, /no JSON/],
+      [13, /key must be well-formed Unicode/],
+    ];
+    expect(rejects.map(({ line }) => line)).toEqual(reasons.map(([line]) => line));
+    rejects.forEach(({ reason }, index) => expect(reason).toMatch(reasons[index]![1]));
+    expect((await zonesOf(collection)).map(({ key }) => key)).toEqual(['also good', 'good']);
+  });
+
+  test('rejects what needs an object store where there is none, before anything is written', async () => {
+    const collection = await newCollection();
+    const path = await fileOf('large.geojson', [feature('a', square(0, 0)), feature('b', square(1, 1))]);
+    const { counts, rejects } = await run(collection, path, { store: { objects: undefined, inlineBytes: 0 } });
+    expect(counts).toEqual({ created: 0, updated: 0, unchanged: 0, rejected: 2 });
+    expect(rejects[0]?.reason).toMatch(/^geometry is \d+ bytes gzipped, the limit is 0 bytes: .*object store/);
+    expect(await zonesOf(collection)).toEqual([]);
+  });
+
+  test('that is stopped writes what is lacking when it is run again', async () => {
+    const collection = await newCollection();
+    const features = Array.from({ length: 40 }, (_, n) => feature(n, square(n, n)));
+    const path = await fileOf('stopped.geojson', features);
+    const stop = new AbortController();
+    const onZone = (done: number) => done === 10 && stop.abort(new Error('stopped'));
+    await expect(run(collection, path, { signal: stop.signal, onZone })).rejects.toThrow('stopped');
+    const there = (await zonesOf(collection)).length;
+    expect(there).toBeGreaterThanOrEqual(10);
+    expect(there).toBeLessThan(20);
+    const { counts } = await run(collection, path);
+    expect(counts).toEqual({ created: 40 - there, updated: 0, unchanged: there, rejected: 0 });
+    expect((await zonesOf(collection)).every(({ version }) => version === 1)).toBe(true);
+  });
+
+  test('into a collection that counts its zones goes on counting behind them', async () => {
+    const collection = await newCollection({ idStrategy: 'SEQUENCE' });
+    const path = await fileOf('counted.ndjson', [feature(7, square(0, 0)), feature('x', square(0, 0))]);
+    expect((await run(collection, path)).counts).toMatchObject({ created: 1, rejected: 1 });
+    expect((await createZone(db, geometryStore, collection, { geometry: square(1, 1) }, NOW, newCall())).key).toBe('8');
+  });
+
+  test('reads a single feature of some megabytes', async () => {
+    const collection = await newCollection();
+    const coordinates = Array.from({ length: 120_000 }, (_, n) => [n / 1e3 + 1 / 3, Math.sin(n / 1e4)]);
+    const path = join(folder, 'single.json');
+    await writeFile(path, JSON.stringify(feature('long', { type: 'LineString', coordinates }), null, 1));
+    expect(await isZoneFile(path, 'geojson')).toBe(true);
+    expect((await run(collection, path)).counts).toMatchObject({ created: 1 });
+    expect((await zonesOf(collection))[0]?.geometry.vertices).toBe(120_000);
+  });
+});
+
+test('a file holds zones where the first feature that lies anywhere is an area or a line', async () => {
+  const point = feature('p', { type: 'Point', coordinates: [0, 0] });
+  const zone = feature('z', square(0, 0));
+  const files = {
+    'zones.geojson': [[feature('none', null), zone, point], true],
+    'markers.geojson': [[feature('none', null), point, zone], false],
+    'line.ndjson': [['no JSON', feature('l', { type: 'LineString', coordinates: [] })], true],
+    'flat.ndjson': [[{ key: 'a', lng: 1, lat: 2 }, zone], false],
+    'empty.geojson': [[], false],
+  } as const;
+  for (const [name, [features, expected]] of Object.entries(files)) {
+    const path = await fileOf(name, features);
+    expect([name, await isZoneFile(path, formatOf(path))]).toEqual([name, expected]);
+  }
+  await expect(openZones(join(folder, 'zones.geojson'), 'csv')).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+  await expect(isZoneFile(join(folder, 'nowhere.geojson'), 'geojson')).rejects.toMatchObject({
+    code: 'BAD_USER_INPUT',
+  });
+});
+
+describe('an export of zones', () => {
+  test('reads no more than is taken of it, some zones ahead', async () => {
+    const collection = await newCollection();
+    const outside = { ...geometryStore, inlineBytes: 0 };
+    for (let n = 0; n < 30; n++) {
+      await createZone(db, outside, collection, { key: `k${n}`, geometry: square(n, n) }, NOW, newCall());
+    }
+    let gets = 0;
+    const objects = {
+      ...geometryStore.objects!,
+      get: (name: string) => ((gets += 1), geometryStore.objects!.get(name)),
+    };
+    const zones = readZones(exporting(collection, { geometryStore: { ...outside, objects } }));
+    await zones.next();
+    expect(gets).toBeLessThanOrEqual(4);
+    await zones.return(undefined);
+  });
+
+  test('fails by the name of the zone whose object is missing, and leaves out one that was deleted meanwhile', async () => {
+    const collection = await newCollection();
+    const outside = { ...geometryStore, inlineBytes: 0 };
+    const make = (key: string) => createZone(db, outside, collection, { key, geometry: square(1, 1) }, NOW, newCall());
+    const [, lost] = [await make('a'), await make('b'), await make('c')];
+    const reading = readZones(
+      exporting(collection, { geometryStore: { ...outside, objects: { ...outside.objects!, get: slowly } } }),
+    );
+    async function slowly(name: string) {
+      // Between the page that names it and the object itself.
+      await deleteZone(db, outside, { collection, key: 'c' }, {}, newCall()).catch(() => undefined);
+      return geometryStore.objects!.get(name);
+    }
+    const keys: string[] = [];
+    for await (const { zone } of reading) keys.push(zone.key);
+    expect(keys).toEqual(['a', 'b']);
+    await geometryStore.objects!.remove(lost.geometry.object!);
+    const failing = exportTo('lost.geojson', collection);
+    await expect(failing).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringMatching(/^the zone "b": .* is missing$/),
+    });
+  });
+
+  test('says so where the collection was deleted meanwhile', async () => {
+    const collection = await newCollection();
+    await createZone(db, geometryStore, collection, { key: 'a', geometry: square(1, 1) }, NOW, newCall());
+    const zones = readZones(exporting(collection));
+    await zones.next();
+    await deleteCollection(db, collection.key, NOW, newCall());
+    await expect(zones.next()).rejects.toMatchObject({ code: 'CONFLICT' });
+  });
+});
