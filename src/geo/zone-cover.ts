@@ -35,6 +35,12 @@ function pairOf(geohash: string): string {
   return GEOHASH_ALPHABET.charAt(value - (value % 2));
 }
 
+/** The last cell of its length that a geohash of a cover stands for. */
+export function lastInCover(geohash: string): string {
+  if (geohash.length !== 1) return geohash;
+  return GEOHASH_ALPHABET.charAt(GEOHASH_ALPHABET.indexOf(geohash) + 1);
+}
+
 /** The edges of a cell of a cover in degrees. */
 export function coverBounds(geohash: string): Bounds {
   const bounds = cellBounds(geohash);

@@ -12,9 +12,9 @@ import type { Log } from '../log.js';
 import { spliced, stringify } from '../map/json-text.js';
 import { checkAnswerSize } from './answer-size.js';
 import { type RequestContext, type Services, createContext } from './context.js';
-import { asksForCost, withCost } from './cost.js';
 import { errorFormatter, formatted } from './error-format.js';
 import { type Executor, compiling } from './executor.js';
+import { asksForCost, asksForReads, withExtensions } from './extensions.js';
 import type { Limits } from './limits.js';
 import { documentChecker, refusing } from './refusal.js';
 import { buildSchema } from './schema.js';
@@ -112,9 +112,6 @@ function executedBy(
   };
 }
 
-const withCostIfAsked = (body: string, { headers }: GraphqlRequest, { meter }: Work) =>
-  asksForCost(headers) ? withCost(body, meter) : body;
-
 /** A GraphQL server over these services, ready to answer. `executor` makes what runs its operations. */
 export async function createGraphqlServer(
   services: Services,
@@ -124,6 +121,8 @@ export async function createGraphqlServer(
   const { limits } = services;
   const schema = buildSchema();
   const checkLimits = documentChecker(limits);
+  const extended = (body: string, { headers }: GraphqlRequest, call: Work) =>
+    withExtensions(body, headers, { call, keys: services.db.keys });
   const say = (write: Log['info']) => (message?: unknown) => write({}, String(message));
   const apollo = new ApolloServer<RequestContext>({
     gateway: executedBy(schema, executor(schema)),
@@ -169,11 +168,14 @@ export async function createGraphqlServer(
       },
     });
     if (body.kind !== 'complete') throw new Error('an answer in parts, which nothing in the schema asks for');
-    return { status, headers, body: spliced(withCostIfAsked(body.string, request, work)) };
+    return { status, headers, body: spliced(extended(body.string, request, work)) };
   }
 
   async function answer(request: GraphqlRequest, gone: AbortSignal): Promise<GraphqlAnswer> {
-    const work = startWork(limits.deadlineMs, !asksForCost(request.headers));
+    const work = startWork(limits.deadlineMs, {
+      cost: asksForCost(request.headers),
+      reads: asksForReads(request.headers),
+    });
     gone.addEventListener('abort', work.abandon);
     if (gone.aborted) work.abandon();
     const overdue = work.overdue.then((error) => {
@@ -181,7 +183,7 @@ export async function createGraphqlServer(
       return {
         status: 503,
         headers: [['content-type', JSON_TYPE]] as const,
-        body: withCostIfAsked(JSON.stringify({ errors: [formatted(error)] }), request, work),
+        body: extended(JSON.stringify({ errors: [formatted(error)] }), request, work),
       };
     });
     try {

@@ -24,11 +24,14 @@ export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }
 
-/**
- * Starts the clock of one request; at its deadline everything that listens to `signal` fails with UNAVAILABLE. `unpriced`
- * where nobody will read what it cost in units.
- */
-export function startWork(deadlineMs: number, unpriced = false): Work {
+/** What somebody will want to know of a request behind it: what it cost in units, and which ranges it read. */
+export interface Watched {
+  readonly cost: boolean;
+  readonly reads: boolean;
+}
+
+/** Starts the clock of one request; at its deadline everything that listens to `signal` fails with UNAVAILABLE. */
+export function startWork(deadlineMs: number, { cost, reads }: Watched = { cost: true, reads: false }): Work {
   const stop = new AbortController();
   // Each command under way listens; Node takes more than ten for a leak and says so.
   setMaxListeners(Infinity, stop.signal);
@@ -44,7 +47,8 @@ export function startWork(deadlineMs: number, unpriced = false): Work {
   return {
     meter: newMeter(),
     signal: stop.signal,
-    unpriced,
+    unpriced: !cost && !reads,
+    reads: reads ? [] : undefined,
     abandon: () => {
       if (!writing) stop.abort(new ClientGone('the client is gone'));
     },

@@ -1,8 +1,8 @@
 import type { FastifyError, FastifyInstance } from 'fastify';
 
 import { CellportError, badInput, limitExceeded } from '../errors.js';
-import { asksForCost, withCost } from '../graphql/cost.js';
 import { MASKED, formatted } from '../graphql/error-format.js';
+import { withExtensions } from '../graphql/extensions.js';
 import type { Limits } from '../graphql/limits.js';
 import type { Log } from '../log.js';
 
@@ -43,7 +43,7 @@ export function handleErrors(server: FastifyInstance, limits: Limits, log: Log):
     return reply
       .code(refused === undefined ? 500 : (error.statusCode ?? 400))
       .type('application/json; charset=utf-8')
-      .send(asksForCost(request.headers) ? withCost(body) : body);
+      .send(withExtensions(body, request.headers));
   });
   server.setNotFoundHandler((request, reply) =>
     reply.code(404).send({ errors: [formatted(new CellportError('NOT_FOUND', `there is nothing at ${request.url}`))] }),

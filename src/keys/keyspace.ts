@@ -44,6 +44,13 @@ export interface PartitionRange extends SortRange {
   readonly pk: string;
 }
 
+/** What stands from one geohash to another of the same length, both included. */
+export interface GeoRange {
+  readonly of: 'markers' | 'zones' | 'cells';
+  readonly first: string;
+  readonly last: string;
+}
+
 /** What names the readings of a marker, or of a stretch of time where they are spread over partitions. */
 export interface ReadingsOf {
   readonly scope: string;
@@ -93,6 +100,8 @@ export interface Keyspace {
   geoPartitions(scope: string, prefix: string, writeShards: number): string[];
   /** Bounds of the sort keys of all markers from one geohash of length 10 to another, both included. */
   geoSortRange(prefixLength: number, firstGeohash: string, lastGeohash: string): SortRange;
+  /** The geohashes, both of one length, of bounds of sort keys in the geo index or of cells; undefined for other keys. */
+  parseGeoRange(range: PartitionRange): GeoRange | undefined;
   /** The geohash without its prefix and the marker's key, from the sort key of an index entry. */
   parseGeoSort(sortKey: string): { readonly rest: string; readonly key: string } | undefined;
   /** A zone's own item, and where all zones of a collection stand, by key. */
@@ -127,6 +136,9 @@ export interface Keyspace {
   documentId(key: Key): string;
   parseDocumentId(id: string): Key | undefined;
 }
+
+/** What a sort key of the geo index, or a bound of such, begins with. */
+const geohashBefore = (sortKey: string) => /^[0-9a-z]*/.exec(sortKey)?.[0] ?? '';
 
 /** The keyspace of a table in this style. Its functions throw BAD_USER_INPUT where a part is empty or too long for a key. */
 export function createKeyspace(style: KeyStyle): Keyspace {
@@ -200,6 +212,17 @@ export function createKeyspace(style: KeyStyle): Keyspace {
       from: firstGeohash.slice(prefixLength),
       to: geo.sk.rangeUnder({ rest: lastGeohash.slice(prefixLength) }).to,
     }),
+    parseGeoRange({ pk, from, to }) {
+      const firstCell = this.parseCell({ pk, sk: from });
+      const lastCell = this.parseCell({ pk, sk: to });
+      if (firstCell && lastCell) return { of: 'cells', first: firstCell.geohash, last: lastCell.geohash };
+      const ofMarkers = geo.pk.parse(pk);
+      const { prefix } = ofMarkers ?? covers.indexes.geoA.pk.parse(pk) ?? {};
+      if (prefix === undefined) return undefined;
+      const first = prefix + geohashBefore(from);
+      const last = prefix + geohashBefore(to);
+      return first.length === last.length ? { of: ofMarkers ? 'markers' : 'zones', first, last } : undefined;
+    },
     parseGeoSort: (sortKey) => geo.sk.parse(sortKey),
     zone: (scope, key) => zones.format({ scope, key }),
     zonesPartition: (scope) => zones.pk.format({ scope }),

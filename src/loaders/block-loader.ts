@@ -8,6 +8,7 @@ import type { BlockPlan } from '../plan/blocks.js';
 import { blockFromItem, getBlocks } from '../store/cells.js';
 import type { Database } from '../store/database.js';
 import type { Call } from '../store/meter.js';
+import type { Read } from '../store/read-log.js';
 import type { CellCache } from './cell-cache.js';
 import { groupBy } from './group.js';
 import type { RangeLoader } from './range-loader.js';
@@ -43,6 +44,12 @@ export function createBlocksLoader(
   { keys, cellCache, call }: { readonly keys: Keyspace; readonly cellCache: CellCache; readonly call: Call },
   range: RangeLoader,
 ): BlocksLoader {
+  /** Blocks that stand side by side and needed no call. */
+  function hit(scope: string, blocks: readonly CellBlock[]) {
+    call.meter.cacheHits += blocks.length;
+    if (call.reads) noteHit(call.reads, keys, scope, blocks);
+  }
+
   async function loadRange(scope: string, length: number, wanted: ZRange, maxCalls: number) {
     const countable = wanted.to - wanted.from <= MOST_LOOKED_UP;
     const parents = countable ? parentsOf(wanted, length) : [];
@@ -50,8 +57,9 @@ export function createBlocksLoader(
     const first = cached.indexOf(undefined);
     const last = cached.lastIndexOf(undefined);
     if (countable && first < 0) {
-      call.meter.cacheHits += parents.length;
-      return cached.filter((block) => block !== undefined);
+      const blocks = cached.filter((block) => block !== undefined);
+      hit(scope, blocks);
+      return blocks;
     }
     const from = wanted.from + (countable ? first : 0);
     const to = countable ? wanted.from + last + 1 : wanted.to;
@@ -61,7 +69,12 @@ export function createBlocksLoader(
     if (!answer.complete) return undefined;
     const read = answer.items.map((item) => blockFromItem(keys, item)).filter((block) => block !== undefined);
     if (!countable) return read.map((block) => cellCache.put(scope, block, token));
-    call.meter.cacheHits += parents.length - (to - from);
+    for (const side of [cached.slice(0, first), cached.slice(last + 1)]) {
+      hit(
+        scope,
+        side.filter((block) => block !== undefined),
+      );
+    }
     const byParent = new Map(read.map((block) => [block.parent, block]));
     return parents.map((parent, index) => {
       const known = cached[index];
@@ -88,17 +101,19 @@ export function createBlocksLoader(
   return {
     load: (request) => loader.load(request),
     cached(scope, { length, ranges }) {
-      const blocks: CellBlock[] = [];
+      const known: CellBlock[][] = [];
       let looked = 0;
       for (const { from, to } of ranges) {
+        const blocks: CellBlock[] = [];
         for (let z = from; z < to; z++) {
           const block = looked++ < MOST_LOOKED_UP ? cellCache.get(scope, fromZ(z, length)) : undefined;
           if (!block) return undefined;
-          if (isOccupied(block)) blocks.push(block);
+          blocks.push(block);
         }
+        known.push(blocks);
       }
-      call.meter.cacheHits += looked;
-      return blocks;
+      for (const blocks of known) hit(scope, blocks);
+      return known.flat().filter(isOccupied);
     },
   };
 }
@@ -109,7 +124,12 @@ export function createBlockLoader(db: Database, cellCache: CellCache, call: Call
     async (wanted) => {
       const token = cellCache.begin();
       const cached = wanted.map(({ scope, parent }) => cellCache.get(scope, parent));
-      call.meter.cacheHits += cached.filter((block) => block !== undefined).length;
+      for (const [index, { scope }] of wanted.entries()) {
+        const block = cached[index];
+        if (!block) continue;
+        call.meter.cacheHits++;
+        if (call.reads) noteHit(call.reads, db.keys, scope, [block]);
+      }
       const found = new Map<string, CellBlock>();
       const missing = groupBy(
         wanted.filter((_, index) => !cached[index]),
@@ -131,6 +151,14 @@ export function createBlockLoader(db: Database, cellCache: CellCache, call: Call
     { cacheKeyFn: ({ scope, parent }) => nameOf(scope, parent) },
   );
   return (scope: string, parent: string) => loader.load({ scope, parent });
+}
+
+/** Lists blocks that stand side by side in one partition as a range that the cache answered. */
+function noteHit(reads: Read[], keys: Keyspace, scope: string, blocks: readonly CellBlock[]): void {
+  const [first, last] = [blocks[0], blocks.at(-1)];
+  if (!first || !last) return;
+  const range = keys.cellRange(scope, first.parent, last.parent);
+  reads.push({ index: 'cells', ...range, items: blocks.filter(isOccupied).length, readUnits: 0, cached: true });
 }
 
 const nameOf = (scope: string, parent: string) => `${scope}\n${parent}`;

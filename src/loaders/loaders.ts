@@ -90,6 +90,11 @@ export function createLoaders(options: LoadersOptions): Loaders {
     return { items: page.Items ?? [], next: page.LastEvaluatedKey };
   }, slots);
 
+  const hit = (known: KeyRange, items: number) => {
+    const { index, pk, from, to } = known;
+    call.reads?.push({ index, pk, from, to, items, readUnits: 0, cached: true });
+  };
+
   const decoded = new WeakMap<Item, IndexedMarker | null>();
   function decode(item: Item, index: KeyRange['index'], { collection, prefix }: MarkersOf): IndexedMarker | null {
     const known = decoded.get(item);
@@ -112,6 +117,11 @@ export function createLoaders(options: LoadersOptions): Loaders {
         call.meter.cacheHits++;
         const markers = head.slice(0, request.limit);
         const complete = !missing && head.length <= request.limit;
+        const last = markers.at(-1);
+        hit(
+          { ...request.range, to: complete ? request.range.to : (last?.sortKey ?? request.range.to) },
+          markers.length,
+        );
         return { markers, upTo: markers.at(-1)?.sortKey, complete, calls: 0 };
       }
       const of = { collection, prefix };
@@ -122,6 +132,8 @@ export function createLoaders(options: LoadersOptions): Loaders {
       const read = items.map((item) => decode(item, index, of)).filter((marker) => marker !== null);
       const last = items.at(-1);
       const upTo = last && sortKeyOf(index, last);
+      if (missing.from !== request.range.from) hit({ ...request.range, to: missing.from }, head.length);
+      if (complete && missing.to !== request.range.to) hit({ ...request.range, from: missing.until }, tail.length);
       const until = complete ? missing.until : upTo && `${upTo}\0`;
       if (until !== undefined) markerCache.put(of, { ...missing, until }, read, token);
       const all = [...head, ...read, ...(complete ? tail : [])];

@@ -1,3 +1,5 @@
+import type { Read } from './read-log.js';
+
 /** What DynamoDB reported for one request of a client, summed over its commands. Filled by `send`. */
 export interface Meter {
   /** Query and Scan calls, each page one. */
@@ -39,6 +41,8 @@ export interface Call {
    * nothing, but DynamoDB Local writes a fifth slower where it has to.
    */
   readonly unpriced?: boolean | undefined;
+  /** Takes each range that was read, as its call ends, or that a cache answered; left out where nobody will look. */
+  readonly reads?: Read[] | undefined;
 }
 
 /** A call that nobody meters or stops: start-up and background work. */

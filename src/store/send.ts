@@ -36,6 +36,7 @@ import {
 import type { Database } from './database.js';
 import { mapFailure, unavailable } from './failures.js';
 import type { Call, Meter } from './meter.js';
+import { type Read, readOf } from './read-log.js';
 import { type WireMap, queryCommand } from './query-items.js';
 
 /** The operations on items, with what each takes and gives. A request is such an input: a plain value. */
@@ -65,6 +66,13 @@ interface Dispatch<K extends Operation> {
   readonly asked: (input: Operations[K]['input']) => { readonly getItems?: number; readonly writes?: number };
   readonly returned: (output: Operations[K]['output']) => number;
   readonly reads: boolean;
+  /** What range a call of it read, for those who want to see. */
+  readonly range?: (
+    database: Database,
+    input: Operations[K]['input'],
+    output: Operations[K]['output'],
+    readUnits: number,
+  ) => Read;
 }
 
 const items = (lists: Readonly<Record<string, readonly unknown[]>> | undefined) =>
@@ -90,6 +98,7 @@ const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
     asked: () => ({}),
     returned: (output) => output.Count ?? 0,
     reads: true,
+    range: readOf,
   },
   scan: {
     run: ({ client }, input, options) => client.send(new ScanCommand(input), options),
@@ -142,6 +151,9 @@ interface Answer {
   readonly ScannedCount?: number | undefined;
 }
 
+const unitsOf = ({ ConsumedCapacity }: Answer) =>
+  [ConsumedCapacity ?? []].flat().reduce((sum, consumed) => sum + (consumed.CapacityUnits ?? 0), 0);
+
 function count<K extends Operation>(
   meter: Meter,
   operation: K,
@@ -149,9 +161,9 @@ function count<K extends Operation>(
   output: Operations[K]['output'],
 ): void {
   const { asked, returned, reads } = DISPATCH[operation] as Dispatch<K>;
-  const { ConsumedCapacity, ScannedCount }: Answer = output;
+  const { ScannedCount }: Answer = output;
   const { getItems = 0, writes = 0 } = asked(input);
-  const units = [ConsumedCapacity ?? []].flat().reduce((sum, consumed) => sum + (consumed.CapacityUnits ?? 0), 0);
+  const units = unitsOf(output);
   meter.getItems += getItems;
   meter.writes += writes;
   if (reads) meter.readUnits += units;
@@ -186,22 +198,23 @@ function giveUp(afterMs: number, outer: AbortSignal | undefined) {
 
 /**
  * Sends one command: the only place where DynamoDB is asked for items. Adds ReturnConsumedCapacity, unless the call is
- * unpriced, and counts the answer in the call's meter. Throws THROTTLED or UNAVAILABLE when the SDK's retries did not help in time, the reason of the
+ * unpriced, counts the answer in the call's meter, and a Query among its reads. Throws THROTTLED or UNAVAILABLE when the SDK's retries did not help in time, the reason of the
  * call's signal when it is aborted, and the SDK's error where it says something of the request itself.
  */
 export async function send<K extends Operation>(
   database: Database,
   operation: K,
   input: Operations[K]['input'],
-  { meter, signal: outer, unpriced = false }: Call,
+  { meter, reads, signal: outer, unpriced = false }: Call,
 ): Promise<Operations[K]['output']> {
   outer?.throwIfAborted();
-  const { run } = DISPATCH[operation] as Dispatch<K>;
+  const { run, range } = DISPATCH[operation] as Dispatch<K>;
   const { signal, givenUp, settle } = giveUp(database.giveUpAfterMs, outer);
   try {
     const asked: Operations[K]['input'] = unpriced ? input : { ...input, ReturnConsumedCapacity: 'TOTAL' };
     const output = await Promise.race([run(database, asked, { abortSignal: signal }), givenUp]);
     count(meter, operation, input, output);
+    if (reads && range) reads.push(range(database, input, output, unitsOf(output)));
     return output;
   } catch (error) {
     throw signal.aborted ? signal.reason : mapFailure(error);

@@ -1,0 +1,267 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import { cellBounds, encode, toZ } from '../../src/geo/geohash.js';
+import { compiling, interpreting } from '../../src/graphql/executor.js';
+import { createMarkerCache } from '../../src/loaders/marker-cache.js';
+import { createCollection } from '../../src/store/collections.js';
+import { createMarkers } from '../../src/store/markers.js';
+import { newCall } from '../../src/store/meter.js';
+import { recordCalls } from '../support/record-calls.js';
+import { testDatabase } from '../support/test-database.js';
+import { type LiveServer, fillCells, startServer } from './live-server.js';
+
+interface Bounds {
+  readonly west: number;
+  readonly south: number;
+  readonly east: number;
+  readonly north: number;
+}
+
+interface Read {
+  readonly index: string;
+  readonly pk: string;
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly items: number;
+  readonly readUnits: number;
+  readonly cached: boolean;
+  readonly bounds: Bounds | null;
+  readonly geohashes: { readonly first: string; readonly last: string } | null;
+}
+
+interface Cost {
+  readonly queries: number;
+  readonly getItems: number;
+  readonly readUnits: number;
+  readonly itemsScanned: number;
+  readonly cacheHits: number;
+}
+
+const COUNT = 600;
+/** Spread over a few degrees without chance: the same places in every run. */
+const place = (index: number) => ({ lng: 5 + ((index * 7.31) % 10), lat: 45 + ((index * 3.77) % 6) });
+const NOW = '2026-11-21T10:00:00.000Z';
+
+const EXPLAIN = { 'x-cellport-cost': '1', 'x-cellport-explain': '1' };
+const VIEWPORT = 'viewport(bounds: {west: 6, south: 46, east: 9, north: 48}, zoom: 8)';
+const MAP = `{${VIEWPORT} {markers(collection: "parks") {nodes {key position {lng lat}}} cells(collection: "parks") {count}}}`;
+
+/** Whether a geohash of length 10 is among the cells of a read. */
+function holds({ geohashes }: Read, geohash: string): boolean {
+  if (!geohashes) return false;
+  const z = toZ(geohash.slice(0, geohashes.first.length));
+  return toZ(geohashes.first) <= z && z <= toZ(geohashes.last);
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0);
+
+describe.each(['readable', 'compact'] as const)('with %s keys', async (style) => {
+  const db = await testDatabase(style);
+  const sent = recordCalls(db);
+  const servers: LiveServer[] = [];
+  let ahead = 0;
+
+  /** A server whose caches know nothing yet. */
+  async function freshServer() {
+    const now = () => performance.now() + ahead;
+    const markerCache = createMarkerCache({ keys: db.keys, maxBytes: 8e6, trusted: () => true, now });
+    const server = await startServer(db, { markerCache, executor: interpreting });
+    servers.push(server);
+    // The cache keeps nothing that may have been written before it could hear of it.
+    ahead += 20_000;
+    return server;
+  }
+
+  async function explained(server: LiveServer, query: string) {
+    sent.reset();
+    const { data, errors, extensions } = await server.ask(query, {}, EXPLAIN);
+    expect(errors).toEqual([]);
+    const { cost, reads, readsLeftOut } = extensions as { cost: Cost; reads: Read[]; readsLeftOut: number };
+    return { data, cost, reads, readsLeftOut };
+  }
+
+  beforeAll(async () => {
+    const input = { key: 'parks', name: 'Parks', code: 'Pa', prefixLength: 1, writeShards: 2 };
+    const collection = await createCollection(db, input, NOW, newCall());
+    const markers = Array.from({ length: COUNT }, (_, index) => ({
+      key: `p${index}`,
+      position: place(index),
+      place: ['Berlin', `${index % 3}`],
+      properties: {},
+    }));
+    for (const some of [markers.slice(0, 500), markers.slice(500)])
+      await createMarkers(db, collection, some, NOW, newCall());
+    await fillCells(db, collection, markers);
+  });
+  afterAll(() => Promise.all(servers.map((server) => server.close())));
+
+  test('each Query call is told with its range, items and units, and together they are the cost', async () => {
+    const server = await freshServer();
+    // Its collection is read by key, which no range tells of; a server remembers it.
+    const { cost: before } = await explained(server, '{collection(key: "parks") {key}}');
+    expect(before).toMatchObject({ queries: 0, getItems: 1 });
+    const { cost, reads, readsLeftOut } = await explained(server, MAP);
+    const queries = sent.commands.filter(({ name }) => name === 'Query');
+    expect(queries.length).toBeGreaterThan(2);
+    const asked = queries.map(({ input }) => {
+      const values = input['ExpressionAttributeValues'] as Record<string, string>;
+      return { index: input['IndexName'] ?? 'cells', pk: values[':pk'], from: values[':from'], to: values[':to'] };
+    });
+    expect(reads).toHaveLength(queries.length);
+    for (const one of asked) expect(reads).toContainEqual(expect.objectContaining({ ...one, cached: false }));
+    expect(new Set(reads.map(({ index }) => index))).toEqual(new Set(['geoA', 'cells']));
+    expect(cost).toMatchObject({
+      getItems: 0,
+      queries: reads.length,
+      readUnits: sum(reads.map(({ readUnits }) => readUnits)),
+      itemsScanned: sum(reads.map(({ items }) => items)),
+    });
+    expect(readsLeftOut).toBe(0);
+  });
+
+  test('every marker lies in the cells of a range, and these in its rectangle', async () => {
+    const { data, reads } = await explained(await freshServer(), MAP);
+    const nodes = data.viewport.markers.nodes as { position: { lng: number; lat: number } }[];
+    expect(nodes.length).toBeGreaterThan(20);
+    const ofMarkers = reads.filter(({ index }) => index === 'geoA');
+    for (const { position } of nodes) {
+      const geohash = encode(position, 10);
+      // One for each write shard.
+      expect(ofMarkers.filter((read) => holds(read, geohash))).toHaveLength(2);
+    }
+    for (const { bounds, geohashes } of reads) {
+      for (const geohash of [geohashes?.first, geohashes?.last]) {
+        const cell = cellBounds(geohash ?? '');
+        expect(bounds).toMatchObject({ west: expect.any(Number), north: expect.any(Number) });
+        expect(bounds && bounds.west <= cell.west && cell.east <= bounds.east).toBe(true);
+        expect(bounds && bounds.south <= cell.south && cell.north <= bounds.north).toBe(true);
+      }
+    }
+    // Not every marker of the collection: a range that claims the world would hold all of them.
+    const all = Array.from({ length: COUNT }, (_, index) => encode(place(index), 10));
+    expect(all.some((geohash) => !ofMarkers.some((read) => holds(read, geohash)))).toBe(true);
+  });
+
+  test('what a cache answers is told with the same cells, joined where they touch', async () => {
+    const server = await freshServer();
+    const first = await explained(server, MAP);
+    const second = await explained(server, MAP);
+    expect(second.cost).toMatchObject({ queries: 0, readUnits: 0 });
+    expect(second.reads.every(({ cached, readUnits }) => cached && readUnits === 0)).toBe(true);
+    expect(second.reads.length).toBeLessThanOrEqual(first.reads.length);
+    expect(second.cost.cacheHits).toBeGreaterThan(second.reads.length);
+    const told = (reads: readonly Read[], index: string) =>
+      Array.from({ length: COUNT }, (_, number) => encode(place(number), 10)).filter((geohash) =>
+        reads.some((read) => read.index === index && holds(read, geohash)),
+      );
+    for (const index of ['geoA', 'cells']) {
+      expect(told(second.reads, index)).toEqual(told(first.reads, index));
+      const items = (reads: readonly Read[]) => sum(reads.filter((read) => read.index === index).map((r) => r.items));
+      expect(items(second.reads)).toBe(items(first.reads));
+    }
+  });
+
+  test('a map that was panned tells what it still knew and what it had to read', async () => {
+    const server = await freshServer();
+    await explained(server, MAP);
+    const { cost, reads } = await explained(
+      server,
+      MAP.replace('west: 6', 'west: 5.8').replace('east: 9', 'east: 8.8'),
+    );
+    const read = reads.filter(({ cached }) => !cached);
+    expect(read.length).toBe(cost.queries);
+    expect(sum(read.map(({ readUnits }) => readUnits))).toBe(cost.readUnits);
+    expect(reads.length).toBeGreaterThan(read.length);
+  });
+
+  test('what is not on the globe has no cells, and other tables and indexes their names', async () => {
+    const { reads } = await explained(
+      await freshServer(),
+      '{collections {nodes {key}} collection(key: "parks") {markersIn(place: ["Berlin"], first: 3) {nodes {key readings(last: 1) {at}}} places {name}}}',
+    );
+    expect(new Set(reads.map(({ index }) => index))).toEqual(new Set(['entities', 'place', 'derived']));
+    for (const { bounds, geohashes, cached } of reads) {
+      expect({ bounds, geohashes, cached }).toEqual({ bounds: null, geohashes: null, cached: false });
+    }
+  });
+
+  test('a page ends where the next one begins', async () => {
+    const { reads } = await explained(
+      await freshServer(),
+      '{collection(key: "parks") {markersIn(place: ["Berlin"], first: 3) {pageInfo {endCursor}}}}',
+    );
+    const [read] = reads;
+    expect(reads).toHaveLength(1);
+    expect(read?.from).toBeNull();
+    expect(read?.to).toMatch(/::p\d+$/);
+  });
+});
+
+describe('asking for reads', async () => {
+  const db = await testDatabase();
+  let compiled: LiveServer;
+  let interpreted: LiveServer;
+  const sent = recordCalls(db);
+
+  beforeAll(async () => {
+    interpreted = await startServer(db, { executor: interpreting, limits: { maxNodes: 5_000 } });
+    compiled = await startServer(db, { executor: (schema) => compiling(schema, { runsBefore: 0 }) });
+    const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
+    const markers = Array.from({ length: COUNT }, (_, index) => ({ key: `p${index}`, position: place(index) }));
+    for (const some of [markers.slice(0, 500), markers.slice(500)])
+      await createMarkers(db, collection, some, NOW, newCall());
+    await fillCells(db, collection, markers);
+  });
+  afterAll(() => Promise.all([interpreted.close(), compiled.close()]));
+  beforeEach(() => sent.reset());
+
+  const get = async (server: LiveServer, headers: Record<string, string>) => {
+    const response = await fetch(`${server.url}/graphql?query=${encodeURIComponent(MAP)}`, {
+      headers: { 'apollo-require-preflight': '1', ...headers },
+    });
+    return (await response.json()) as { extensions?: { cost?: Cost; reads?: Read[] } };
+  };
+
+  test('works by GET and by POST, compiled or not, with or without the cost', async () => {
+    await interpreted.ask(MAP, {}, EXPLAIN);
+    await compiled.ask(MAP, {}, EXPLAIN);
+    // Each of them knows the cells by now, and reads the markers anew.
+    const answers = [
+      await interpreted.ask(MAP, {}, EXPLAIN),
+      await compiled.ask(MAP, {}, EXPLAIN),
+      await get(interpreted, EXPLAIN),
+      await get(compiled, EXPLAIN),
+    ].map(({ extensions }) => extensions as { cost: Cost; reads: Read[] });
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    expect(answers[0]?.reads.some(({ cached }) => cached)).toBe(true);
+    expect(answers[0]?.reads.filter(({ cached }) => !cached)).toHaveLength(answers[0]?.cost.queries ?? -1);
+    const alone = await get(compiled, { 'x-cellport-explain': '1' });
+    expect(alone.extensions).toEqual({ reads: answers[0]?.reads, readsLeftOut: 0 });
+    expect((await get(compiled, { 'x-cellport-cost': '1' })).extensions).toEqual({ cost: answers[0]?.cost });
+  });
+
+  test('who does not ask is told nothing, and DynamoDB is not asked for units', async () => {
+    expect((await get(interpreted, {})).extensions).toBeUndefined();
+    expect((await get(interpreted, { 'x-cellport-explain': '0' })).extensions).toBeUndefined();
+    expect(sent.commands.length).toBeGreaterThan(0);
+    expect(sent.commands.filter(({ input }) => 'ReturnConsumedCapacity' in input)).toEqual([]);
+  });
+
+  test('at most 500 ranges are told, and how many more there were', async () => {
+    const ids = Array.from({ length: COUNT }, (_, index) => `marker::parks::p${index}`);
+    const query = 'query ($ids: [ID!]!) {nodes(ids: $ids) {... on Marker {readings(last: 1) {at}}}}';
+    const { extensions } = await interpreted.ask(query, { ids }, EXPLAIN);
+    const { cost, reads, readsLeftOut } = extensions as { cost: Cost; reads: Read[]; readsLeftOut: number };
+    expect(cost.queries).toBeGreaterThanOrEqual(COUNT);
+    expect([reads.length, readsLeftOut]).toEqual([500, cost.queries - 500]);
+  });
+
+  test('a request that fails before anything is read tells that it read nothing', async () => {
+    const response = await interpreted.post('no JSON', EXPLAIN);
+    expect(((await response.json()) as { extensions: unknown }).extensions).toMatchObject({
+      cost: { queries: 0 },
+      reads: [],
+      readsLeftOut: 0,
+    });
+  });
+});
