@@ -53,13 +53,17 @@ export interface Cost {
   readonly cacheHits: number;
 }
 
-/** A range that was read, or taken from a cache, of `extensions.reads`. */
+/** A range that was read by one Query call, or answered from a cache, of `extensions.reads`. */
 export interface Read {
   readonly index: string;
   readonly pk: string;
-  readonly from: string;
-  readonly to: string;
-  readonly bounds: Bounds;
+  /** Sort keys, both included; null where the range is open. */
+  readonly from: string | null;
+  readonly to: string | null;
+  /** Around all cells of the range; null where it is not one of places on the globe. */
+  readonly bounds: Bounds | null;
+  /** Its cells are all geohashes from one to another of the same length. */
+  readonly geohashes: { readonly first: string; readonly last: string } | null;
   readonly items: number;
   readonly readUnits: number;
   readonly cached: boolean;

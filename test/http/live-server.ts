@@ -65,6 +65,8 @@ interface ServerOptions {
   readonly markerCache?: MarkerCache;
   readonly geoTable?: Services['geoTable'];
   readonly objects?: Services['objects'];
+  /** Of a page to serve at /graphiql/; an empty one where it is left out. */
+  readonly staticDir?: string;
 }
 
 /** The whole of http/ and graphql/ on a free port of this machine, over the tables of `db`. */
@@ -79,6 +81,7 @@ export async function startServer(
     markerCache = noMarkerCache(db),
     geoTable,
     objects,
+    staticDir: page,
   }: ServerOptions = {},
 ): Promise<LiveServer> {
   const logged: { level: string; fields: Json; message: string }[] = [];
@@ -99,15 +102,15 @@ export async function startServer(
     limits: all,
     now,
   };
-  const staticDir = mkdtempSync(join(tmpdir(), 'graphiql-'));
-  writeFileSync(join(staticDir, 'index.html'), '<!doctype html><title>GraphiQL</title>');
+  const empty = mkdtempSync(join(tmpdir(), 'graphiql-'));
+  writeFileSync(join(empty, 'index.html'), '<!doctype html><title>GraphiQL</title>');
   const compared = newComparison();
   const graphql = await createGraphqlServer(services, log, executor ?? comparing(compared));
   const http = buildHttp({
     graphql,
     limits: all,
     ready: () => checkReadiness((signal) => getCollections(db, ['any'], newCall(signal)), null),
-    staticDir,
+    staticDir: page ?? empty,
     log,
     endSubscriptions: () => live?.close(),
   });
@@ -128,7 +131,7 @@ export async function startServer(
     close: async () => {
       await http.close();
       await graphql.stop();
-      rmSync(staticDir, { recursive: true });
+      rmSync(empty, { recursive: true });
       expect(compared.differences).toEqual([]);
     },
   };

@@ -1,0 +1,229 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Feature, FeatureCollection, MultiPolygon } from 'geojson';
+import { type Browser, type Page, chromium } from 'playwright-core';
+import { build } from 'vite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import type { Answer } from '../../src/client/public.js';
+import { encode, toZ } from '../../src/geo/geohash.js';
+import { createCollection } from '../../src/store/collections.js';
+import { createMarkers } from '../../src/store/markers.js';
+import { newCall } from '../../src/store/meter.js';
+import { type LiveServer, fillCells, startServer } from '../http/live-server.js';
+import { testDatabase } from '../support/test-database.js';
+
+/** What the page has for us: see explain-page/main.ts. */
+interface Tested {
+  readonly map: {
+    panBy(offset: readonly [number, number], options: { readonly duration: number }): unknown;
+    getFeatureState(of: { readonly source: string; readonly id: number }): { readonly on?: boolean };
+    getStyle(): { readonly sources: object };
+    areTilesLoaded(): boolean;
+  };
+  readonly answers: readonly { readonly answer: Answer; readonly shown: number }[];
+  readonly explain: { setVisible(on: boolean): void };
+  drawn(): Promise<FeatureCollection>;
+}
+declare const tested: Tested;
+
+const CHROMIUM = '/usr/bin/chromium';
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+const SLOW = 60_000;
+const COUNT = 500;
+/** Spread over a few degrees without chance: the same places in every run. */
+const place = (index: number) => ({ lng: 5 + ((index * 7.31) % 10), lat: 45 + ((index * 3.77) % 6) });
+
+/** Whether a position is in a ring, by the ray to the east. */
+function isInRing(ring: readonly (readonly number[])[], lng: number, lat: number): boolean {
+  let inside = false;
+  let [x0 = 0, y0 = 0] = ring.at(-1) ?? [];
+  for (const [x = 0, y = 0] of ring) {
+    if (lat < y !== lat < y0 && lng < x + ((lat - y) * (x0 - x)) / (y0 - y)) inside = !inside;
+    [x0, y0] = [x, y];
+  }
+  return inside;
+}
+
+if (!existsSync(CHROMIUM)) console.warn(`NOT TESTED: Explain on a map, because there is no ${CHROMIUM}`);
+
+describe.skipIf(!existsSync(CHROMIUM))('Explain on a map in a browser', async () => {
+  const db = await testDatabase();
+  let staticDir = '';
+  let browser: Browser;
+  let server: LiveServer;
+
+  beforeAll(async () => {
+    staticDir = await mkdtemp(join(tmpdir(), 'cellport-explain-'));
+    await build({
+      root: join(import.meta.dirname, 'explain-page'),
+      base: '/graphiql/',
+      logLevel: 'error',
+      build: { outDir: staticDir, target: 'es2022', assetsInlineLimit: 0, chunkSizeWarningLimit: 2_000 },
+    });
+    server = await startServer(db, { staticDir });
+    const now = new Date().toISOString();
+    const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, now, newCall());
+    const markers = Array.from({ length: COUNT }, (_, index) => ({ key: `p${index}`, position: place(index) }));
+    await createMarkers(db, collection, markers, now, newCall());
+    await fillCells(db, collection, markers);
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  }, 300_000);
+  afterAll(async () => {
+    await browser.close();
+    await server.close();
+    await rm(staticDir, { recursive: true });
+  });
+
+  async function openPage(options: Parameters<Browser['newPage']>[0] = { viewport: { width: 1280, height: 800 } }) {
+    const page = await browser.newPage(options);
+    const faults: string[] = [];
+    page.on('pageerror', (error) => faults.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') faults.push(message.text());
+    });
+    await page.goto(`${server.url}/graphiql/`);
+    await page.locator('#explain tbody tr').first().waitFor({ timeout: SLOW });
+    return { page, faults };
+  }
+
+  const answersOf = (page: Page) => page.evaluate(() => tested.answers);
+  const figures = (page: Page) =>
+    page.locator('#explain dl > div').evaluateAll((all) =>
+      Object.fromEntries(
+        all.map((each) => [each.querySelector('dt')?.textContent, each.querySelector('dd')?.firstChild?.textContent]),
+      ),
+    ); // prettier-ignore
+  const bars = (page: Page) => page.locator('#explain .bars rect').count();
+  /** Moves the map, and waits until its next answer is told. */
+  async function pan(page: Page, x: number, y: number): Promise<void> {
+    const before = (await answersOf(page)).length;
+    await page.evaluate(([dx, dy]) => void tested.map.panBy([dx, dy], { duration: 0 }), [x, y] as const);
+    await page.waitForFunction((count) => tested.answers.length > count, before, { timeout: SLOW });
+  }
+
+  it('draws the ranges that the answer tells, cell by cell, and says what they cost', async () => {
+    const { page, faults } = await openPage();
+    const [told] = await answersOf(page);
+    const { reads = [], cost, ms = 0 } = told?.answer ?? {};
+    expect(reads.some(({ index }) => index === 'cells')).toBe(true);
+    expect(await figures(page)).toEqual({
+      'Query calls': String(cost?.queries),
+      'Read units': String(cost?.readUnits),
+      'Cache hits': String(cost?.cacheHits),
+      Time: Math.round(ms).toLocaleString('en'),
+    });
+    expect(await page.locator('#explain .is-read b').textContent()).toBe(String(cost?.itemsScanned));
+    expect(await page.locator('#explain .is-shown b').textContent()).toBe(String(told?.shown));
+
+    const rows = page.locator('#explain tbody tr');
+    expect(await rows.count()).toBe(reads.length);
+    for (const [at, read] of reads.entries()) {
+      const cells = await rows.nth(at).locator('.pk, .keys, td').allTextContents();
+      const keys = read.from === read.to ? read.from : `${read.from} … ${read.to}`;
+      const units = read.cached ? 'cache' : String(read.readUnits);
+      expect(cells).toEqual([`${read.index} ${read.pk}`, keys, String(read.items), units]);
+    }
+
+    const drawn = await page.evaluate(() => tested.drawn());
+    const ranges = drawn.features.filter(
+      ({ properties }) => properties?.['kind'] === 'range',
+    ) as Feature<MultiPolygon>[];
+    for (const cached of [false, true]) {
+      const polygons = ranges.filter(({ properties }) => properties?.['cached'] === cached);
+      const reported = reads.filter((read) => read.cached === cached && read.geohashes);
+      let inside = 0;
+      for (let index = 0; index < 2_000; index++) {
+        // Half of them near the middle of the map, the others anywhere.
+        const wide = index % 2 === 0 ? 6 : 180;
+        const lng = Math.max(-179.9, Math.min(179.9, 8 + wide * (((index * 0.61803) % 1) * 2 - 1)));
+        const lat = Math.max(-84, Math.min(84, 47 + (wide / 2) * (((index * 0.75488) % 1) * 2 - 1)));
+        const geohash = encode({ lng, lat }, 10);
+        const isTold = reported.some(({ geohashes }) => {
+          const z = toZ(geohash.slice(0, geohashes?.first.length));
+          return toZ(geohashes?.first ?? '') <= z && z <= toZ(geohashes?.last ?? '');
+        });
+        const isDrawn = polygons.some(({ geometry }) =>
+          geometry.coordinates.some(([outline = []]) => isInRing(outline, lng, lat)),
+        );
+        expect([lng, lat, isDrawn]).toEqual([lng, lat, isTold]);
+        inside += isTold ? 1 : 0;
+      }
+      if (reported.length > 0) expect(inside).toBeGreaterThan(20);
+    }
+    expect(faults).toEqual([]);
+    await page.close();
+  }, 300_000);
+
+  it('grows by a bar with each pan, and tells of the last one alone', async () => {
+    const { page } = await openPage();
+    expect(await bars(page)).toBe(1);
+    await pan(page, 700, 0);
+    expect(await bars(page)).toBe(2);
+    await pan(page, 0, 600);
+    expect(await bars(page)).toBe(3);
+    const last = (await answersOf(page)).at(-1)?.answer;
+    expect((await figures(page))['Query calls']).toBe(String(last?.cost?.queries));
+    expect(await page.locator('#explain tbody tr').count()).toBe(last?.reads.length);
+    // Back where everything is known, nothing is asked, and that is a view, too.
+    await page.evaluate(() => void tested.map.panBy([0, -600], { duration: 0 }));
+    await page.locator('#explain .none', { hasText: 'Nothing was asked' }).waitFor({ timeout: SLOW });
+    expect([await bars(page), (await figures(page))['Query calls']]).toEqual([4, '0']);
+    await page.close();
+  }, 300_000);
+
+  it('shows a range where its row is pointed at or has the focus, and a row where its range is pointed at', async () => {
+    const { page } = await openPage();
+    const lit = () =>
+      page.evaluate(async () => {
+        const data = await tested.drawn();
+        const ids = data.features.map(({ properties }) => properties?.['id'] as number | undefined);
+        const isOn = (id: number) => tested.map.getFeatureState({ source: 'explain-ranges', id }).on === true;
+        return [...new Set(ids)].filter((id) => id !== undefined && isOn(id));
+      });
+    const rows = page.locator('#explain tbody tr');
+    await rows.nth(0).hover();
+    expect(await lit()).toHaveLength(1);
+    await page.mouse.move(1270, 790);
+    await page.locator('#explain h2').hover();
+    expect(await lit()).toEqual([]);
+
+    await rows.nth(0).focus();
+    const first = await lit();
+    await page.keyboard.press('ArrowDown');
+    expect(await page.locator('#explain tbody tr:focus').getAttribute('data-at')).toBe('1');
+    expect(await lit()).toHaveLength(1);
+    expect(await lit()).not.toEqual(first);
+    expect(await page.locator('#explain tbody tr[tabindex="0"]').count()).toBe(1);
+
+    await page.waitForFunction(() => tested.map.areTilesLoaded());
+    await page.mouse.move(400, 400);
+    await page.mouse.move(402, 402);
+    await page.locator('#explain tr.on').first().waitFor({ timeout: SLOW });
+    expect(await lit()).toHaveLength(1);
+    await page.close();
+  }, 300_000);
+
+  it('leaves nothing on the map when it is put away, and fits on a phone', async () => {
+    const { page } = await openPage({ viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
+    const sideways = () => page.locator('#explain').evaluate((panel) => panel.scrollWidth - panel.clientWidth);
+    expect(await sideways()).toBe(0);
+    await page.evaluate(() => tested.explain.setVisible(false));
+    expect(await page.locator('#explain').isVisible()).toBe(false);
+    const left = () => page.evaluate(() => Object.keys(tested.map.getStyle().sources));
+    expect(await left()).toEqual([]);
+    await page.evaluate(() => tested.explain.setVisible(true));
+    expect(await left()).toContain('explain-ranges');
+    await page.close();
+  }, 300_000);
+});

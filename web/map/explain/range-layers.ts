@@ -1,0 +1,289 @@
+import type { Feature, FeatureCollection } from 'geojson';
+import type {
+  ExpressionSpecification,
+  GeoJSONSource,
+  LayerSpecification,
+  Map as MapLibre,
+  Subscription,
+  SymbolLayerSpecification,
+} from 'maplibre-gl';
+
+import { type Rect, cellsOf, outlineOf } from './cells.js';
+import type { Pan, Shape } from './pan.js';
+
+/** Colours as the page has them now. */
+export interface Colours {
+  readonly read: string;
+  readonly cached: string;
+  readonly asked: string;
+  readonly halo: string;
+}
+
+/** The ranges on the map. */
+export interface RangeLayers {
+  draw(shapes: readonly Shape[], regions: Pan['regions']): void;
+  /** Shows one range, or none, before all others. */
+  highlight(id: number | undefined): void;
+  repaint(): void;
+  remove(): void;
+}
+
+const RANGES = 'explain-ranges';
+const LABELS = 'explain-labels';
+const FILL = 'explain-fill';
+/** Names of countries, where the base map has them, and else the first names there are, stay above. */
+const NAMES = 'country-names';
+type Font = NonNullable<NonNullable<SymbolLayerSpecification['layout']>['text-font']>;
+
+/** A label needs a part of its range of so many px in view. */
+const ROOM = { width: 96, height: 30 };
+const MARGIN = 6;
+
+const NUMBER = Intl.NumberFormat('en', { maximumFractionDigits: 1 });
+const collection = (features: Feature[]): FeatureCollection => ({ type: 'FeatureCollection', features });
+const ring = ({ west, south, east, north }: Rect) => [
+  [west, south],
+  [east, south],
+  [east, north],
+  [west, north],
+  [west, south],
+];
+
+/** A range as its outline, and the cells within as lines. */
+function featuresOf({ id, geohashes, cached }: Shape): Feature[] {
+  const cells = cellsOf(geohashes);
+  const properties = { id, cached };
+  return [
+    {
+      type: 'Feature',
+      geometry: { type: 'MultiPolygon', coordinates: outlineOf(cells).map((outline) => [outline]) },
+      properties: { ...properties, kind: 'range' },
+    },
+    {
+      type: 'Feature',
+      geometry: { type: 'MultiLineString', coordinates: cells.map(ring) },
+      properties: { ...properties, kind: 'cells' },
+    },
+  ];
+}
+
+const areaOf = ({ geohashes }: Shape) =>
+  cellsOf(geohashes).reduce((sum, { west, south, east, north }) => sum + (east - west) * (north - south), 0);
+
+function layers({ read, cached, asked, halo }: Colours, font: Font | undefined): LayerSpecification[] {
+  const isCached: ExpressionSpecification = ['get', 'cached'];
+  const colour: ExpressionSpecification = ['case', isCached, cached, read];
+  const isOn: ExpressionSpecification = ['boolean', ['feature-state', 'on'], false];
+  const of = (kind: string, and?: ExpressionSpecification): ExpressionSpecification => [
+    'all',
+    ['==', ['get', 'kind'], kind],
+    ...(and ? [and] : []),
+  ];
+  const outline = (width: number): ExpressionSpecification => ['case', isOn, width + 2, width];
+  return [
+    {
+      id: FILL,
+      source: RANGES,
+      type: 'fill',
+      filter: of('range'),
+      paint: {
+        'fill-color': colour,
+        'fill-opacity': ['case', isOn, 0.3, isCached, 0.055, 0.11],
+        'fill-antialias': false,
+      },
+    },
+    {
+      id: 'explain-cells',
+      source: RANGES,
+      type: 'line',
+      filter: of('cells'),
+      paint: { 'line-color': colour, 'line-width': 0.6, 'line-opacity': ['case', isOn, 0.7, 0.32] },
+    },
+    {
+      id: 'explain-asked',
+      source: RANGES,
+      type: 'line',
+      filter: of('asked'),
+      paint: { 'line-color': asked, 'line-width': 1, 'line-opacity': 0.55, 'line-dasharray': [2, 3] },
+    },
+    {
+      id: 'explain-cached',
+      source: RANGES,
+      type: 'line',
+      filter: of('range', isCached),
+      layout: { 'line-join': 'miter' },
+      paint: { 'line-color': cached, 'line-width': outline(1.6), 'line-dasharray': [3.5, 2] },
+    },
+    {
+      id: 'explain-read',
+      source: RANGES,
+      type: 'line',
+      filter: of('range', ['!', isCached]),
+      layout: { 'line-join': 'miter' },
+      paint: { 'line-color': read, 'line-width': outline(1.9) },
+    },
+    ...(font === undefined
+      ? []
+      : [
+          {
+            id: LABELS,
+            source: LABELS,
+            type: 'symbol' as const,
+            layout: {
+              'text-field': ['get', 'text'],
+              'text-font': font,
+              'text-size': 11,
+              'text-anchor': ['get', 'anchor'],
+              'text-offset': ['get', 'offset'],
+              'text-padding': 1,
+              'symbol-sort-key': ['get', 'order'],
+            },
+            paint: { 'text-color': colour, 'text-halo-color': halo, 'text-halo-width': 1.6 },
+          } satisfies LayerSpecification,
+        ]),
+  ];
+}
+
+interface Box {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+const overlap = (a: Box, b: Box) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+
+/** What of the map lies under the page's panels, in px of the map. */
+function coveredBoxes(map: MapLibre): Box[] {
+  const { left: x, top: y } = map.getContainer().getBoundingClientRect();
+  return [...document.querySelectorAll('.panel, #tools')].map((panel) => {
+    const { left, top, right, bottom } = panel.getBoundingClientRect();
+    return { left: left - x, top: top - y, right: right - x, bottom: bottom - y };
+  });
+}
+
+interface LabelPlace {
+  readonly at: [lng: number, lat: number];
+  readonly anchor: string;
+}
+
+/** Where a range's label goes: into a corner, that no panel covers, of the largest part of the range that is in view. */
+function labelPlace(map: MapLibre, { geohashes }: Shape, covered: readonly Box[]): LabelPlace | undefined {
+  const { clientWidth, clientHeight } = map.getContainer();
+  let best: { readonly area: number; readonly place: LabelPlace } | undefined;
+  const world = Math.round(map.getCenter().lng / 360) * 360;
+  for (const cell of cellsOf(geohashes)) {
+    for (const turn of [world - 360, world, world + 360]) {
+      const corner = map.project([cell.west + turn, Math.min(cell.north, 85)]);
+      const opposite = map.project([cell.east + turn, Math.max(cell.south, -85)]);
+      const [left, top] = [Math.max(corner.x, MARGIN), Math.max(corner.y, MARGIN)];
+      const [right, bottom] = [Math.min(opposite.x, clientWidth - MARGIN), Math.min(opposite.y, clientHeight - MARGIN)];
+      const area = (right - left) * (bottom - top);
+      if (right - left < ROOM.width || bottom - top < ROOM.height || area <= (best?.area ?? 0)) continue;
+      for (const isTop of [true, false]) {
+        for (const isLeft of [true, false]) {
+          const [x, y] = [isLeft ? left : right, isTop ? top : bottom];
+          const box = {
+            left: isLeft ? x : x - ROOM.width,
+            right: isLeft ? x + ROOM.width : x,
+            top: isTop ? y : y - ROOM.height,
+            bottom: isTop ? y + ROOM.height : y,
+          };
+          if (area <= (best?.area ?? 0) || covered.some((panel) => overlap(panel, box))) continue;
+          const { lng, lat } = map.unproject([x, y]);
+          const anchor = `${isTop ? 'top' : 'bottom'}-${isLeft ? 'left' : 'right'}`;
+          best = { area, place: { at: [lng, lat], anchor } };
+        }
+      }
+    }
+  }
+  return best?.place;
+}
+
+/** Draws ranges onto a map whose style is loaded; `colours` are asked for whenever something is painted. */
+export function createRangeLayers(
+  map: MapLibre,
+  colours: () => Colours,
+  onPoint: (id: number | undefined) => void,
+): RangeLayers {
+  let drawn: readonly Shape[] = [];
+  let lit: number | undefined;
+  let following: readonly Subscription[] = [];
+
+  const source = (id: string) => map.getSource<GeoJSONSource>(id);
+  const ids = () => layers(colours(), []).map(({ id }) => id);
+
+  function ensure(): void {
+    if (source(RANGES)) return;
+    map.addSource(RANGES, { type: 'geojson', data: collection([]), promoteId: 'id', tolerance: 0 });
+    map.addSource(LABELS, { type: 'geojson', data: collection([]) });
+    const symbols = map.getStyle().layers.filter((layer) => layer.type === 'symbol');
+    const font = symbols.find((layer) => layer.layout?.['text-font'] !== undefined)?.layout?.['text-font'];
+    for (const layer of layers(colours(), font)) map.addLayer(layer);
+    following = [map.on('mousemove', FILL, point), map.on('mouseleave', FILL, leave), map.on('moveend', drawLabels)];
+  }
+
+  /** Below names and above everything else that lies flat, also what was added since. */
+  function lift(): void {
+    const { layers: all } = map.getStyle();
+    const names = all.find(({ id }) => id === NAMES) ?? all.find(({ id, type }) => type === 'symbol' && id !== LABELS);
+    for (const id of ids()) if (map.getLayer(id)) map.moveLayer(id, id === LABELS ? undefined : names?.id);
+  }
+
+  function drawLabels(): void {
+    const covered = coveredBoxes(map);
+    const features = drawn.flatMap((shape): Feature[] => {
+      const place = labelPlace(map, shape, covered);
+      if (!place) return [];
+      const { items, readUnits, cached } = shape;
+      const text = `${NUMBER.format(items)} ${items === 1 ? 'item' : 'items'}${cached ? '' : ` · ${NUMBER.format(readUnits)} RU`}`;
+      const { at, anchor } = place;
+      const offset = [anchor.endsWith('left') ? 0.5 : -0.5, anchor.startsWith('top') ? 0.45 : -0.45];
+      const properties = { text, cached, anchor, offset, order: -items };
+      return [{ type: 'Feature', geometry: { type: 'Point', coordinates: at }, properties }];
+    });
+    void source(LABELS)?.setData(collection(features));
+  }
+
+  const point = ({ features = [] }: { readonly features?: readonly Pick<Feature, 'properties'>[] }) =>
+    onPoint(features[0]?.properties?.['id'] as number | undefined);
+  const leave = () => onPoint(undefined);
+
+  const api: RangeLayers = {
+    draw(shapes, regions) {
+      ensure();
+      lift();
+      api.highlight(undefined);
+      drawn = shapes;
+      // Small ranges above large ones, so that all of them can be pointed at.
+      const ordered = shapes.toSorted((a, b) => areaOf(b) - areaOf(a));
+      const asked = regions.map((region) => ({
+        type: 'Feature' as const,
+        geometry: { type: 'LineString' as const, coordinates: ring(region) },
+        properties: { kind: 'asked' },
+      }));
+      void source(RANGES)?.setData(collection([...ordered.flatMap(featuresOf), ...asked]));
+      drawLabels();
+    },
+    highlight(id) {
+      if (id === lit || !source(RANGES)) return;
+      if (lit !== undefined) map.setFeatureState({ source: RANGES, id: lit }, { on: false });
+      lit = id;
+      if (id !== undefined) map.setFeatureState({ source: RANGES, id }, { on: true });
+    },
+    repaint() {
+      for (const { id, paint = {} } of layers(colours(), [])) {
+        if (!map.getLayer(id)) continue;
+        for (const [name, value] of Object.entries(paint)) map.setPaintProperty(id, name as never, value as never);
+      }
+    },
+    remove() {
+      if (!source(RANGES)) return;
+      for (const each of following) each.unsubscribe();
+      for (const id of ids()) if (map.getLayer(id)) map.removeLayer(id);
+      for (const id of [RANGES, LABELS]) map.removeSource(id);
+      lit = undefined;
+    },
+  };
+  return api;
+}
