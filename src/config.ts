@@ -23,6 +23,8 @@ export interface Config {
   readonly limits: LimitsConfig;
   /** Whether queries that come again and again are compiled. */
   readonly graphqlJit: boolean;
+  /** Whether clients may ask for the schema. */
+  readonly introspection: boolean;
   readonly logLevel: LogLevel;
   /** Variables that begin like ours and are none: most likely typing errors, worth a warning. */
   readonly unknown: readonly string[];
@@ -119,6 +121,7 @@ const variables = z.object({
   CELLPORT_MAX_SUBSCRIPTIONS_PER_CONNECTION: wholeNumber(1, 100_000, 100),
   CELLPORT_DEADLINE_MS: wholeNumber(100, 600_000, 10_000),
   CELLPORT_GRAPHQL_JIT: z.enum(['on', 'off'], 'must be on or off').default('on'),
+  CELLPORT_INTROSPECTION: z.enum(['on', 'off'], 'must be on or off').default('on'),
   CELLPORT_CONSUMER: z.enum(['on', 'off'], 'must be on or off').default('on'),
   CELLPORT_REDIS_URL: redisUrl,
   CELLPORT_LOG: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('warn'),
@@ -228,6 +231,7 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
       subscriptionsPerConnection: values.CELLPORT_MAX_SUBSCRIPTIONS_PER_CONNECTION,
     },
     graphqlJit: values.CELLPORT_GRAPHQL_JIT === 'on',
+    introspection: values.CELLPORT_INTROSPECTION === 'on',
     logLevel: values.CELLPORT_LOG,
     unknown: Object.keys(env).filter((name) => name.startsWith('CELLPORT_') && !Object.hasOwn(variables.shape, name)),
   };

@@ -175,6 +175,7 @@ async function buildServer(
       live: live.hub,
       geoTable,
       limits: config.limits,
+      introspection: config.introspection,
       now: () => new Date(),
     },
     log,

@@ -39,6 +39,8 @@ export interface Services {
   /** A table of the Geo Library that is served beside the collections. */
   readonly geoTable?: GeoTable | undefined;
   readonly limits: Limits;
+  /** Whether clients may ask for the schema; they may where it is left out. */
+  readonly introspection?: boolean | undefined;
   readonly now: () => Date;
 }
 

@@ -13,6 +13,7 @@ import { spliced, stringify } from '../map/json-text.js';
 import { checkAnswerSize } from './answer-size.js';
 import { type RequestContext, type Services, createContext } from './context.js';
 import { errorFormatter, formatted } from './error-format.js';
+import { schemaRules } from './introspection.js';
 import { type Executor, compiling } from './executor.js';
 import { asksForCost, asksForReads, withExtensions } from './extensions.js';
 import type { Limits } from './limits.js';
@@ -118,7 +119,7 @@ export async function createGraphqlServer(
   log: Log,
   executor: (schema: GraphQLSchema) => Executor = compiling,
 ): Promise<GraphqlServer> {
-  const { limits } = services;
+  const { limits, introspection = true } = services;
   const schema = buildSchema();
   const checkLimits = documentChecker(limits);
   const extended = (body: string, { headers }: GraphqlRequest, call: Work) =>
@@ -126,8 +127,11 @@ export async function createGraphqlServer(
   const say = (write: Log['info']) => (message?: unknown) => write({}, String(message));
   const apollo = new ApolloServer<RequestContext>({
     gateway: executedBy(schema, executor(schema)),
-    // Said here rather than left to NODE_ENV: GraphiQL needs introspection wherever the server runs.
+    // Said here rather than left to NODE_ENV: GraphiQL needs introspection wherever the server runs. Where it is off, a
+    // rule of graphql-js refuses it, the same as for subscriptions.
     introspection: true,
+    validationRules: [...schemaRules(introspection)],
+    hideSchemaDetailsFromClientErrors: !introspection,
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,
     persistedQueries: false,

@@ -7,6 +7,7 @@ import {
   execute,
   getOperationAST,
   parse,
+  specifiedRules,
   validate,
 } from 'graphql';
 
@@ -15,6 +16,7 @@ import type { Log } from '../log.js';
 import { checkAnswerSize } from './answer-size.js';
 import { type Services, createContext } from './context.js';
 import { errorFormatter, formatted } from './error-format.js';
+import { schemaRules, withoutSuggestions } from './introspection.js';
 import type { Limits } from './limits.js';
 import { startWork } from './work.js';
 
@@ -78,7 +80,7 @@ function parsed(query: string, { maxTokens }: Limits): DocumentNode {
 /** Checks a request as it is checked over HTTP. Throws what is wrong with it. */
 function prepare(
   { query, operationName = null, variables }: SubscriptionRequest,
-  { services: { limits }, schema, checkLimits }: SubscribeOptions,
+  { services: { limits, introspection = true }, schema, checkLimits }: SubscribeOptions,
 ): Prepared {
   if (typeof query !== 'string') throw badInput('query', query, 'the text of a GraphQL document');
   if (operationName !== null && typeof operationName !== 'string') {
@@ -90,8 +92,9 @@ function prepare(
   }
   checkLimits(query);
   const document = parsed(query, limits);
-  const errors = validate(schema, document);
-  if (errors.length > 0) throw new Invalid(errors.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED')));
+  const errors = validate(schema, document, [...specifiedRules, ...schemaRules(introspection)]);
+  const told = introspection ? errors : errors.map(withoutSuggestions);
+  if (told.length > 0) throw new Invalid(told.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED')));
   const operation = getOperationAST(document, operationName);
   if (operation?.operation !== 'subscription') {
     throw badInput(

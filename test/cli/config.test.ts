@@ -14,6 +14,7 @@ describe('the configuration', () => {
       objects: { kind: 'folder', folder: resolve('.cellport/objects') },
       http: { host: '127.0.0.1', port: 4000 },
       cacheBytes: 64 * 1024 * 1024,
+      introspection: true,
       limits: { maxFirst: 5000, maxAliases: 200, deadlineMs: 10_000, rangesPerPage: 64 },
     });
   });

@@ -62,6 +62,25 @@ describe('the schema', () => {
     expect(definitions.flatMap(undescribed)).toEqual([]);
   });
 
+  test('says of every number what it counts or measures', () => {
+    const units =
+      /\b(characters|degrees|metres|px|days|markers|collections|zones|features|readings|instants|partitions|positions|version|raised by 1|zoom|from 0)\b/i;
+    const numbers = definitions.flatMap((definition) => {
+      if (!('fields' in definition)) return [];
+      return (definition.fields ?? []).flatMap((field) => {
+        const name = `${definition.name.value}.${field.name.value}`;
+        const args = ('arguments' in field ? (field.arguments ?? []) : []).map(
+          (argument) => [`${name}(${argument.name.value})`, argument] as const,
+        );
+        return [[name, field] as const, ...args].filter(([, { type }]) => /\b(Int|Float)\b/.test(print(type)));
+      });
+    });
+    expect(numbers.length).toBeGreaterThan(40);
+    expect(
+      numbers.filter(([, { description }]) => !units.test(description?.value ?? '')).map(([name]) => name),
+    ).toEqual([]);
+  });
+
   test('is built with its resolvers and without directives of its own', () => {
     const schema = buildSchema();
     expect(schema.getDirectives().every(isSpecifiedDirective)).toBe(true);

@@ -65,6 +65,7 @@ interface ServerOptions {
   readonly markerCache?: MarkerCache;
   readonly geoTable?: Services['geoTable'];
   readonly objects?: Services['objects'];
+  readonly introspection?: boolean;
   /** Of a page to serve at /graphiql/; an empty one where it is left out. */
   readonly staticDir?: string;
 }
@@ -81,6 +82,7 @@ export async function startServer(
     markerCache = noMarkerCache(db),
     geoTable,
     objects,
+    introspection,
     staticDir: page,
   }: ServerOptions = {},
 ): Promise<LiveServer> {
@@ -100,6 +102,7 @@ export async function startServer(
     live,
     geoTable,
     limits: all,
+    introspection,
     now,
   };
   const empty = mkdtempSync(join(tmpdir(), 'graphiql-'));

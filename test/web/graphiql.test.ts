@@ -20,6 +20,7 @@ import { createCollection } from '../../src/store/collections.js';
 import { createMarker } from '../../src/store/markers.js';
 import { newCall } from '../../src/store/meter.js';
 import { noMarkerCache } from '../support/no-marker-cache.js';
+import { startServer } from '../http/live-server.js';
 import { markerRecord } from '../live/records.js';
 import { testDatabase } from '../support/test-database.js';
 
@@ -44,14 +45,17 @@ describe('the example queries of GraphiQL', () => {
     for (const { path, text } of examples) expect([path, ...validate(schema, parse(text))]).toEqual([path]);
   });
 
-  it('show every field that the API can be asked for at its top, and of a viewport', () => {
+  it('show every field of what the API is asked for', () => {
     const asked = new Set<string>();
     for (const { text } of examples) visit(parse(text), { Field: ({ name }) => void asked.add(name.value) });
-    for (const type of ['Query', 'Mutation', 'Viewport', 'Subscription']) {
+    for (const type of ['Query', 'Mutation', 'Viewport', 'Subscription', 'Collection', 'Marker', 'Cell', 'Cluster']) {
       const fields = Object.keys((schema.getType(type) as unknown as { getFields(): object }).getFields());
-      // `marker` of Query takes an id and is shown by its namesake of a collection. A document subscribes to one thing.
-      expect(fields.filter((field) => !asked.has(field) && field !== 'readingRecorded')).toEqual([]);
+      expect([type, ...fields.filter((field) => !asked.has(field))]).toEqual([type]);
     }
+  });
+
+  it('begin with what they are about', () => {
+    for (const { path, text } of examples) expect([path, text.startsWith('# ')]).toEqual([path, true]);
   });
 });
 
@@ -132,6 +136,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the GraphiQL page in a browser', async (
     });
     const response = await page.goto(`${url}/`);
     expect(page.url()).toBe(`${url}/graphiql/`);
+    expect(await page.locator('#untold').isVisible()).toBe(false);
     expect(response?.headers()['content-security-policy']).toMatch(/script-src 'self'(;|$)/);
     const run = page.locator('.graphiql-execute-button');
     await run.waitFor({ timeout: 50_000 });
@@ -142,6 +147,19 @@ describe.skipIf(!existsSync(CHROMIUM))('the GraphiQL page in a browser', async (
     await page.locator('.result-window', { hasText: 'London' }).waitFor({ timeout: 50_000 });
     expect({ elsewhere, faults }).toEqual({ elsewhere: [], faults: [] });
     await page.close();
+  }, 300_000);
+
+  it('says so where the server keeps its schema to itself, and runs its examples all the same', async () => {
+    const server = await startServer(db, { introspection: false, staticDir });
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    await page.goto(`${server.url}/graphiql/`);
+    await page.locator('#untold', { hasText: 'CELLPORT_INTROSPECTION' }).waitFor({ timeout: 50_000 });
+    await readFirstExample(page);
+    await page.locator('.graphiql-execute-button').click();
+    await page.locator('.result-window', { hasText: 'London' }).waitFor({ timeout: 50_000 });
+    expect(await page.locator('.result-window', { hasText: 'introspection' }).count()).toBe(0);
+    await page.close();
+    await server.close();
   }, 300_000);
 
   it('runs subscriptions, and shows what they bring', async () => {

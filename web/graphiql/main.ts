@@ -58,8 +58,26 @@ const examples = [
   ),
 ];
 
+/** Whether the server tells its schema, which can be turned off; what cannot be asked is taken for yes, and shown by GraphiQL. */
+async function tellsSchema(): Promise<boolean> {
+  try {
+    const answer = (await send({ query: '{__schema {queryType {name}}}' })) as { readonly data?: object | null };
+    return Boolean(answer.data);
+  } catch {
+    return true;
+  }
+}
+
 const place = document.querySelector('#graphiql');
 if (place === null) throw new Error('the page has lost its place for GraphiQL');
+const isTold = await tellsSchema();
+const note = document.querySelector<HTMLElement>('#untold');
+if (note) note.hidden = isTold;
 createRoot(place).render(
-  createElement(GraphiQL, { fetcher: run, defaultTabs: examples }, createElement(GraphiQL.Logo, null, 'Cellport')),
+  createElement(
+    GraphiQL,
+    // Without a schema nothing is completed or checked while one writes, and nothing is asked for in vain.
+    { fetcher: run, defaultTabs: examples, ...(isTold ? {} : { schema: null }) },
+    createElement(GraphiQL.Logo, null, 'Cellport'),
+  ),
 );
