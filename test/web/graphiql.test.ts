@@ -150,7 +150,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the GraphiQL page in a browser', async (
   }, 300_000);
 
   it('says so where the server keeps its schema to itself, and runs its examples all the same', async () => {
-    const server = await startServer(db, { introspection: false, staticDir });
+    const server = await startServer(db, { introspection: false, staticDir, status: () => undefined });
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     await page.goto(`${server.url}/graphiql/`);
     await page.locator('#untold', { hasText: 'CELLPORT_INTROSPECTION' }).waitFor({ timeout: 50_000 });

@@ -10,7 +10,7 @@ import { type Colours, createRangeLayers } from './range-layers.js';
 
 /** What views read, drawn on their map and told in a panel. */
 export interface Explain {
-  /** Takes in an answer of `explain: true`; `shown` is how many things the map shows with it, of all its layers. */
+  /** Takes in an answer of `explain: true`, once however often it is handed over; `shown` is how many things the map shows with it, of all its layers. */
   record(answer: Answer, shown: number): void;
   setVisible(on: boolean): void;
 }
@@ -28,6 +28,8 @@ function coloursOf(place: HTMLElement): Colours {
 
 /** Explains a map, whose style is loaded, in an element of the page. Nothing is shown until it is told to be. */
 export function createExplain(map: MapLibre, place: HTMLElement): Explain {
+  /** A viewport tells its answer with each change of its state. */
+  const known = new WeakSet<Answer>();
   let pans: readonly Pan[] = [];
   let shapes: readonly Shape[] = [];
   let visible = false;
@@ -89,6 +91,8 @@ export function createExplain(map: MapLibre, place: HTMLElement): Explain {
 
   return {
     record(answer, shown) {
+      if (known.has(answer)) return;
+      known.add(answer);
       const pan = added(current(), answer, shown);
       pans = [...pans.slice(0, -1), pan];
       draw();
