@@ -1,0 +1,152 @@
+// Fragments without variables, so that their types can be generated while documents are put together below.
+export const MARKER = /* GraphQL */ `
+  fragment ClientMarker on Marker {
+    id
+    key
+    name
+    category
+    position {
+      lng
+      lat
+    }
+    properties
+  }
+`;
+export const AUTO = /* GraphQL */ `
+  fragment ClientAuto on ViewportContent {
+    mode
+    markers {
+      ...ClientMarker
+    }
+    clusters {
+      position {
+        lng
+        lat
+      }
+      bounds {
+        west
+        south
+        east
+        north
+      }
+      count
+    }
+  }
+`;
+export const MARKERS = /* GraphQL */ `
+  fragment ClientMarkers on MarkerConnection {
+    nodes {
+      ...ClientMarker
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+`;
+export const CELL = /* GraphQL */ `
+  fragment ClientCell on Cell {
+    geohash
+    precision
+    bounds {
+      west
+      south
+      east
+      north
+    }
+    centroid {
+      lng
+      lat
+    }
+    count
+  }
+`;
+export const ZONES = /* GraphQL */ `
+  fragment ClientZones on ZoneConnection {
+    nodes {
+      id
+      key
+      name
+      properties
+      bounds {
+        west
+        south
+        east
+        north
+      }
+      geometry(maxVertices: $vertices)
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+`;
+export const EXPAND = /* GraphQL */ `
+  query ClientExpand($bounds: BoundsInput!, $zoom: Float!, $collection: String!, $filter: MarkerFilter) {
+    viewport(bounds: $bounds, zoom: $zoom) {
+      auto(collection: $collection, limit: 1, filter: $filter) {
+        markers {
+          ...ClientMarker
+        }
+        clusters {
+          bounds {
+            west
+            south
+            east
+            north
+          }
+          expansionZoom
+          marker {
+            ...ClientMarker
+          }
+        }
+      }
+    }
+  }
+`;
+export const CHANGES = /* GraphQL */ `
+  subscription ClientChanges($collection: String!, $bounds: BoundsInput!) {
+    markerChanged(collection: $collection, bounds: $bounds) {
+      kind
+      id
+      marker {
+        ...ClientMarker
+      }
+      previous {
+        lng
+        lat
+      }
+    }
+  }
+`;
+const FIELDS = {
+    auto: [
+        '$filter: MarkerFilter',
+        (of) => `content: auto(collection: $collection, limit: $limit${of}, filter: $filter) { ...ClientAuto }`,
+        AUTO + MARKER,
+    ],
+    markers: [
+        '$filter: MarkerFilter',
+        (of) => `content: markers(collection: $collection, first: $limit${of}, after: $after${of}, filter: $filter) { ...ClientMarkers }`,
+        MARKERS + MARKER,
+    ],
+    cells: ['', () => 'content: cells(collection: $collection) { ...ClientCell }', CELL],
+    zones: [
+        '$vertices: Int',
+        (of) => `content: zones(collection: $collection, first: $limit${of}, after: $after${of}) { ...ClientZones }`,
+        ZONES,
+    ],
+};
+/** The document that asks for so many rectangles at once, as `r0`, `r1` and so on. The same text for the same number. */
+export function viewportDocument(content, rectangles) {
+    const [variables, field, fragments] = FIELDS[content];
+    const numbers = Array.from({ length: rectangles }, (_, of) => of);
+    const inputs = numbers.map((of) => {
+        const limit = content === 'cells' ? '' : ` $limit${of}: Int`;
+        const after = content === 'markers' || content === 'zones' ? ` $after${of}: String` : '';
+        return `$bounds${of}: BoundsInput!${limit}${after}`;
+    });
+    const fields = numbers.map((of) => `r${of}: viewport(bounds: $bounds${of}, zoom: $zoom) { ${field(of)} }`);
+    return `query Map($collection: String!, $zoom: Float!, ${variables} ${inputs.join(' ')}) { ${fields.join(' ')} }${fragments}`;
+}

@@ -1,0 +1,31 @@
+type Content = Node | string;
+
+/** The element of the page with this id; the page is broken without it. */
+export function byId(id: string): HTMLElement {
+  const found = document.querySelector<HTMLElement>(`#${id}`);
+  if (found === null) throw new Error(`the page has lost its #${id}`);
+  return found;
+}
+
+/** An element with attributes and content; texts are never taken for markup. */
+export function element<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Readonly<Record<string, string>> = {},
+  ...content: Content[]
+): HTMLElementTagNameMap[K] {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...content);
+  return made;
+}
+
+/** A button that does something. */
+export function button(
+  attributes: Readonly<Record<string, string>>,
+  onClick: () => void,
+  ...content: Content[]
+): HTMLButtonElement {
+  const made = element('button', { type: 'button', ...attributes }, ...content);
+  made.addEventListener('click', onClick);
+  return made;
+}

@@ -1,0 +1,96 @@
+import { DETAILS } from '../documents.js';
+import { byId } from '../element.js';
+import { ask } from '../graphql.js';
+import { markerCard, waitingCard, zoneCard } from './card.js';
+const SOURCE = 'selected';
+/** The card, and the ring around the marker that it is about. */
+export function createSelection(map, { buttonsFor, onChange, onError }) {
+    const card = byId('card');
+    let id;
+    let before = null;
+    map.addSource(SOURCE, { type: 'geojson', data: { type: 'FeatureCollection', features: [] } });
+    map.addLayer({
+        id: SOURCE,
+        source: SOURCE,
+        type: 'circle',
+        paint: {
+            'circle-radius': 12,
+            'circle-opacity': 0,
+            'circle-stroke-width': 3,
+            'circle-stroke-color': '#e79a2b',
+        },
+    });
+    function ring(position) {
+        const points = position ? [[position.lng, position.lat]] : [];
+        void map.getSource(SOURCE)?.setData({ type: 'MultiPoint', coordinates: points });
+        if (position)
+            map.moveLayer(SOURCE);
+    }
+    function show(content) {
+        const focused = card.contains(document.activeElement);
+        if (content !== undefined && card.hidden)
+            before = document.activeElement;
+        card.hidden = content === undefined;
+        card.replaceChildren(...(content ?? []));
+        document.body.classList.toggle('with-card', content !== undefined);
+        // Whoever walks by keys goes on where the card was opened from.
+        if (content === undefined && focused && before instanceof HTMLElement)
+            before.focus();
+    }
+    const close = () => {
+        id = undefined;
+        ring(undefined);
+        show(undefined);
+        onChange();
+    };
+    async function read(wanted) {
+        try {
+            const { marker } = await ask(DETAILS, { id: wanted });
+            if (id !== wanted)
+                return;
+            if (marker === null)
+                return close();
+            ring(marker.position);
+            const at = card.scrollTop;
+            show(markerCard(marker, close, buttonsFor(marker)));
+            card.scrollTop = at;
+        }
+        catch (error) {
+            if (id !== wanted)
+                return;
+            close();
+            onError(error instanceof Error ? error.message : String(error));
+        }
+    }
+    return {
+        get id() {
+            return id;
+        },
+        async openMarker(wanted, name = '') {
+            id = wanted;
+            show(waitingCard(name, close));
+            card.focus();
+            onChange();
+            await read(wanted);
+        },
+        openZone(name, zone, collection) {
+            id = undefined;
+            ring(undefined);
+            show(zoneCard(name, zone, collection, close));
+            card.focus();
+            onChange();
+        },
+        show(content) {
+            if (content === undefined)
+                return close();
+            id = undefined;
+            ring(undefined);
+            show(content);
+            onChange();
+        },
+        refresh() {
+            if (id !== undefined)
+                void read(id);
+        },
+    };
+}
