@@ -1,5 +1,6 @@
-// Builds what is not built: the server (TypeScript into dist/) and GraphiQL (Vite into dist/graphiql/), side by side.
-// `node scripts/build.mjs` builds both whatever there is; `--if-needed` compares times of files first, in milliseconds.
+// Builds what is not built: the server (TypeScript into dist/) the map page and GraphiQL (Vite into dist/page/ and
+// dist/graphiql/), side by side.
+// `node scripts/build.mjs` builds all whatever there is; `--if-needed` compares times of files first, in milliseconds.
 
 import { spawn } from 'node:child_process';
 import { chmod, mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
@@ -17,10 +18,17 @@ const parts = [
     command: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'],
   },
   {
+    name: 'the map page',
+    stamp: 'dist/.built-map',
+    result: 'dist/page/index.html',
+    sources: ['web/map', 'src/client', 'package-lock.json'],
+    command: ['node_modules/vite/bin/vite.js', 'build', '--config', 'web/map/build/vite.config.ts'],
+  },
+  {
     name: 'GraphiQL',
     stamp: 'dist/.built-graphiql',
     result: 'dist/graphiql/index.html',
-    sources: ['web', 'examples/sensors', 'vite.config.ts', 'package-lock.json'],
+    sources: ['web/graphiql', 'examples/sensors', 'vite.config.ts', 'package-lock.json'],
     command: ['node_modules/vite/bin/vite.js', 'build'],
   },
 ];
@@ -63,11 +71,11 @@ async function buildPart({ name, stamp, command }) {
   console.error(`built ${name} in ${((Date.now() - began.getTime()) / 1000).toFixed(1)} s`);
 }
 
-/** Builds both parts, or with `ifNeeded` those that are older than their sources. */
+/** Builds all parts, or with `ifNeeded` those that are older than their sources. */
 export async function build({ ifNeeded }) {
   const built = await Promise.all(parts.map(async (part) => ifNeeded && (await isBuilt(part))));
   const missing = parts.filter((_, at) => !built[at]);
-  if (missing.length > 0) console.error(`building ${missing.map(({ name }) => name).join(' and ')} …`);
+  if (missing.length > 0) console.error(`building ${missing.map(({ name }) => name).join(', ')} …`);
   const results = await Promise.allSettled(missing.map(buildPart));
   const failed = results.find(({ status }) => status === 'rejected');
   if (failed !== undefined) throw failed.reason;

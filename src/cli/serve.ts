@@ -30,6 +30,7 @@ import { loadMarkers, openCollection } from './load.js';
 import { duration, grouped } from './progress.js';
 import { type Stop, onStop } from './stop.js';
 
+const MAP_DIR = fileURLToPath(new URL('../../dist/page/', import.meta.url));
 const GRAPHIQL_DIR = fileURLToPath(new URL('../../dist/graphiql/', import.meta.url));
 /** How long answers under way may take once the server is told to stop. */
 const CLOSE_WITHIN_MS = 5000;
@@ -187,7 +188,15 @@ async function buildServer(
     return checkReadiness(ping, { owner, behindMs, countsExact, gap, setAside });
   };
   const endSubscriptions = () => live.hub.close();
-  const http = buildHttp({ graphql, limits: config.limits, ready, staticDir: GRAPHIQL_DIR, log, endSubscriptions });
+  const http = buildHttp({
+    graphql,
+    limits: config.limits,
+    ready,
+    staticDir: GRAPHIQL_DIR,
+    mapDir: MAP_DIR,
+    log,
+    endSubscriptions,
+  });
   return { graphql, http };
 }
 
@@ -213,7 +222,8 @@ async function serveUntilStopped(
     const port = typeof address === 'object' && address !== null ? address.port : config.http.port;
     const host = config.http.host.includes(':') ? `[${config.http.host}]` : config.http.host;
     const url = `http://${host}:${port}`;
-    say('Serving', `${url}          GraphiQL, with example queries`);
+    say('Serving', `${url}          the map`);
+    say('', `${url}/graphiql GraphiQL, with example queries`);
     say('', `${url}/graphql  the API; subscriptions by WebSocket, or as events from /graphql/stream`);
     say('', `${url}/healthz and /readyz`);
     console.log('Ctrl-C stops it and all that belongs to it.');

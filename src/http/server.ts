@@ -19,6 +19,8 @@ export interface HttpOptions {
   readonly ready: () => Promise<Readiness>;
   /** Folder of the built GraphiQL page. */
   readonly staticDir: string;
+  /** Folder of the built map page; without it `/` leads to GraphiQL. */
+  readonly mapDir?: string | undefined;
   readonly log: Log;
   /** Ends all subscriptions with a reason, when the server is told to close. */
   readonly endSubscriptions?: (() => void) | undefined;
@@ -27,25 +29,45 @@ export interface HttpOptions {
 /** The whole of a request has to arrive within this time, so that slow senders do not pile up. */
 const ARRIVES_WITHIN_MS = 30_000;
 
-/**
- * Nothing but what this server itself serves may run or be loaded. The editor in GraphiQL writes style elements and keeps
- * its icon font in a data URL.
- */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "worker-src 'self'",
-  "connect-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "font-src 'self' data:",
-  "img-src 'self' data:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** Nothing but what this server itself serves may run or be loaded, besides what a page says it needs. */
+const policy = (needs: Partial<Record<'style' | 'font' | 'img', string>>) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "worker-src 'self'",
+    "connect-src 'self'",
+    ...(['style', 'font', 'img'] as const).map((kind) => `${kind}-src ${["'self'", needs[kind]].join(' ').trim()}`),
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+/** The editor in GraphiQL writes style elements and keeps its icon font in a data URL. */
+const GRAPHIQL_POLICY = policy({ style: "'unsafe-inline'", font: 'data:', img: 'data:' });
+/** The style sheet of MapLibre has the icons of its buttons in data URLs. */
+const MAP_POLICY = policy({ img: 'data:' });
+
+/** The map at `/`, its parts under `/map/`; GraphiQL in its place where the map is not built. */
+function addMap(server: FastifyInstance, folder: string | undefined): void {
+  if (folder === undefined || !existsSync(folder)) {
+    server.get('/', (_request, reply) => reply.redirect('/graphiql/'));
+    return;
+  }
+  void server.register(fastifyStatic, {
+    root: folder,
+    prefix: '/map/',
+    index: false,
+    setHeaders(reply, path) {
+      // Files with a hash in their name never change; all else is asked for again, and mostly answered with a 304.
+      const lasts = path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
+      void reply.header('cache-control', lasts).header('content-security-policy', MAP_POLICY);
+    },
+  });
+  server.get('/', (_request, reply) => reply.sendFile('index.html', { cacheControl: false }));
+  server.get('/map/', (_request, reply) => reply.redirect('/'));
+}
 
 function addGraphiql(server: FastifyInstance, folder: string): void {
-  server.get('/', (_request, reply) => reply.redirect('/graphiql/'));
   if (!existsSync(folder)) {
     for (const url of ['/graphiql', '/graphiql/']) {
       server.get(url, (_request, reply) =>
@@ -58,17 +80,26 @@ function addGraphiql(server: FastifyInstance, folder: string): void {
   void server.register(fastifyStatic, {
     root: folder,
     prefix: '/graphiql/',
+    decorateReply: false,
     setHeaders: (reply) => {
-      void reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
+      void reply.header('content-security-policy', GRAPHIQL_POLICY);
     },
   });
 }
 
 /**
- * The one port of Cellport: /graphql, /graphql/stream, /graphiql/, /healthz, /readyz. Listens to nothing yet: the caller says where.
+ * The one port of Cellport: / (the map), /graphql, /graphql/stream, /graphiql/, /healthz, /readyz. Listens to nothing yet: the caller says where.
  * Closing it lets answers under way finish and ends all other connections at once.
  */
-export function buildHttp({ graphql, limits, ready, staticDir, log, endSubscriptions }: HttpOptions): FastifyInstance {
+export function buildHttp({
+  graphql,
+  limits,
+  ready,
+  staticDir,
+  mapDir,
+  log,
+  endSubscriptions,
+}: HttpOptions): FastifyInstance {
   const server = fastify({
     bodyLimit: limits.maxBodyBytes,
     requestTimeout: ARRIVES_WITHIN_MS,
@@ -89,6 +120,7 @@ export function buildHttp({ graphql, limits, ready, staticDir, log, endSubscript
   addHealth(server, ready);
   addGraphql(server, graphql);
   addEventStreams(server, subscriptions);
+  addMap(server, mapDir);
   addGraphiql(server, staticDir);
   return server;
 }

@@ -4,6 +4,7 @@ import { feature } from 'topojson-client';
 import type { GeometryCollection, GeometryObject, Topology } from 'topojson-specification';
 
 import type { Position } from '../geo/antimeridian.js';
+import { closedAtPole, hasExtent } from '../geo/atlas-rings.js';
 import type { Collection } from '../model/collection.js';
 import { readItem } from '../store/conditional-change.js';
 import type { CollectionInput } from '../store/collections.js';
@@ -32,26 +33,6 @@ export interface Country extends Required<Pick<ZoneInput, 'name' | 'properties'>
   readonly key: string;
   readonly geometry: () => { readonly type: 'MultiPolygon'; readonly coordinates: readonly Rings[] };
 }
-
-/**
- * A ring around a pole, closed along the antimeridian: the file has it as on the globe, where it is closed without that.
- * Other rings stay as they are.
- */
-function closedAtPole(ring: readonly Position[]): readonly Position[] {
-  const jumps = ring.flatMap(([lng], index) =>
-    index > 0 && Math.abs(lng - (ring[index - 1]?.[0] ?? lng)) > 180 ? [index] : [],
-  );
-  const [jump] = jumps;
-  if (jump === undefined || jumps.length % 2 === 0) return ring;
-  const [from = 0] = ring[jump - 1] ?? [];
-  const [, lat = 0] = ring[jump] ?? [];
-  const [side, pole] = [from > 0 ? 180 : -180, lat < 0 ? -90 : 90];
-  return [...ring.slice(0, jump), [side, lat], [side, pole], [-side, pole], [-side, lat], ...ring.slice(jump)];
-}
-
-/** Whether a ring is more than one place: some islands fell into one when the file was rounded. */
-const hasExtent = (ring: readonly Position[]) =>
-  ring.some(([lng, lat]) => lng !== ring[0]?.[0] || lat !== ring[0]?.[1]);
 
 const slug = (name: string) =>
   name

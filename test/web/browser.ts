@@ -1,0 +1,61 @@
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { type Browser, type Page, chromium } from 'playwright-core';
+
+const CHROMIUM = '/usr/bin/chromium';
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  // Draws WebGL without a graphics card.
+  '--use-angle=swiftshader',
+  '--enable-unsafe-swiftshader',
+];
+const SCREENSHOTS = fileURLToPath(new URL('../../screenshots/', import.meta.url));
+
+export const hasChromium = existsSync(CHROMIUM);
+if (!hasChromium) console.warn(`NOT TESTED: the map page, because there is no ${CHROMIUM}`);
+
+export async function openBrowser(): Promise<Browser> {
+  await mkdir(SCREENSHOTS, { recursive: true });
+  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+}
+
+/** Keeps what a page shows as screenshots/NAME.png once nothing on its map fades any more, and gives the picture. */
+export async function shoot(page: Page, name: string): Promise<Buffer> {
+  await page.evaluate(`new Promise((done) => {
+    globalThis.cellport.map.once('idle', () => done());
+    globalThis.cellport.map.triggerRepaint();
+  })`);
+  return page.screenshot({ path: `${SCREENSHOTS}${name}.png` });
+}
+
+/** How many pixels of two pictures of one size differ by more than noise. */
+export async function differingPixels(browser: Browser, one: Buffer, other: Buffer): Promise<number> {
+  const page = await browser.newPage();
+  const pictures = [one, other].map((each) => each.toString('base64'));
+  // A text, as what runs in the page knows other names than what runs here.
+  const count = await page.evaluate<number>(`(async ([a, b]) => {
+    const pixelsOf = async (base64) => {
+      const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+      const bitmap = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
+      const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
+      context.drawImage(bitmap, 0, 0);
+      return context.getImageData(0, 0, bitmap.width, bitmap.height).data;
+    };
+    const [left, right] = [await pixelsOf(a), await pixelsOf(b)];
+    let differing = 0;
+    for (let at = 0; at < left.length; at += 4) {
+      const far = [0, 1, 2].some((channel) => Math.abs(left[at + channel] - right[at + channel]) > 24);
+      if (far) differing += 1;
+    }
+    return differing;
+  })(${JSON.stringify(pictures)})`);
+  await page.close();
+  return count;
+}

@@ -1,0 +1,84 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
+
+import { compiling } from '../../src/graphql/executor.js';
+import { DEFAULT_LIMITS } from '../../src/graphql/limits.js';
+import { createGraphqlServer } from '../../src/graphql/server.js';
+import { buildHttp } from '../../src/http/server.js';
+import { createCellCache } from '../../src/loaders/cell-cache.js';
+import { createCollectionCache } from '../../src/loaders/collection-cache.js';
+import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
+import { silentLog } from '../../src/log.js';
+import type { Database } from '../../src/store/database.js';
+import { hear } from '../live/support.js';
+import { noMarkerCache } from '../support/no-marker-cache.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+type Json = Readonly<Record<string, unknown>>;
+
+export interface MapServer {
+  readonly url: string;
+  /** Posts a document and gives its data; fails where there is an error. Tests know what they asked for. */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  ask(query: string, variables?: Json): Promise<any>;
+  /** Waits until cells tell of all that was written. */
+  counted(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A server with the map page, built for it, over a database whose changes it hears. */
+export async function startMapServer(db: Database): Promise<MapServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'cellport-map-'));
+  await build({ configFile: join(root, 'web/map/build/vite.config.ts'), build: { outDir: folder, minify: false } });
+  const heard = hear(db);
+  const now = () => performance.now();
+  // A busy machine may take its time.
+  const limits = { ...DEFAULT_LIMITS, deadlineMs: 60_000 };
+  const services = {
+    db,
+    cellCache: createCellCache({ maxBytes: 0, trusted: () => false, now }),
+    markerCache: noMarkerCache(db),
+    collectionCache: createCollectionCache({ now }),
+    geometryCache: createGeometryCache({ maxBytes: 8 * 1024 * 1024 }),
+    consumerStatus: () => heard.cells.status(),
+    live: heard.hub,
+    limits,
+    now: () => new Date(),
+  };
+  const graphql = await createGraphqlServer(services, silentLog, compiling);
+  const ready = () => Promise.resolve({ ready: true, reasons: [], stream: null });
+  const http = buildHttp({
+    graphql,
+    limits,
+    ready,
+    staticDir: join(folder, 'none'),
+    mapDir: folder,
+    log: silentLog,
+    endSubscriptions: () => heard.hub.close(),
+  });
+  const url = await http.listen({ host: '127.0.0.1', port: 0 });
+  return {
+    url,
+    async ask(query, variables = {}) {
+      const response = await fetch(`${url}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ query, variables }),
+      });
+      const { data, errors } = (await response.json()) as { data: unknown; errors?: unknown };
+      if (errors !== undefined) throw new Error(JSON.stringify(errors));
+      return data;
+    },
+    counted: () => heard.cells.caughtUp(new AbortController().signal),
+    async close() {
+      await http.close();
+      await graphql.stop();
+      await heard.stop();
+      await rm(folder, { recursive: true });
+    },
+  };
+}

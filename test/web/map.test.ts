@@ -1,0 +1,425 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildSchema, parse, validate } from 'graphql';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { openCities } from '../../src/ingest/cities.js';
+import { openCountries } from '../../src/ingest/countries.js';
+import { COLLECTIONS, CREATE, DELETE, DETAILS, UPDATE } from '../../web/map/documents.js';
+import { until } from '../live/support.js';
+import { testDatabase } from '../support/test-database.js';
+import { differingPixels, hasChromium, openBrowser, shoot } from './browser.js';
+import { type MapServer, startMapServer } from './map-server.js';
+
+interface City {
+  readonly key: string;
+  readonly name: string;
+  readonly category: string;
+  readonly position: { readonly lng: number; readonly lat: number };
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+const LEAST_POPULATION = 500_000;
+const LONDON = '2643743';
+
+async function readCities(): Promise<City[]> {
+  const { rows } = openCities();
+  const cities: City[] = [];
+  for await (const page of rows.scan()) {
+    for (const { source } of page) {
+      const { key, name, category, position, properties } = source as City;
+      if (Number(properties['population']) >= LEAST_POPULATION)
+        cities.push({ key, name, category, position, properties });
+    }
+  }
+  return cities;
+}
+
+describe('the documents of the map page', () => {
+  it('are valid', () => {
+    const folder = fileURLToPath(new URL('../../schema/', import.meta.url));
+    const schema = buildSchema(readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8')).join('\n')); // prettier-ignore
+    for (const text of [COLLECTIONS, DETAILS, CREATE, UPDATE, DELETE]) {
+      expect([text, ...validate(schema, parse(text))]).toEqual([text]);
+    }
+  });
+});
+
+/** What the page leaves for a console: its map and its layers. */
+const HANDLE = 'globalThis.cellport';
+
+describe.skipIf(!hasChromium)('the map page in a browser', async () => {
+  const db = await testDatabase();
+  const cities = await readCities();
+  const elsewhere: string[] = [];
+  const faults: string[] = [];
+  let server: MapServer;
+  let browser: Browser;
+
+  /** Waits until an expression holds in the page. The page's policy forbids what Playwright itself would do for that. */
+  const expectSoon = (page: Page, expression: string) => until(() => page.evaluate<boolean>(`Boolean(${expression})`));
+
+  /** Opens the page with a hash; what it asks of other hosts, and what goes wrong in it, is gathered. */
+  async function open(hash = '', options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    const page = await context.newPage();
+    page.setDefaultTimeout(60_000);
+    page.on('request', (request) => {
+      if (!request.url().startsWith(`${server.url}/`) && !request.url().startsWith('blob:'))
+        elsewhere.push(request.url());
+    });
+    page.on('websocket', (socket) => {
+      if (!socket.url().startsWith(server.url.replace('http', 'ws'))) elsewhere.push(socket.url());
+    });
+    page.on('pageerror', (error) => faults.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') faults.push(message.text());
+    });
+    await page.goto(`${server.url}/${hash}`);
+    await settled(page);
+    return page;
+  }
+
+  /** Waits until the map stands still and all that was asked for is drawn. */
+  async function settled(page: Page): Promise<void> {
+    await expectSoon(
+      page,
+      `${HANDLE}?.layers.length > 0 && !${HANDLE}.map.isMoving() && !document.querySelector('#progress').matches('.on')`,
+    );
+    // A request begins a tenth of a second after the last move.
+    await page.waitForTimeout(250);
+    await expectSoon(page, `!document.querySelector('#progress').matches('.on') && ${HANDLE}.map.loaded()`);
+  }
+
+  /** Names of the markers that are really drawn on the screen. */
+  const drawnNames = (page: Page) =>
+    page.evaluate<string[]>(`(() => {
+      const { map, layers } = ${HANDLE};
+      const on = layers.flatMap((layer) => layer.mapLayers).filter((id) => id.endsWith('/markers'));
+      const found = map.queryRenderedFeatures({ layers: on }).map(({ properties }) => properties.name);
+      return [...new Set(found)].toSorted();
+    })()`);
+
+  /** Where on the screen a position is. */
+  const project = (page: Page, { lng, lat }: City['position']) =>
+    page.evaluate<{ x: number; y: number }>(`(({ x, y }) => ({ x, y }))(${HANDLE}.map.project([${lng}, ${lat}]))`);
+
+  const city = (key: string) => cities.find((each) => each.key === key)!;
+  const readLondon = async () => (await server.ask(DETAILS, { id: `marker::cities::${LONDON}` })).marker;
+
+  beforeAll(async () => {
+    const building = startMapServer(db);
+    [server, browser] = await Promise.all([building, openBrowser()]);
+    await server.ask(`mutation { createCollection(input: { key: "cities", name: "Cities of the world", mapProperties: ["population"] }) { id } }`); // prettier-ignore
+    await server.ask(`mutation { createCollection(input: { key: "countries", name: "Countries" }) { id } }`);
+    for (let at = 0; at < cities.length; at += 100) {
+      const markers = cities
+        .slice(at, at + 100)
+        .map((each) => (each.key === LONDON ? { ...each, place: ['Europe', 'United Kingdom'] } : each));
+      await server.ask(
+        `mutation ($markers: [MarkerInput!]!) { createMarkers(collection: "cities", markers: $markers) { markers { id } } }`,
+        { markers },
+      );
+    }
+    const readings = Array.from({ length: 48 }, (_, hour) => ({
+      at: new Date(Date.UTC(2026, 10, 20) + hour * 3_600_000).toISOString(),
+      values: { temperature: 9 + 4 * Math.sin(hour / 4), humidity: 70 - 12 * Math.sin(hour / 4 + 1), sky: 'overcast' },
+    }));
+    await server.ask(`mutation ($readings: [ReadingInput!]!) { recordReadings(marker: "marker::cities::${LONDON}", readings: $readings) }`, { readings }); // prettier-ignore
+    for (const { key, name, geometry } of openCountries().filter((each) =>
+      ['Poland', 'Czechia', 'Austria'].includes(String(each.name)),
+    )) {
+      await server.ask(`mutation ($input: CreateZoneInput!) { createZone(input: $input) { id } }`, {
+        input: { collection: 'countries', key, name, geometry: geometry() },
+      });
+    }
+    await server.counted();
+  }, 300_000);
+  afterAll(async () => {
+    await browser.close();
+    await server.close();
+  });
+
+  it('shows all cities at first, as clusters and markers, under a policy that lets nothing else in', async () => {
+    const page = await open('#at=1.4/28/12&on=');
+    const empty = await shoot(page, 'world-empty');
+    await page.goto(`${server.url}/#at=1.4/28/12`);
+    await page.reload();
+    await settled(page);
+    const response = await page.request.get(`${server.url}/`);
+    expect(response.headers()['content-security-policy']).toMatch(/script-src 'self'; worker-src 'self'/);
+    expect(response.headers()['content-security-policy']).not.toMatch(/unsafe|blob:/);
+    const content = `${HANDLE}.layers[0].content`;
+    const counted = await page.evaluate<number>(
+      `${content}.clusters.reduce((sum, { count }) => sum + count, ${content}.markers.length)`,
+    );
+    expect(counted).toBe(cities.length);
+    // Clusters, their counts, names: far more than a changed label would be.
+    expect(await differingPixels(browser, empty, await shoot(page, 'world'))).toBeGreaterThan(15_000);
+    await page.context().close();
+  });
+
+  it('draws exactly the cities that are inside, each by itself, and keeps to it while panning and zooming', async () => {
+    const page = await open('#at=6.5/51.5/7');
+    for (const [name, zoom, lng, lat] of [
+      ['region', 6.5, 7, 51.5],
+      ['city', 10, -0.1, 51.5],
+      ['street', 16, -0.1257, 51.5085],
+    ] as const) {
+      // prettier-ignore
+      await page.evaluate(`${HANDLE}.map.jumpTo({ center: [${lng}, ${lat}], zoom: ${zoom} })`);
+      await settled(page);
+      const [west, south, east, north] = (await page.evaluate<number[][]>(`${HANDLE}.map.getBounds().toArray()`)).flat() as [number, number, number, number]; // prettier-ignore
+      const inside = cities.filter(
+        ({ position: { lng: x, lat: y } }) => x >= west && x <= east && y >= south && y <= north,
+      );
+      expect(inside.length).toBeGreaterThan(0);
+      const drawn = await drawnNames(page);
+      // Those whose circle reaches in from outside may be drawn, too.
+      expect(inside.map((each) => each.name).filter((each) => !drawn.includes(each))).toEqual([]);
+      const near = cities.filter(({ position: { lng: x, lat: y } }) => {
+        const [dx, dy] = [(east - west) * 0.02, (north - south) * 0.02];
+        return x >= west - dx && x <= east + dx && y >= south - dy && y <= north + dy;
+      });
+      expect(drawn.filter((each) => !near.some((other) => other.name === each))).toEqual([]);
+      await shoot(page, name);
+    }
+    await page.context().close();
+  });
+
+  it('flies to where a cluster falls apart, and back again by the address', async () => {
+    const page = await open('#at=3/48/10');
+    const before = page.url();
+    const cluster = await page.evaluate<{ x: number; y: number; count: number }>(`(() => {
+      const onScreen = ${HANDLE}.layers[0].content.clusters
+        .map(({ position, count }) => ({ ...${HANDLE}.map.project(position), count }))
+        .filter(({ x, y }) => x > 350 && x < 1200 && y > 80 && y < 720);
+      const [{ x, y, count }] = onScreen.toSorted((a, b) => b.count - a.count);
+      return { x, y, count };
+    })()`);
+    await page.mouse.click(cluster.x, cluster.y);
+    await expectSoon(page, `${HANDLE}.map.getZoom() > 3.9 && !${HANDLE}.map.isMoving()`);
+    await settled(page);
+    expect(page.url()).not.toBe(before);
+    const counts = await page.evaluate<number[]>(`${HANDLE}.layers[0].content.clusters.map(({ count }) => count)`);
+    expect(counts).not.toContain(cluster.count);
+    await page.goBack();
+    await expectSoon(page, `Math.abs(${HANDLE}.map.getZoom() - 3) < 0.01`);
+    expect(page.url()).toBe(before);
+    await page.context().close();
+  });
+
+  it('tells what is known of a marker, with its readings as charts, and tells it again after a reload', async () => {
+    const page = await open('#at=9/51.5/-0.1');
+    const { x, y } = await project(page, city(LONDON).position);
+    await page.mouse.click(x, y);
+    const card = page.locator('#card');
+    await card.locator('figure svg').first().waitFor();
+    expect(await card.locator('h2').textContent()).toBe('London');
+    expect(await card.locator('.path li').allTextContents()).toEqual(['Europe', 'United Kingdom']);
+    expect(await card.locator('dd').allTextContents()).toContainEqual(expect.stringMatching(/^\d,\d{3},\d{3}$/));
+    expect((await card.locator('figure figcaption span').allTextContents()).toSorted()).toEqual([
+      'humidity',
+      'temperature',
+    ]);
+    const points = (await card.locator('polyline').first().getAttribute('points')) ?? '';
+    expect(points.split(' ')).toHaveLength(48);
+    expect(await card.locator('.id').textContent()).toBe(`marker::cities::${LONDON}`);
+    await shoot(page, 'card');
+    expect(page.url()).toContain(`place=marker::cities::${LONDON}`);
+    await page.reload();
+    await card.locator('figure svg').first().waitFor();
+    await page.keyboard.press('Escape');
+    await card.waitFor({ state: 'hidden' });
+    expect(page.url()).not.toContain('place=');
+    await page.context().close();
+  });
+
+  it('moves a marker that somebody else moves, with a pulse, and shows what they make and delete', async () => {
+    const page = await open('#at=9/51.5/-0.1');
+    // Changes are followed once the socket stands; until one arrives nobody knows that it does.
+    const input = { collection: 'cities', key: 'live', name: 'Live town', position: { lng: -0.5, lat: 51.7 } };
+    const made = (await server.ask(CREATE, { input })).createMarker;
+    await expectSoon(page, `${HANDLE}.layers[0].content.markers.some(({ key }) => key === 'live')`);
+    await server.ask(UPDATE, { input: { id: made.id, position: { lng: 0.3, lat: 51.3 } } });
+    await page.locator('.pulse').first().waitFor({ state: 'attached' });
+    await expectSoon(
+      page,
+      `${HANDLE}.layers[0].content.markers.some(({ key, position }) => key === 'live' && position.lng === 0.3)`,
+    );
+    await shoot(page, 'live');
+    await server.ask(DELETE, { id: made.id });
+    await expectSoon(page, `!${HANDLE}.layers[0].content.markers.some(({ key }) => key === 'live')`);
+    await page.context().close();
+  });
+
+  it('adds, drags and deletes, and takes each back', async () => {
+    const page = await open('#at=9/51.5/-0.1');
+    const bar = page.locator('#bar');
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.mouse.click(900, 600);
+    await page.getByLabel('Name').fill('Newtown');
+    await page.keyboard.press('Enter');
+    await expectSoon(page, `${HANDLE}.layers[0].content.markers.some(({ name }) => name === 'Newtown')`);
+    await page.getByRole('button', { name: 'Undo new Newtown' }).waitFor();
+
+    const before = await readLondon();
+    const from = await project(page, before.position);
+    await page.mouse.move(from.x, from.y);
+    await page.mouse.down();
+    await page.mouse.move(from.x + 60, from.y + 40, { steps: 5 });
+    await page.mouse.up();
+    await page.getByRole('button', { name: 'Undo move of London' }).waitFor();
+    const moved = await readLondon();
+    expect(moved.version).toBe(before.version + 1);
+    const shown = await project(page, moved.position);
+    expect(Math.hypot(shown.x - from.x - 60, shown.y - from.y - 40)).toBeLessThan(3);
+    await shoot(page, 'edit');
+
+    await page.mouse.click(shown.x, shown.y);
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Undo deletion of London' }).waitFor();
+    expect(await readLondon()).toBeNull();
+    await expectSoon(page, `!${HANDLE}.layers[0].content.markers.some(({ name }) => name === 'London')`);
+
+    await page.keyboard.press('Control+z');
+    await bar.getByText('Took back the deletion of London.').waitFor();
+    const back = await readLondon();
+    expect([back.key, back.properties, back.place]).toEqual([before.key, before.properties, before.place]);
+    await page.keyboard.press('Control+z');
+    await bar.getByText('Took back the move of London.').waitFor();
+    expect((await readLondon()).position).toEqual(before.position);
+    await page.keyboard.press('Control+z');
+    await bar.getByText('Took back the new Newtown.').waitFor();
+    await expectSoon(page, `!${HANDLE}.layers[0].content.markers.some(({ name }) => name === 'Newtown')`);
+    await page.context().close();
+  });
+
+  it('tells of a change that somebody else was first to make, and shows theirs', async () => {
+    const page = await open('#at=9/51.5/-0.1');
+    await page.getByRole('button', { name: 'Edit' }).click();
+    const before = await readLondon();
+    const { x, y } = await project(page, before.position);
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.mouse.move(x + 50, y, { steps: 3 });
+    // The page has read the version by now, as it has drawn the marker elsewhere; or reads it now, and finds nothing wrong.
+    await page.waitForTimeout(400);
+    await server.ask(UPDATE, { input: { id: before.id, position: { lng: -0.3, lat: 51.6 } } });
+    await page.mouse.up();
+    await page.locator('#bar').getByText('Somebody else changed it meanwhile').waitFor();
+    await expectSoon(
+      page,
+      `${HANDLE}.layers[0].content.markers.some(({ name, position }) => name === 'London' && position.lng === -0.3)`,
+    );
+    await server.ask(UPDATE, { input: { id: before.id, position: before.position } });
+    await page.context().close();
+  });
+
+  it('draws zones and tells their names, and heatmaps instead of places', async () => {
+    const page = await open('#at=4.5/50/12&on=cities,countries&heat=cities');
+    const cells = await page.evaluate<number>(
+      `${HANDLE}.map.queryRenderedFeatures({ layers: ${HANDLE}.layers.flatMap((layer) => layer.mapLayers).filter((id) => id.endsWith('/cells')) }).length`,
+    );
+    expect(cells).toBeGreaterThan(20);
+    await shoot(page, 'heatmap');
+    await page.getByRole('switch', { name: /Cities/ }).uncheck();
+    await settled(page);
+    const { x, y } = await project(page, { lng: 19, lat: 52 });
+    await page.mouse.click(x, y);
+    expect(await page.locator('#card h2').textContent()).toBe('Poland');
+    await shoot(page, 'zones');
+    expect(page.url()).toContain('on=countries');
+    await page.context().close();
+  });
+
+  it('fits a phone: nothing to scroll sideways, layers and card as sheets from below', async () => {
+    const page = await open('#at=5/51.5/4', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 }); // prettier-ignore
+    const wide = () => page.evaluate<number>('document.documentElement.scrollWidth');
+    expect(await wide()).toBe(390);
+    await shoot(page, 'phone');
+    await page.getByRole('button', { name: 'Layers' }).tap();
+    await page.getByRole('switch', { name: /Cities/ }).waitFor();
+    await shoot(page, 'phone-layers');
+    await page.getByRole('button', { name: 'Layers' }).tap();
+    const { x, y } = await project(page, city(LONDON).position);
+    await page.touchscreen.tap(x, y);
+    await page.locator('#card .id').waitFor();
+    const sheet = await page.locator('#card').boundingBox();
+    expect([sheet?.x, sheet?.width]).toEqual([0, 390]);
+    expect(await wide()).toBe(390);
+    await shoot(page, 'phone-card');
+    await page.context().close();
+  });
+
+  it('is dark where the system is, and by its switch', async () => {
+    const page = await open('#at=4/50/10', { colorScheme: 'dark' });
+    const water = `${HANDLE}.map.getPaintProperty('water', 'background-color')`;
+    const dark = await page.evaluate<string>(water);
+    await shoot(page, 'dark');
+    await page.getByRole('button', { name: 'Light map' }).click();
+    expect(await page.evaluate<string>(water)).not.toBe(dark);
+    await page.reload();
+    await settled(page);
+    expect(await page.getByRole('button', { name: 'Dark map' }).count()).toBe(1);
+    await page.context().close();
+  });
+
+  it('can be walked by keys alone: from the list to a card and back, and tells how much is shown', async () => {
+    const page = await open('#at=9/51.5/-0.1', { reducedMotion: 'reduce' });
+    await page.locator('#shown', { hasText: /\d+ places shown/ }).waitFor();
+    const focused = () => page.evaluate<string>(`document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? ''`); // prettier-ignore
+    for (let press = 0; press < 20 && (await focused()) !== 'List of places in view'; press += 1)
+      await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    const rows = page.locator('#places li button');
+    await rows.first().waitFor();
+    expect(await rows.first().textContent()).toContain('London');
+    await rows.first().focus();
+    await page.keyboard.press('Enter');
+    await page.locator('#card .id').waitFor();
+    await shoot(page, 'list');
+    await page.keyboard.press('Escape');
+    await page.locator('#card').waitFor({ state: 'hidden' });
+    expect(await focused()).toContain('London');
+    await page.keyboard.press('Escape');
+    await page.locator('#places').waitFor({ state: 'hidden' });
+    const zoom = await page.evaluate<number>(`${HANDLE}.map.getZoom()`);
+    await page.evaluate('document.activeElement?.blur()');
+    await page.keyboard.press('+');
+    await expectSoon(page, `${HANDLE}.map.getZoom() > ${zoom} + 0.9`);
+    await page.context().close();
+  });
+
+  it('takes no harm from a bad address', async () => {
+    const page = await open('#at=x/y/z&on=nothing,,%00&heat=%E0%A4%A');
+    for (const hash of ['#at=99/200/900', '#%', '#place=marker::cities::gone', '#at=4/50/10&on=cities']) {
+      await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+    }
+    await expectSoon(page, `Math.abs(${HANDLE}.map.getZoom() - 4) < 0.01 && ${HANDLE}.layers[0].drawn === 'points'`);
+    await page.locator('#card').waitFor({ state: 'hidden' });
+    await page.context().close();
+  });
+
+  it('says what to do when the server is gone, and goes on when it is back', async () => {
+    const page = await open('#at=6/51.5/0');
+    await page.context().setOffline(true);
+    await page.evaluate(`${HANDLE}.map.jumpTo({ center: [20, 45], zoom: 6 })`);
+    const again = page.locator('#bar').getByRole('button', { name: 'Try again' });
+    await again.waitFor();
+    await shoot(page, 'error');
+    await page.context().setOffline(false);
+    // It may have tried by itself meanwhile.
+    await again.click({ timeout: 2_000 }).catch(() => undefined);
+    await page.locator('#bar').waitFor({ state: 'hidden' });
+    expect(await page.locator('#map canvas').isVisible()).toBe(true);
+    faults.splice(0, faults.length, ...faults.filter((each) => !each.includes('ERR_INTERNET_DISCONNECTED')));
+    await page.context().close();
+  });
+
+  it('asked no other host, and broke nothing', () => {
+    expect({ elsewhere, faults }).toEqual({ elsewhere: [], faults: [] });
+  });
+});

@@ -1,0 +1,42 @@
+import type { StyleSpecification } from 'maplibre-gl';
+
+/** The two cuts of Noto Sans that the map writes in; what they lack is drawn in a font of the reader's machine. */
+export const REGULAR = 'Noto Sans';
+export const STRONG = 'Noto Sans SemiBold';
+
+const FILES = import.meta.glob<string>(
+  '/../../node_modules/@fontsource/noto-sans/files/noto-sans-{latin,latin-ext,cyrillic,cyrillic-ext,greek,vietnamese,devanagari}-{400,600}-normal.woff2',
+  { query: '?url', import: 'default', eager: true },
+);
+
+/** What each file holds, as the package's own style sheets say. The first that has a letter draws it. */
+const RANGES: Readonly<Record<string, readonly string[]>> = {
+  latin: ['U+0000-00FF', 'U+0131', 'U+0152-0153', 'U+02BB-02BC', 'U+02C6', 'U+02DA', 'U+02DC', 'U+2000-206F', 'U+20AC'],
+  'latin-ext': [
+    'U+0100-02BA',
+    'U+02BD-02C5',
+    'U+02C7-02CC',
+    'U+02CE-02D7',
+    'U+1D00-1DBF',
+    'U+1E00-1E9F',
+    'U+1EF2-1EFF',
+  ],
+  vietnamese: ['U+1EA0-1EF1', 'U+20AB'],
+  cyrillic: ['U+0400-045F', 'U+0490-0491', 'U+04B0-04B1', 'U+2116'],
+  'cyrillic-ext': ['U+0460-052F', 'U+1C80-1C8A'],
+  greek: ['U+0370-03FF'],
+  devanagari: ['U+0900-097F'],
+};
+
+function faces(weight: 400 | 600) {
+  return Object.entries(RANGES).map(([name, ranges]) => {
+    const file = Object.entries(FILES).find(([path]) => path.endsWith(`/noto-sans-${name}-${weight}-normal.woff2`));
+    if (file === undefined) throw new Error(`the font file ${name} ${weight} is missing`);
+    return { url: new URL(file[1], location.href).href, 'unicode-range': [...ranges] };
+  });
+}
+
+/** For the style's `font-faces`: files from this server alone, each fetched when a letter of it is first drawn. */
+export function fontFaces(): NonNullable<StyleSpecification['font-faces']> {
+  return { [REGULAR]: faces(400), [STRONG]: faces(600) };
+}

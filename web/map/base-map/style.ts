@@ -1,0 +1,94 @@
+import type { LayerSpecification, StyleSpecification } from 'maplibre-gl';
+
+import { REGULAR, fontFaces } from './fonts.js';
+import { GRATICULE, graticuleLayers, noLines } from './graticule.js';
+import { PALETTES, type Theme } from './palette.js';
+
+/** Tiles are made down to this zoom, see build/tiles.ts. */
+const TILES_TO_ZOOM = 5;
+/** Natural Earth's coast is a promise of about a kilometre: closer in, its line fades so that it does not claim more. */
+const COARSE_FROM_ZOOM = 9;
+
+/** Layers of the base map in a theme, lowest first; those of another theme differ in paint alone. */
+export function baseLayers(theme: Theme): LayerSpecification[] {
+  const palette = PALETTES[theme];
+  const base = { source: 'base' } as const;
+  return [
+    { id: 'water', type: 'background', paint: { 'background-color': palette.water } },
+    { ...base, id: 'land', 'source-layer': 'land', type: 'fill', paint: { 'fill-color': palette.land } },
+    {
+      ...base,
+      id: 'coast',
+      'source-layer': 'land',
+      type: 'line',
+      paint: {
+        'line-color': palette.coast,
+        'line-width': ['interpolate', ['linear'], ['zoom'], 1, 0.5, 6, 1.2],
+        'line-opacity': ['interpolate', ['linear'], ['zoom'], COARSE_FROM_ZOOM, 1, COARSE_FROM_ZOOM + 5, 0.4],
+      },
+    },
+    {
+      ...base,
+      id: 'borders',
+      'source-layer': 'borders',
+      type: 'line',
+      layout: { 'line-join': 'round' },
+      paint: {
+        'line-color': palette.border,
+        'line-width': ['interpolate', ['linear'], ['zoom'], 1, 0.5, 6, 1.5, 12, 2],
+      },
+    },
+    ...graticuleLayers(palette),
+    {
+      ...base,
+      id: 'country-names',
+      'source-layer': 'labels',
+      type: 'symbol',
+      maxzoom: 8,
+      // `room` is in thousandths of the world's width: a name appears where its country is some 40 px wide.
+      filter: ['>=', ['*', ['get', 'room'], ['^', 2, ['zoom']]], 80],
+      layout: {
+        'text-field': ['get', 'name'],
+        'text-font': [REGULAR],
+        'text-size': [
+          'interpolate',
+          ['linear'],
+          ['zoom'],
+          1,
+          ['interpolate', ['linear'], ['get', 'room'], 20, 9, 120, 12],
+          6,
+          ['interpolate', ['linear'], ['get', 'room'], 5, 11, 100, 20],
+        ],
+        'text-letter-spacing': 0.06,
+        'text-max-width': 7,
+        'text-padding': 6,
+        'symbol-sort-key': ['-', ['get', 'room']],
+      },
+      paint: {
+        'text-color': palette.label,
+        'text-halo-color': palette.halo,
+        'text-halo-width': 1.2,
+        'text-opacity': ['interpolate', ['linear'], ['zoom'], 6.5, 0.9, 8, 0],
+      },
+    },
+  ];
+}
+
+/** The base map without anything on it; all of it comes from the server that the page came from. */
+export function baseStyle(theme: Theme): StyleSpecification {
+  const tiles = new URL('/map/tiles/', location.href).href;
+  return {
+    version: 8,
+    'font-faces': fontFaces(),
+    sources: {
+      base: {
+        type: 'vector',
+        tiles: [`${tiles}{z}/{x}/{y}.pbf`],
+        maxzoom: TILES_TO_ZOOM,
+        attribution: 'Base map: Natural Earth. Demo cities: GeoNames (CC BY 4.0)',
+      },
+      [GRATICULE]: { type: 'geojson', data: noLines },
+    },
+    layers: baseLayers(theme),
+  };
+}

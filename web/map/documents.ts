@@ -1,0 +1,57 @@
+// The documents that the page sends, beside those of the client. test/web/map.test.ts checks them against the schema.
+
+/** A collection as the list of layers shows it. */
+export interface Collection {
+  readonly key: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly idStrategy: 'GIVEN' | 'SEQUENCE' | 'UUID';
+  readonly count: number;
+  readonly bounds: {
+    readonly west: number;
+    readonly south: number;
+    readonly east: number;
+    readonly north: number;
+  } | null;
+  readonly zones: { readonly nodes: readonly { readonly id: string }[] };
+}
+
+export const COLLECTIONS = `query Collections {
+  collections(first: 50) {
+    nodes { key name description idStrategy count bounds { west south east north } zones(first: 1) { nodes { id } } }
+  }
+}`;
+
+export interface Reading {
+  readonly at: string;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/** A marker with all that can be changed of it. */
+export interface Marker {
+  readonly id: string;
+  readonly key: string;
+  readonly name: string | null;
+  readonly category: string | null;
+  readonly position: { readonly lng: number; readonly lat: number };
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly place: readonly string[];
+  readonly version: number;
+}
+
+const MARKER = `id key name category position { lng lat } properties place version`;
+
+export interface MarkerDetails extends Marker {
+  readonly collection: { readonly key: string; readonly name: string };
+  readonly readings: readonly Reading[];
+}
+
+export const DETAILS = `query Details($id: ID!) {
+  marker(id: $id) { ${MARKER} collection { key name } readings(last: 60) { at values } }
+}`;
+
+export const CREATE = `mutation Create($input: CreateMarkerInput!) { createMarker(input: $input) { ${MARKER} } }`;
+export const UPDATE = `mutation Update($input: UpdateMarkerInput!) { updateMarker(input: $input) { ${MARKER} } }`;
+export const DELETE = `mutation Delete($id: ID!, $expectedVersion: Int) {
+  deleteMarker(id: $id, expectedVersion: $expectedVersion) { ${MARKER} collection { key } }
+}`;

@@ -1,0 +1,64 @@
+import type { Map as MapLibre, MapMouseEvent, MapTouchEvent } from 'maplibre-gl';
+
+import type { MapMarker } from '../../../src/client/public.js';
+import type { CollectionLayer } from '../layers/collection-layer.js';
+import { pick } from '../layers/pick.js';
+
+/** Less than this is a click with an unsteady hand. */
+const BEGINS_AT = 4;
+
+export interface DragOptions {
+  readonly map: MapLibre;
+  readonly layers: () => readonly CollectionLayer[];
+  readonly isOn: () => boolean;
+  /** A marker was taken; what the promise brings is handed to `onDrop`. */
+  readonly onDrop: (layer: CollectionLayer, marker: MapMarker, position: MapMarker['position']) => void;
+  readonly onTake: (marker: MapMarker) => void;
+}
+
+/** Lets markers be dragged, by mouse or finger. Escape lets go of one where it was. */
+export function letDrag({ map, layers, isOn, onDrop, onTake }: DragOptions): void {
+  function begin(event: MapMouseEvent | MapTouchEvent): void {
+    if (!isOn() || ('points' in event && event.points.length > 1)) return;
+    const picked = pick(map, layers(), event.point);
+    if (picked?.kind !== 'marker') return;
+    const { layer, feature } = picked;
+    const marker = layer.content.markers.find(({ id }) => id === feature.properties['id']);
+    if (marker === undefined) return;
+    // The map stays where it is.
+    event.preventDefault();
+    const from = event.point;
+    let to: MapMarker['position'] | undefined;
+    let undo: () => void = () => undefined;
+
+    const follow = (moved: MapMouseEvent | MapTouchEvent) => {
+      if (to === undefined && from.dist(moved.point) < BEGINS_AT) return;
+      if (to === undefined) onTake(marker);
+      const { lng, lat } = moved.lngLat.wrap();
+      to = { lng, lat };
+      undo = layer.pretend(marker.id, { ...marker, position: to });
+    };
+    const cancel = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return;
+      event.stopPropagation();
+      end(false);
+    };
+    const drop = () => end(true);
+    function end(dropped: boolean): void {
+      for (const each of following) each.unsubscribe();
+      globalThis.removeEventListener('keydown', cancel, true);
+      if (to === undefined) return;
+      if (dropped && marker) onDrop(layer, marker, to);
+      else undo();
+    }
+    const following = [
+      map.on('mousemove', follow),
+      map.on('touchmove', follow),
+      map.on('mouseup', drop),
+      map.on('touchend', drop),
+    ];
+    globalThis.addEventListener('keydown', cancel, true);
+  }
+  map.on('mousedown', begin);
+  map.on('touchstart', begin);
+}

@@ -1,0 +1,31 @@
+/** Icons of our own drawing, 20 units square, in lines of the text's colour. */
+const PATHS = {
+  plus: 'M10 4v12M4 10h12',
+  minus: 'M4 10h12',
+  layers: 'M10 3l7.5 4L10 11 2.5 7zM3 11l7 3.7L17 11M3 14.5l7 3 7-3',
+  list: 'M7 5h10M7 10h10M7 15h10M3 5h.01M3 10h.01M3 15h.01',
+  pencil: 'M3.5 16.5l.8-3.5L13.5 3.8l2.7 2.7L7 15.7zM11.6 5.7l2.7 2.7',
+  explain: 'M3 17V9.5M7.7 17V4M12.3 17v-5M17 17V7',
+  sun: 'M10 6.5a3.5 3.5 0 1 0 .01 0zM10 2v1.5M10 16.5V18M2 10h1.5M16.5 10H18M4.3 4.3l1.1 1.1M14.6 14.6l1.1 1.1M4.3 15.7l1.1-1.1M14.6 5.4l1.1-1.1',
+  moon: 'M16.5 12.2A7 7 0 0 1 7.8 3.5a7 7 0 1 0 8.7 8.7z',
+  code: 'M7 6l-4 4 4 4M13 6l4 4-4 4',
+  close: 'M5 5l10 10M15 5L5 15',
+  undo: 'M7.5 4.5L3.5 8.5l4 4M4 8.5h8a4 4 0 0 1 0 8H9',
+  dots: 'M5.5 6a1.5 1.5 0 1 0 .01 0zM14.5 5a2 2 0 1 0 .01 0zM9 12.5a2 2 0 1 0 .01 0z',
+  heat: 'M3.5 3.5h5.5v5.5h-5.5zM11 3.5h5.5v5.5h-5.5zM3.5 11h5.5v5.5h-5.5zM11 11h5.5v5.5h-5.5z',
+  bin: 'M4 6h12M8 6V4h4v2M5.5 6l.7 10.5h7.6L14.5 6',
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+/** An icon as an element; hidden from screen readers, as what it stands on has a label. */
+export function icon(name: IconName): SVGSVGElement {
+  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+  svg.setAttribute('viewBox', '0 0 20 20');
+  svg.setAttribute('aria-hidden', 'true');
+  svg.classList.add('drawn');
+  const path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
+  path.setAttribute('d', PATHS[name]);
+  svg.append(path);
+  return svg;
+}

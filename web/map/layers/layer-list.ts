@@ -1,0 +1,54 @@
+import { type Theme, accentOf } from '../base-map/palette.js';
+import { button, element } from '../element.js';
+import { icon } from '../icons.js';
+import type { CollectionLayer, Drawn } from './collection-layer.js';
+
+const COUNT = Intl.NumberFormat('en');
+
+function countText({ collection: { count, zones } }: CollectionLayer): string {
+  if (count === 0 && zones.nodes.length > 0) return 'Zones';
+  return `${COUNT.format(count)} ${count === 1 ? 'place' : 'places'}`;
+}
+
+/** One collection: a switch with its name, and whether its places are drawn as points or as a heatmap. */
+function row(layer: CollectionLayer, theme: Theme, onSet: (drawn: Drawn) => void): HTMLLIElement {
+  const { collection, drawn, accentAt } = layer;
+  const checkbox = element('input', { type: 'checkbox', role: 'switch' });
+  checkbox.checked = drawn !== 'off';
+  checkbox.addEventListener('change', () => onSet(checkbox.checked ? 'points' : 'off'));
+  const dot = element('span', { class: 'dot' });
+  dot.style.setProperty('--accent', accentOf(accentAt, theme));
+  const text = element(
+    'span',
+    { class: 'text' },
+    element('b', {}, collection.name),
+    element('small', {}, countText(layer)),
+  );
+  const item = element('li', {}, element('label', {}, dot, text, checkbox));
+  if (collection.description !== null) item.title = collection.description;
+  if (drawn === 'off' || collection.count === 0) return item;
+  const choice = (kind: 'points' | 'heat', label: string) => {
+    const named = { 'aria-pressed': String(drawn === kind), 'data-key': `${collection.key} ${kind}` };
+    return button(named, () => onSet(kind), icon(kind === 'heat' ? 'heat' : 'dots'), label);
+  };
+  const group = { class: 'choice', role: 'group', 'aria-label': `How to draw ${collection.name}` };
+  item.append(element('div', group, choice('points', 'Places'), choice('heat', 'Heatmap')));
+  return item;
+}
+
+/** The list of collections, drawn anew after each change; the focus stays where it was. */
+export function drawLayerList(
+  place: HTMLElement,
+  layers: readonly CollectionLayer[],
+  theme: Theme,
+  onSet: (layer: CollectionLayer, drawn: Drawn) => void,
+): void {
+  const all = () => [...place.querySelectorAll<HTMLElement>('input, button')];
+  const focused = all().findIndex((each) => each === document.activeElement);
+  const key = all()[focused]?.dataset['key'];
+  const rows = layers.map((layer) => row(layer, theme, (drawn) => onSet(layer, drawn)));
+  const empty = element('p', {}, 'There are no collections yet. Make one in GraphiQL, or import a file.');
+  place.replaceChildren(rows.length > 0 ? element('ul', {}, ...rows) : empty);
+  if (focused < 0) return;
+  (all().find((each) => key !== undefined && each.dataset['key'] === key) ?? all()[focused])?.focus();
+}

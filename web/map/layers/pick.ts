@@ -1,0 +1,29 @@
+import type { Map as MapLibre, MapGeoJSONFeature, Point } from 'maplibre-gl';
+
+import type { CollectionLayer } from './collection-layer.js';
+import type { Kind } from './features.js';
+
+/** A finger is not a point. */
+const REACH = 8;
+const ORDER: readonly Kind[] = ['marker', 'single', 'cluster', 'zone', 'cell'];
+
+export interface Picked {
+  readonly layer: CollectionLayer;
+  readonly kind: Kind;
+  readonly feature: MapGeoJSONFeature;
+}
+
+/** What a pointer is on: markers before clusters, those before zones and cells; nothing where the map is empty. */
+export function pick(map: MapLibre, layers: readonly CollectionLayer[], at: Point): Picked | undefined {
+  const owners = new Map(layers.flatMap((layer) => layer.mapLayers.map((id) => [id, layer] as const)));
+  if (owners.size === 0) return undefined;
+  const exact = map.queryRenderedFeatures(at, { layers: [...owners.keys()] });
+  const points = [...owners.keys()].filter((id) => /\/(markers|clusters)$/.test(id));
+  const box: [[number, number], [number, number]] = [[at.x - REACH, at.y - REACH], [at.x + REACH, at.y + REACH]]; // prettier-ignore
+  const near = points.length === 0 ? [] : map.queryRenderedFeatures(box, { layers: points });
+  const picked = [...exact, ...near].flatMap((feature) => {
+    const layer = owners.get(feature.layer.id);
+    return layer ? [{ layer, feature, kind: feature.properties['kind'] as Kind }] : [];
+  });
+  return picked.toSorted((one, other) => ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind))[0];
+}

@@ -1,0 +1,54 @@
+import type { MarkerDetails } from '../documents.js';
+import { button, element } from '../element.js';
+import { icon } from '../icons.js';
+import { charts } from './chart.js';
+
+const NUMBER = Intl.NumberFormat('en');
+
+function valueText(value: unknown): string {
+  if (typeof value === 'number') return NUMBER.format(value);
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function properties(of: Readonly<Record<string, unknown>>): HTMLElement[] {
+  const rows = Object.entries(of).flatMap(([name, value]) => [
+    element('dt', {}, name),
+    element('dd', {}, valueText(value)),
+  ]);
+  return rows.length > 0 ? [element('dl', {}, ...rows)] : [];
+}
+
+function head(title: string, kind: string, onClose: () => void): HTMLElement {
+  const close = button({ class: 'icon', 'aria-label': 'Close' }, onClose, icon('close'));
+  return element('header', {}, element('div', {}, element('h2', {}, title), element('p', {}, kind)), close);
+}
+
+/** The position as people write it down. */
+const written = ({ lng, lat }: { readonly lng: number; readonly lat: number }) =>
+  `${Math.abs(lat).toFixed(5)}° ${lat < 0 ? 'S' : 'N'}, ${Math.abs(lng).toFixed(5)}° ${lng < 0 ? 'W' : 'E'}`;
+
+/** All that is known of a marker, its latest readings as charts; `extra` goes below. */
+export function markerCard(marker: MarkerDetails, onClose: () => void, extra: readonly Node[]): Node[] {
+  const { name, key, category, collection, place, position, readings, id } = marker;
+  const kind = category === null ? collection.name : `${category} · ${collection.name}`;
+  const path = place.map((each) => element('li', {}, each));
+  return [
+    head(name ?? key, kind, onClose),
+    ...(path.length > 0 ? [element('ol', { class: 'path', 'aria-label': 'Place' }, ...path)] : []),
+    ...properties(marker.properties),
+    ...(readings.length > 0 ? [element('div', { class: 'readings' }, ...charts(readings))] : []),
+    element('p', { class: 'where' }, written(position)),
+    element('p', { class: 'id' }, element('code', {}, id)),
+    ...extra,
+  ];
+}
+
+/** A zone by its name. */
+export function zoneCard(name: string, id: string, collection: string, onClose: () => void): Node[] {
+  return [head(name === '' ? id : name, collection, onClose), element('p', { class: 'id' }, element('code', {}, id))];
+}
+
+/** What is shown while a marker is read. */
+export function waitingCard(name: string, onClose: () => void): Node[] {
+  return [head(name, 'Reading …', onClose)];
+}

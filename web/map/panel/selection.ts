@@ -1,0 +1,114 @@
+import type { GeoJSONSource, Map as MapLibre } from 'maplibre-gl';
+
+import { DETAILS, type Marker, type MarkerDetails } from '../documents.js';
+import { byId } from '../element.js';
+import { ask } from '../graphql.js';
+import { markerCard, waitingCard, zoneCard } from './card.js';
+
+const SOURCE = 'selected';
+
+export interface Selection {
+  /** Id of the marker whose card is open. */
+  readonly id: string | undefined;
+  openMarker(id: string, name?: string): Promise<void>;
+  openZone(name: string, id: string, collection: string): void;
+  /** Anything else, in the same place; nothing closes it. */
+  show(content: readonly Node[] | undefined): void;
+  /** Reads the marker of the card again, for instance because somebody changed it. */
+  refresh(): void;
+}
+
+export interface SelectionOptions {
+  readonly buttonsFor: (marker: MarkerDetails) => readonly Node[];
+  readonly onChange: () => void;
+  readonly onError: (message: string) => void;
+}
+
+/** The card, and the ring around the marker that it is about. */
+export function createSelection(map: MapLibre, { buttonsFor, onChange, onError }: SelectionOptions): Selection {
+  const card = byId('card');
+  let id: string | undefined;
+  let before: Element | null = null;
+
+  map.addSource(SOURCE, { type: 'geojson', data: { type: 'FeatureCollection', features: [] } });
+  map.addLayer({
+    id: SOURCE,
+    source: SOURCE,
+    type: 'circle',
+    paint: {
+      'circle-radius': 12,
+      'circle-opacity': 0,
+      'circle-stroke-width': 3,
+      'circle-stroke-color': '#e79a2b',
+    },
+  });
+
+  function ring(position: Marker['position'] | undefined): void {
+    const points = position ? [[position.lng, position.lat]] : [];
+    void map.getSource<GeoJSONSource>(SOURCE)?.setData({ type: 'MultiPoint', coordinates: points });
+    if (position) map.moveLayer(SOURCE);
+  }
+
+  function show(content: readonly Node[] | undefined): void {
+    const focused = card.contains(document.activeElement);
+    if (content !== undefined && card.hidden) before = document.activeElement;
+    card.hidden = content === undefined;
+    card.replaceChildren(...(content ?? []));
+    document.body.classList.toggle('with-card', content !== undefined);
+    // Whoever walks by keys goes on where the card was opened from.
+    if (content === undefined && focused && before instanceof HTMLElement) before.focus();
+  }
+
+  const close = () => {
+    id = undefined;
+    ring(undefined);
+    show(undefined);
+    onChange();
+  };
+
+  async function read(wanted: string): Promise<void> {
+    try {
+      const { marker } = await ask<{ readonly marker: MarkerDetails | null }>(DETAILS, { id: wanted });
+      if (id !== wanted) return;
+      if (marker === null) return close();
+      ring(marker.position);
+      const at = card.scrollTop;
+      show(markerCard(marker, close, buttonsFor(marker)));
+      card.scrollTop = at;
+    } catch (error) {
+      if (id !== wanted) return;
+      close();
+      onError(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  return {
+    get id() {
+      return id;
+    },
+    async openMarker(wanted, name = '') {
+      id = wanted;
+      show(waitingCard(name, close));
+      card.focus();
+      onChange();
+      await read(wanted);
+    },
+    openZone(name, zone, collection) {
+      id = undefined;
+      ring(undefined);
+      show(zoneCard(name, zone, collection, close));
+      card.focus();
+      onChange();
+    },
+    show(content) {
+      if (content === undefined) return close();
+      id = undefined;
+      ring(undefined);
+      show(content);
+      onChange();
+    },
+    refresh() {
+      if (id !== undefined) void read(id);
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import type { Map as MapLibre } from 'maplibre-gl';
+
+import { button, element } from './element.js';
+import { type IconName, icon } from './icons.js';
+
+/** A button that is on or off. */
+export interface Toggle {
+  readonly element: HTMLButtonElement;
+  set(on: boolean): void;
+}
+
+function toggle(name: IconName, label: string, onClick: () => void): Toggle {
+  const made = button(
+    { class: 'icon', 'aria-label': label, title: label, 'aria-pressed': 'false' },
+    onClick,
+    icon(name),
+  );
+  return { element: made, set: (on) => made.setAttribute('aria-pressed', String(on)) };
+}
+
+function press(name: IconName, label: string, onClick: () => void): HTMLButtonElement {
+  return button({ class: 'icon', 'aria-label': label, title: label }, onClick, icon(name));
+}
+
+export interface Tools {
+  readonly list: Toggle;
+  readonly edit: Toggle;
+  readonly explain: Toggle | undefined;
+  /** The icon shows where the switch leads. */
+  setTheme(theme: 'light' | 'dark'): void;
+}
+
+export interface ToolActions {
+  readonly onList: () => void;
+  readonly onEdit: () => void;
+  /** Without it there is no such button. */
+  readonly onExplain?: () => void;
+  readonly onTheme: () => void;
+}
+
+/** The buttons at the side of the map. */
+export function createTools(place: HTMLElement, map: MapLibre, actions: ToolActions): Tools {
+  const list = toggle('list', 'List of places in view', actions.onList);
+  const edit = toggle('pencil', 'Edit', actions.onEdit);
+  const { onExplain } = actions;
+  const explain = onExplain && toggle('explain', 'Explain what this map costs', onExplain);
+  const theme = press('moon', 'Dark map', actions.onTheme);
+  const graphiql = element(
+    'a',
+    { class: 'icon', href: '/graphiql/', 'aria-label': 'GraphiQL', title: 'GraphiQL' },
+    icon('code'),
+  );
+  const group = (...content: HTMLElement[]) => element('div', { class: 'panel group' }, ...content);
+  place.replaceChildren(
+    group(
+      press('plus', 'Zoom in', () => map.zoomIn()),
+      press('minus', 'Zoom out', () => map.zoomOut()),
+    ),
+    group(list.element, edit.element, ...(explain ? [explain.element] : [])),
+    group(theme, graphiql),
+  );
+  return {
+    list,
+    edit,
+    explain,
+    setTheme(now) {
+      const label = now === 'dark' ? 'Light map' : 'Dark map';
+      theme.replaceChildren(icon(now === 'dark' ? 'sun' : 'moon'));
+      theme.setAttribute('aria-label', label);
+      theme.title = label;
+    },
+  };
+}

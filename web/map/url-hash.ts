@@ -1,0 +1,56 @@
+/** What of the page its address tells. */
+export interface PageState {
+  /** The middle of the map in degrees, and its zoom. */
+  readonly at?: { readonly zoom: number; readonly lat: number; readonly lng: number };
+  /** Keys of the collections that are shown. */
+  readonly on?: readonly string[];
+  /** Those of them that are shown as a heatmap. */
+  readonly heat?: readonly string[];
+  /** Id of the marker whose card is open. */
+  readonly place?: string;
+}
+
+const OUTERMOST_LAT = 85;
+const GREATEST_ZOOM = 22;
+
+function readAt(text: string | null): PageState['at'] {
+  const parts = text?.split('/') ?? [];
+  const [zoom = Number.NaN, lat = Number.NaN, lng = Number.NaN] = parts.map((part) =>
+    part === '' ? Number.NaN : Number(part),
+  );
+  if (parts.length !== 3 || ![zoom, lat, lng].every(Number.isFinite)) return undefined;
+  if (zoom < 0 || zoom > GREATEST_ZOOM || Math.abs(lat) > OUTERMOST_LAT || Math.abs(lng) > 180) return undefined;
+  return { zoom, lat, lng };
+}
+
+const readKeys = (text: string | null) => text?.split(',').filter((key) => key !== '');
+
+/** What a hash says; what it says wrongly is left out. */
+export function readHash(hash: string): PageState {
+  const parts = new URLSearchParams(hash.replace(/^#/, ''));
+  const at = readAt(parts.get('at'));
+  const on = readKeys(parts.get('on'));
+  const heat = readKeys(parts.get('heat'));
+  const place = parts.get('place');
+  return {
+    ...(at && { at }),
+    ...(on && { on }),
+    ...(heat && { heat }),
+    ...(place !== null && place !== '' && { place }),
+  };
+}
+
+/** The hash for a state: as many digits as one sees on a screen. */
+export function writeHash({ at, on, heat, place }: PageState): string {
+  const keys = (name: string, list: readonly string[]) => `${name}=${list.map(encodeURIComponent).join(',')}`;
+  const parts: string[] = [];
+  if (at) {
+    const digits = Math.max(0, Math.ceil((at.zoom * Math.LN2 + Math.log(512 / 360 / 0.5)) / Math.LN10));
+    const lng = ((((at.lng + 180) % 360) + 360) % 360) - 180;
+    parts.push(`at=${Number(at.zoom.toFixed(2))}/${Number(at.lat.toFixed(digits))}/${Number(lng.toFixed(digits))}`);
+  }
+  if (on) parts.push(keys('on', on));
+  if (heat && heat.length > 0) parts.push(keys('heat', heat));
+  if (place !== undefined) parts.push(`place=${encodeURIComponent(place).replaceAll('%3A', ':')}`);
+  return `#${parts.join('&')}`;
+}
