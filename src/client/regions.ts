@@ -29,8 +29,10 @@ export type Change = ClientChangesSubscription['markerChanged'];
 
 /** Tiles that are remembered beside those that are shown. */
 const REMEMBERED_TILES = 1_000;
-/** An answer may lack what was told so long before it was asked for, in ms: viewports follow changes a little later. */
-const LAG = 1_000;
+/** An answer may lack what was told so long before it was asked for, in ms: indexes follow changes a little later. */
+const INDEX_LAG = 1_000;
+/** The same for counts, which follow the stream. */
+const COUNTS_LAG = 3_000;
 /** Longer than an answer takes, in ms: changes are kept so long for those under way. */
 const KEPT = 15_000;
 
@@ -87,7 +89,8 @@ export function createRegions(): Regions {
         forget(oldest);
       }
       for (const key of region.keys) byTile.set(key, region);
-      for (const { at, change } of recent) if (at > region.at - LAG) apply(region, change);
+      const lag = region.mostMarkers > 0 ? INDEX_LAG : COUNTS_LAG;
+      for (const { at, change } of recent) if (at > region.at - lag) apply(region, change);
     },
     change(change) {
       const now = Date.now();

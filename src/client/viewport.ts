@@ -19,8 +19,11 @@ import {
 
 /** Rectangles of one request; what is left follows in the next one. */
 const MOST_RECTANGLES = 8;
-/** The counts behind clusters follow changes by this much, in ms; changes that come meanwhile share a request. */
-const COUNTS_LAG = 700;
+/** Most counts have followed a change after so many ms; then after twice as many, and twice again. Changes share requests. */
+const FIRST_LOOK = 700;
+const LAST_LOOK = 2_800;
+/** Changes that come within so many ms are drawn together. */
+const FRAME = 40;
 /** Without live changes, what is older is asked for again when it is shown, in ms. */
 const KEEPS_FOR = 60_000;
 /** How long the first request waits until changes are followed, in ms. */
@@ -72,11 +75,13 @@ export function createViewport(options: ViewportOptions): Viewport {
   const requests = new Set<Request>();
   const alarm = createAlarm(() => void askForLacking());
   const moving = createAlarm(() => void askForLacking());
+  const drawing = createAlarm(() => draw());
   let state: ViewportState = { ...NOTHING, loading: false, error: null, answer: null };
   let view: View | undefined;
   let drawnLevel: number | undefined;
   let movingSince: number | undefined;
   let retryIn = FIRST_RETRY;
+  let lookIn = FIRST_LOOK;
   let changes: Live | undefined;
   let watched: ReadonlySet<TileKey> = new Set();
   let isClosed = false;
@@ -107,8 +112,8 @@ export function createViewport(options: ViewportOptions): Viewport {
     const met = regions.change(change);
     const shown = new Set(view ? regions.of(view.keys) : []);
     if (!met.some((region) => shown.has(region))) return;
-    draw();
-    if (met.some((region) => shown.has(region) && region.stale)) alarm.within(COUNTS_LAG);
+    drawing.within(FRAME);
+    if (met.some((region) => shown.has(region) && region.stale)) alarm.within(lookIn);
   };
 
   /** Follows the changes of what is shown and some more, so that a short way takes no new subscription. */
@@ -158,7 +163,9 @@ export function createViewport(options: ViewportOptions): Viewport {
       retryIn = FIRST_RETRY;
     }
     // What went stale on its way, and what did not fit into one request.
-    if (regions.of(view?.keys ?? []).some(({ stale }) => stale)) alarm.within(COUNTS_LAG);
+    const isStale = regions.of(view?.keys ?? []).some(({ stale }) => stale);
+    lookIn = isStale ? Math.min(2 * lookIn, LAST_LOOK) : FIRST_LOOK;
+    if (isStale) alarm.within(lookIn);
     if (!error && view && view.keys.some((key) => isLacking(key) && !request.keys.has(key))) alarm.within(0);
   };
 
@@ -213,6 +220,7 @@ export function createViewport(options: ViewportOptions): Viewport {
       isClosed = true;
       alarm.cancel();
       moving.cancel();
+      drawing.cancel();
       for (const { controller } of requests) controller.abort();
       changes?.close();
     },

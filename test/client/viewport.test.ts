@@ -3,12 +3,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 
 import { type Viewport, type ViewportOptions, type ViewportState, createViewport } from '../../src/client/public.js';
 import { holds, levelAt, tileBounds, tileKeys, tilesOver } from '../../src/client/tiles.js';
+import { createCellCache } from '../../src/loaders/cell-cache.js';
 import { createCollection } from '../../src/store/collections.js';
 import { createMarker } from '../../src/store/markers.js';
 import { newCall } from '../../src/store/meter.js';
 import { hear, until } from '../live/support.js';
 import { type LiveServer, startServer } from '../http/live-server.js';
 import { type Made, makeCollection, realMarkers } from '../map/fixture.js';
+import { noMarkerCache } from '../support/no-marker-cache.js';
 import { randomFrom } from '../support/random.js';
 import { testDatabase } from '../support/test-database.js';
 
@@ -16,8 +18,10 @@ const NOW = '2026-11-21T10:00:00.000Z';
 const db = await testDatabase();
 /** Its cells are kept by a consumer; those of the other one are written by the test. */
 const liveDb = await testDatabase();
-const heard = hear(liveDb);
-const markers = realMarkers(15);
+const cellCache = createCellCache({ maxBytes: 1_000_000, trusted: () => true, now: () => performance.now() });
+const caches = { cells: cellCache, markers: noMarkerCache(liveDb) };
+const heard = hear(liveDb, { caches });
+const markers = realMarkers(40);
 const opened: Viewport[] = [];
 let server: LiveServer;
 let liveServer: LiveServer;
@@ -25,7 +29,7 @@ let liveServer: LiveServer;
 beforeAll(async () => {
   await makeCollection(db, { key: 'cities' }, markers);
   server = await startServer(db);
-  liveServer = await startServer(liveDb, { live: heard.hub });
+  liveServer = await startServer(liveDb, { live: heard.hub, cellCache });
 });
 afterEach(() => {
   for (const viewport of opened.splice(0)) viewport.close();
@@ -102,12 +106,13 @@ function expectEachOnce(state: ViewportState, view: View, all: readonly Made[]) 
 }
 
 /** Records what is asked of the server. */
-function recording() {
+function recording(answersAfter = 0) {
   const asked: { readonly variables: Readonly<Record<string, unknown>>; readonly aborted: () => boolean }[] = [];
   const real = globalThis.fetch;
-  vi.stubGlobal('fetch', (url: string, init: RequestInit) => {
+  vi.stubGlobal('fetch', async (url: string, init: RequestInit) => {
     const { variables } = JSON.parse(init.body as string) as { variables: Record<string, unknown> };
     asked.push({ variables, aborted: () => init.signal?.aborted === true });
+    await new Promise((resolve) => setTimeout(resolve, answersAfter));
     return real(url, init);
   });
   return asked;
@@ -200,7 +205,7 @@ describe('a viewport', () => {
     const viewport = open({ limit: 60 });
     const { clusters } = await show(viewport, around(10, 50, 4));
     expect(clusters.length).toBeGreaterThan(0);
-    const asked = recording();
+    const asked = recording(300);
     const during: ViewportState[] = [];
     viewport.subscribe((state) => void during.push(state));
     viewport.view(around(10, 50, 7).bounds, 7);

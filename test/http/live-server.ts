@@ -12,7 +12,7 @@ import { createGraphqlServer } from '../../src/graphql/server.js';
 import { checkReadiness } from '../../src/http/health.js';
 import { buildHttp } from '../../src/http/server.js';
 import type { LiveHub } from '../../src/live/hub.js';
-import { createCellCache } from '../../src/loaders/cell-cache.js';
+import { type CellCache, createCellCache } from '../../src/loaders/cell-cache.js';
 import type { MarkerCache } from '../../src/loaders/marker-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
@@ -62,6 +62,8 @@ interface ServerOptions {
   /** Instead of both executors one after the other. */
   readonly executor?: Parameters<typeof createGraphqlServer>[2];
   readonly live?: LiveHub;
+  /** As the stream keeps them. */
+  readonly cellCache?: CellCache;
   readonly markerCache?: MarkerCache;
   readonly geoTable?: Services['geoTable'];
   readonly objects?: Services['objects'];
@@ -79,6 +81,7 @@ export async function startServer(
     now = () => new Date(),
     executor,
     live,
+    cellCache = createCellCache({ maxBytes: 8 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
     markerCache = noMarkerCache(db),
     geoTable,
     objects,
@@ -93,7 +96,7 @@ export async function startServer(
   const services: Services = {
     db,
     objects,
-    cellCache: createCellCache({ maxBytes: 8 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
+    cellCache,
     markerCache,
     // Its clock stands still, so that what a request costs does not depend on how fast the machine is.
     collectionCache: createCollectionCache({ now: () => 0 }),

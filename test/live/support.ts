@@ -1,7 +1,7 @@
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 
-import { keepCells } from '../../src/cli/cells.js';
+import { type Caches, keepCells } from '../../src/cli/cells.js';
 import { openLive } from '../../src/cli/live.js';
 import { silentLog } from '../../src/log.js';
 import type { Database } from '../../src/store/database.js';
@@ -9,11 +9,14 @@ import { createStreamsClient } from '../../src/stream/dynamodb.js';
 import { engine } from '../support/test-database.js';
 
 /** Hears of a database's changes as a server does: with a consumer, or beside the one of another server. */
-export function hear(db: Database, { redisUrl }: { readonly redisUrl?: string } = {}) {
+export function hear(
+  db: Database,
+  { redisUrl, caches }: { readonly redisUrl?: string; readonly caches?: Caches } = {},
+) {
   const streams = createStreamsClient(engine());
   const backend = { database: db, streams, where: '', close: async () => undefined };
   const live = openLive(backend, redisUrl, silentLog);
-  const cells = keepCells(backend, silentLog, { live: live.feed });
+  const cells = keepCells(backend, silentLog, { live: live.feed, caches });
   return {
     hub: live.hub,
     cells,
