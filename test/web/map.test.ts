@@ -369,7 +369,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
 
   it('can be walked by keys alone: from the list to a card and back, and tells how much is shown', async () => {
     const page = await open('#at=9/51.5/-0.1', { reducedMotion: 'reduce' });
-    await page.locator('#shown', { hasText: /\d+ places shown/ }).waitFor();
+    await page.locator('#shown', { hasText: /\d+ places? shown/ }).waitFor();
     const focused = () => page.evaluate<string>(`document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? ''`); // prettier-ignore
     for (let press = 0; press < 20 && (await focused()) !== 'List of places in view'; press += 1)
       await page.keyboard.press('Tab');
