@@ -19,7 +19,7 @@ const layersOf = ({ cells }) => [
     data: cells,
     extruded: true,
     getPolygon: ({ bounds }) => corners(bounds),
-    getElevation: ({ count, precision }) => (Math.log(1 + count) * 400_000) / 2 ** (2 * (precision - 2)),
+    getElevation: ({ count, precision }) => (Math.log(1 + count) * 150_000) / 2 ** (2 * (precision - 2)),
     getFillColor: ({ count }) => [80 + Math.min(175, 20 * Math.log(1 + count)), 140, 255, 190],
   }),
 ];
