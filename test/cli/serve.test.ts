@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type RunningCli, runCli } from '../support/run-cli.js';
 
+const PAGE = join(import.meta.dirname, '../../dist/page/index.html');
 const LONG = 240_000;
 const runs: RunningCli[] = [];
 let folder = '';
@@ -69,7 +71,10 @@ describe('cellport serve', () => {
       const url = await serving(first);
       expect((await fetch(`${url}/healthz`)).status).toBe(200);
       expect(await (await fetch(`${url}/readyz`)).json()).toMatchObject({ ready: true, reasons: [] });
-      expect((await fetch(`${url}/`, { redirect: 'manual' })).headers.get('location')).toBe('/graphiql/');
+      const front = await fetch(`${url}/`, { redirect: 'manual' });
+      // The map where it is built, as it is after `npm run build`, else GraphiQL.
+      if (existsSync(PAGE)) expect(await front.text()).toContain('<title>Cellport');
+      else expect(front.headers.get('location')).toBe('/graphiql/');
       await ask(url, 'mutation { createCollection(input: { key: "parks", name: "Parks" }) { id } }');
       const marker = (key: number) =>
         `createMarker(input: { collection: "parks", key: "${key}", position: { lng: ${key}, lat: 2 } }) { id }`;

@@ -47,6 +47,8 @@ describe('the documents of the map page', () => {
   });
 });
 
+const MOVING = { reducedMotion: 'no-preference' } as const;
+
 /** What the page leaves for a console: its map and its layers. */
 const HANDLE = 'globalThis.cellport';
 
@@ -61,9 +63,16 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
   /** Waits until an expression holds in the page. The page's policy forbids what Playwright itself would do for that. */
   const expectSoon = (page: Page, expression: string) => until(() => page.evaluate<boolean>(`Boolean(${expression})`));
 
-  /** Opens the page with a hash; what it asks of other hosts, and what goes wrong in it, is gathered. */
+  /**
+   * Opens the page with a hash; what it asks of other hosts, and what goes wrong in it, is gathered. Without a graphics card
+   * each frame of a fade or a flight takes long, so most tests ask for less motion.
+   */
   async function open(hash = '', options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    const context = await browser.newContext({
+      viewport: { width: 1280, height: 800 },
+      reducedMotion: 'reduce',
+      ...options,
+    });
     const page = await context.newPage();
     page.setDefaultTimeout(60_000);
     page.on('request', (request) => {
@@ -143,7 +152,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
   });
 
   it('shows all cities at first, as clusters and markers, under a policy that lets nothing else in', async () => {
-    const page = await open('#at=1.4/28/12&on=');
+    const page = await open('#at=1.4/28/12&on=', MOVING);
     const empty = await shoot(page, 'world-empty');
     await page.goto(`${server.url}/#at=1.4/28/12`);
     await page.reload();
@@ -190,7 +199,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
   });
 
   it('flies to where a cluster falls apart, and back again by the address', async () => {
-    const page = await open('#at=3/48/10');
+    const page = await open('#at=3/48/10', MOVING);
     const before = page.url();
     const cluster = await page.evaluate<{ x: number; y: number; count: number }>(`(() => {
       const onScreen = ${HANDLE}.layers[0].content.clusters
@@ -238,7 +247,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
   });
 
   it('moves a marker that somebody else moves, with a pulse, and shows what they make and delete', async () => {
-    const page = await open('#at=9/51.5/-0.1');
+    const page = await open('#at=9/51.5/-0.1', MOVING);
     // Changes are followed once the socket stands; until one arrives nobody knows that it does.
     const input = { collection: 'cities', key: 'live', name: 'Live town', position: { lng: -0.5, lat: 51.7 } };
     const made = (await server.ask(CREATE, { input })).createMarker;
@@ -368,7 +377,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
   });
 
   it('can be walked by keys alone: from the list to a card and back, and tells how much is shown', async () => {
-    const page = await open('#at=9/51.5/-0.1', { reducedMotion: 'reduce' });
+    const page = await open('#at=9/51.5/-0.1');
     await page.locator('#shown', { hasText: /\d+ places? shown/ }).waitFor();
     const focused = () => page.evaluate<string>(`document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? ''`); // prettier-ignore
     for (let press = 0; press < 20 && (await focused()) !== 'List of places in view'; press += 1)
