@@ -165,7 +165,7 @@ export function createViewport(options: ViewportOptions): Viewport {
     // What went stale on its way, and what did not fit into one request.
     const isStale = regions.of(view?.keys ?? []).some(({ stale }) => stale);
     lookIn = isStale ? Math.min(2 * lookIn, LAST_LOOK) : FIRST_LOOK;
-    if (isStale) alarm.within(lookIn);
+    if (isStale && !error) alarm.within(lookIn);
     if (!error && view && view.keys.some((key) => isLacking(key) && !request.keys.has(key))) alarm.within(0);
   };
 

@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Feature, FeatureCollection, MultiPolygon } from 'geojson';
-import { type Browser, type Page, chromium } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -14,6 +13,7 @@ import { createMarkers } from '../../src/store/markers.js';
 import { newCall } from '../../src/store/meter.js';
 import { type LiveServer, fillCells, startServer } from '../http/live-server.js';
 import { testDatabase } from '../support/test-database.js';
+import { hasChromium, openBrowser } from './browser.js';
 
 /** What the page has for us: see explain-page/main.ts. */
 interface Tested {
@@ -29,16 +29,6 @@ interface Tested {
 }
 declare const tested: Tested;
 
-const CHROMIUM = '/usr/bin/chromium';
-const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 const SLOW = 60_000;
 const COUNT = 500;
 /** Spread over a few degrees without chance: the same places in every run. */
@@ -55,9 +45,7 @@ function isInRing(ring: readonly (readonly number[])[], lng: number, lat: number
   return inside;
 }
 
-if (!existsSync(CHROMIUM)) console.warn(`NOT TESTED: Explain on a map, because there is no ${CHROMIUM}`);
-
-describe.skipIf(!existsSync(CHROMIUM))('Explain on a map in a browser', async () => {
+describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
   const db = await testDatabase();
   let staticDir = '';
   let browser: Browser;
@@ -77,7 +65,7 @@ describe.skipIf(!existsSync(CHROMIUM))('Explain on a map in a browser', async ()
     const markers = Array.from({ length: COUNT }, (_, index) => ({ key: `p${index}`, position: place(index) }));
     await createMarkers(db, collection, markers, now, newCall());
     await fillCells(db, collection, markers);
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+    browser = await openBrowser();
   }, 300_000);
   afterAll(async () => {
     await browser.close();

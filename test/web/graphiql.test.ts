@@ -1,10 +1,10 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSchema, parse, validate, visit } from 'graphql';
-import { type Browser, type Page, chromium } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -23,6 +23,7 @@ import { noMarkerCache } from '../support/no-marker-cache.js';
 import { startServer } from '../http/live-server.js';
 import { markerRecord } from '../live/records.js';
 import { testDatabase } from '../support/test-database.js';
+import { hasChromium, openBrowser } from './browser.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const folder = (path: string) =>
@@ -59,24 +60,11 @@ describe('the example queries of GraphiQL', () => {
   });
 });
 
-const CHROMIUM = '/usr/bin/chromium';
-const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-
 /** Waits for the editor, which comes after tabs and button: what is clicked before it is there shows the first example. */
 const readFirstExample = (page: Page) =>
   page.locator('.graphiql-query-editor .view-lines', { hasText: 'pageInfo' }).waitFor({ timeout: 50_000 });
 
-if (!existsSync(CHROMIUM)) console.warn(`NOT TESTED: the GraphiQL page, because there is no ${CHROMIUM}`);
-
-describe.skipIf(!existsSync(CHROMIUM))('the GraphiQL page in a browser', async () => {
+describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
   const db = await testDatabase();
   let staticDir = '';
   let browser: Browser;
@@ -115,7 +103,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the GraphiQL page in a browser', async (
     const cities = await createCollection(db, { key: 'cities', name: 'Cities' }, new Date().toISOString(), newCall());
     const input = { key: '2643743', name: 'London', position: { lng: -0.12574, lat: 51.50853 } };
     await createMarker(db, cities, input, new Date().toISOString(), newCall());
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+    browser = await openBrowser();
   }, 300_000);
   afterAll(async () => {
     await browser.close();
