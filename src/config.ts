@@ -13,7 +13,7 @@ export interface Config {
   readonly database: DatabaseConfig;
   /** Where geometry lies that is too large for the table; undefined where that was not said and no folder is at hand. */
   readonly objects: ObjectsConfig | undefined;
-  readonly http: { readonly host: string; readonly port: number };
+  readonly http: { readonly host: string; readonly port: number; readonly allowedOrigins: readonly string[] };
   /** Whether this process may keep the cells; `off` where an AWS Lambda does. */
   readonly consumer: boolean;
   /** Where servers tell each other of changes; undefined where each reads the stream itself. */
@@ -95,6 +95,20 @@ const objects = z
   )
   .optional();
 
+/** `*` too, for any. */
+const isOrigin = (text: string) =>
+  text === '*' || (/^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text);
+
+/** Origins as browsers name them, with no path: `https://maps.example.org`. */
+const origins = z
+  .string()
+  .transform((list) => list.split(',').map((origin) => origin.trim()))
+  .refine(
+    (list) => list.every(isOrigin),
+    'must be `*`, or origins such as https://maps.example.org, without a path and with commas between them',
+  )
+  .default([]);
+
 const variables = z.object({
   CELLPORT_TABLE: z
     .string()
@@ -127,6 +141,7 @@ const variables = z.object({
   CELLPORT_LOG: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('warn'),
   PORT: wholeNumber(0, 65_535, 4000),
   HOST: z.string().default('127.0.0.1'),
+  CELLPORT_ALLOWED_ORIGINS: origins,
   AWS_ENDPOINT_URL_DYNAMODB: url,
   AWS_ENDPOINT_URL_DYNAMODB_STREAMS: url,
   AWS_ENDPOINT_URL_S3: url,
@@ -210,7 +225,7 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
     dataDir: resolve(values.CELLPORT_DATA_DIR),
     database,
     objects: objectsOf(values, database),
-    http: { host: values.HOST, port: values.PORT },
+    http: { host: values.HOST, port: values.PORT, allowedOrigins: values.CELLPORT_ALLOWED_ORIGINS },
     consumer: values.CELLPORT_CONSUMER === 'on',
     redisUrl: values.CELLPORT_REDIS_URL,
     cacheBytes: values.CELLPORT_CACHE_MB * 1024 * 1024,

@@ -194,6 +194,7 @@ async function buildServer(
     ready,
     staticDir: GRAPHIQL_DIR,
     mapDir: MAP_DIR,
+    allowedOrigins: config.http.allowedOrigins,
     log,
     endSubscriptions,
   });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
 import type { FastifyInstance } from 'fastify';
 
@@ -54,13 +54,17 @@ function requestIn(query: unknown): SubscriptionRequest {
  * handler of that library takes in all answers as fast as they come, and so buffers without end for a slow client.
  */
 export function addEventStreams(server: FastifyInstance, { subscribe, log }: SubscriptionsOptions): void {
-  async function send(response: ServerResponse, request: SubscriptionRequest): Promise<void> {
+  async function send(
+    response: ServerResponse,
+    request: SubscriptionRequest,
+    headers: OutgoingHttpHeaders,
+  ): Promise<void> {
     const begun = await subscribe(request);
     const answers = 'errors' in begun ? [begun][Symbol.iterator]() : begun;
     // The connection may have ended meanwhile, or end while nothing happens.
     response.once('close', () => void ('errors' in begun ? undefined : begun.return?.()));
     if (response.destroyed && !('errors' in begun)) await begun.return?.();
-    response.writeHead(200, HEAD);
+    response.writeHead(200, { ...headers, ...HEAD });
     await write(response, ':\n\n');
     const pinging = setInterval(() => {
       if (response.writableLength === 0) void write(response, ':\n\n');
@@ -84,7 +88,7 @@ export function addEventStreams(server: FastifyInstance, { subscribe, log }: Sub
     handler: async ({ method, query, body }, reply) => {
       const request = method === 'GET' ? requestIn(query) : ((body ?? {}) as SubscriptionRequest);
       reply.hijack();
-      send(reply.raw, request).catch((err: unknown) => {
+      send(reply.raw, request, reply.getHeaders() as OutgoingHttpHeaders).catch((err: unknown) => {
         log.error({ err }, 'A stream of events met an unexpected error');
         reply.raw.destroy();
       });

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 
+import cors from '@fastify/cors';
 import fastifyStatic from '@fastify/static';
 import { type FastifyInstance, fastify } from 'fastify';
 
@@ -21,6 +22,8 @@ export interface HttpOptions {
   readonly staticDir: string;
   /** Folder of the built map page; without it `/` leads to GraphiQL. */
   readonly mapDir?: string | undefined;
+  /** Origins of other sites whose pages may ask and subscribe; `*` for any. */
+  readonly allowedOrigins?: readonly string[] | undefined;
   readonly log: Log;
   /** Ends all subscriptions with a reason, when the server is told to close. */
   readonly endSubscriptions?: (() => void) | undefined;
@@ -28,6 +31,8 @@ export interface HttpOptions {
 
 /** The whole of a request has to arrive within this time, so that slow senders do not pile up. */
 const ARRIVES_WITHIN_MS = 30_000;
+/** What Chromium keeps at most. */
+const PREFLIGHT_HOLDS_S = 7_200;
 
 /** Nothing but what this server itself serves may run or be loaded, besides what a page says it needs. */
 const policy = (needs: Partial<Record<'style' | 'font' | 'img', string>>) =>
@@ -46,6 +51,19 @@ const policy = (needs: Partial<Record<'style' | 'font' | 'img', string>>) =>
 const GRAPHIQL_POLICY = policy({ style: "'unsafe-inline'", font: 'data:', img: 'data:' });
 /** The style sheet of MapLibre has the icons of its buttons in data URLs. */
 const MAP_POLICY = policy({ img: 'data:' });
+
+/**
+ * Lets pages of other sites ask. Without credentials: nothing here knows a user by a cookie, so that `*` gives away no
+ * more than the port itself does.
+ */
+function allowOrigins(server: FastifyInstance, origins: readonly string[]): void {
+  if (origins.length === 0) return;
+  void server.register(cors, {
+    origin: origins.includes('*') ? '*' : [...origins],
+    methods: ['GET', 'POST'],
+    maxAge: PREFLIGHT_HOLDS_S,
+  });
+}
 
 /** The map at `/`, its parts under `/map/`; GraphiQL in its place where the map is not built. */
 function addMap(server: FastifyInstance, folder: string | undefined): void {
@@ -97,6 +115,7 @@ export function buildHttp({
   ready,
   staticDir,
   mapDir,
+  allowedOrigins = [],
   log,
   endSubscriptions,
 }: HttpOptions): FastifyInstance {
@@ -112,11 +131,12 @@ export function buildHttp({
     void reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
   });
   // Before connections are ended: clients are told why.
-  const subscriptions = { subscribe: graphql.subscribe, limits, log };
+  const subscriptions = { subscribe: graphql.subscribe, limits, allowedOrigins, log };
   server.addHook('preClose', async () => endSubscriptions?.());
   addWebsockets(server, subscriptions);
   endConnectionsOnClose(server, limits.deadlineMs + 1_000);
   handleErrors(server, limits, log);
+  allowOrigins(server, allowedOrigins);
   addHealth(server, ready);
   addGraphql(server, graphql);
   addEventStreams(server, subscriptions);

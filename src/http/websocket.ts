@@ -22,6 +22,8 @@ import type { Log } from '../log.js';
 export interface SubscriptionsOptions {
   readonly subscribe: Subscribe;
   readonly limits: Limits;
+  /** See `HttpOptions`. */
+  readonly allowedOrigins: readonly string[];
   readonly log: Log;
 }
 
@@ -72,8 +74,8 @@ function createProtocol({ subscribe, limits }: SubscriptionsOptions): Server {
 }
 
 /** A page of another site can open a WebSocket without asking; what it cannot do is to hide where it comes from. */
-function isFromElsewhere({ headers: { origin, host } }: IncomingMessage): boolean {
-  if (origin === undefined) return false;
+function isRefusedPage({ headers: { origin, host } }: IncomingMessage, allowed: readonly string[]): boolean {
+  if (origin === undefined || allowed.includes('*') || allowed.includes(origin)) return false;
   return !URL.canParse(origin) || new URL(origin).host !== host;
 }
 
@@ -131,7 +133,7 @@ function converse(protocol: Server, socket: WebSocket, log: Log): void {
 
 /** Subscriptions over WebSockets at `/graphql`, in the protocol of graphql-ws. */
 export function addWebsockets(server: FastifyInstance, options: SubscriptionsOptions): void {
-  const { limits, log } = options;
+  const { limits, allowedOrigins, log } = options;
   const protocol = createProtocol(options);
   const sockets = new WebSocketServer({
     noServer: true,
@@ -144,7 +146,7 @@ export function addWebsockets(server: FastifyInstance, options: SubscriptionsOpt
     socket.on('error', () => socket.destroy());
     const [path] = (request.url ?? '').split('?');
     if (path !== '/graphql') refuse(socket, 404);
-    else if (isFromElsewhere(request)) refuse(socket, 403);
+    else if (isRefusedPage(request, allowedOrigins)) refuse(socket, 403);
     else if (closing || sockets.clients.size >= limits.subscriptions) refuse(socket, 503);
     else sockets.handleUpgrade(request, socket, head, (opened) => converse(protocol, opened, log));
   });

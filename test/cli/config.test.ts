@@ -27,6 +27,7 @@ describe('the configuration', () => {
       CELLPORT_TABLE: '!',
       AWS_ENDPOINT_URL: 'localhost:8000',
       CELLPORT_OBJECTS: 'gs://maps',
+      CELLPORT_ALLOWED_ORIGINS: 'https://maps.example.org, https://maps.example.org/page',
     };
     let message = '';
     try {
@@ -36,10 +37,20 @@ describe('the configuration', () => {
       expect(error).toMatchObject({ code: 'BAD_USER_INPUT' });
     }
     const lines = message.split('\n');
-    expect(lines).toHaveLength(6);
+    expect(lines).toHaveLength(7);
     for (const [name, value] of Object.entries(env)) {
       expect(lines.find((line) => line.startsWith(`${name} must be `))).toContain(JSON.stringify(value));
     }
+  });
+
+  it('takes origins with commas between them', () => {
+    const allowed = (list: string) => config({ CELLPORT_ALLOWED_ORIGINS: list }).http.allowedOrigins;
+    expect(config({}).http.allowedOrigins).toEqual([]);
+    expect(allowed('*')).toEqual(['*']);
+    const list = ['https://maps.example.org', 'http://localhost:5173', 'http://[::1]:4000'];
+    expect(allowed(list.join(' , '))).toEqual(list);
+    for (const wrong of ['maps.example.org', 'https://maps.example.org/', 'https://Maps.example.org', 'null', 'a,,b'])
+      expect(() => allowed(wrong)).toThrow('CELLPORT_ALLOWED_ORIGINS');
   });
 
   it('takes empty variables for none, and tells of names that look like settings and are none', () => {

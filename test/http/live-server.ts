@@ -68,6 +68,7 @@ interface ServerOptions {
   readonly geoTable?: Services['geoTable'];
   readonly objects?: Services['objects'];
   readonly introspection?: boolean;
+  readonly allowedOrigins?: readonly string[];
   /** Of a page to serve at /graphiql/; an empty one where it is left out. */
   readonly staticDir?: string;
 }
@@ -86,6 +87,7 @@ export async function startServer(
     geoTable,
     objects,
     introspection,
+    allowedOrigins,
     staticDir: page,
   }: ServerOptions = {},
 ): Promise<LiveServer> {
@@ -117,6 +119,7 @@ export async function startServer(
     limits: all,
     ready: () => checkReadiness((signal) => getCollections(db, ['any'], newCall(signal)), null),
     staticDir: page ?? empty,
+    allowedOrigins,
     log,
     endSubscriptions: () => live?.close(),
   });
