@@ -127,7 +127,8 @@ const variables = z.object({
   CELLPORT_MAX_TOKENS: wholeNumber(100, 1_000_000, 8000),
   CELLPORT_MAX_NODES: wholeNumber(100, 10_000_000, 100_000),
   CELLPORT_MAX_BODY_BYTES: wholeNumber(1024, 100_000_000, 4 * 1024 * 1024),
-  CELLPORT_MAX_RANGES: wholeNumber(4, 10_000, 64),
+  // No fewer than the write shards a collection may have: each has to be asked.
+  CELLPORT_MAX_RANGES: wholeNumber(32, 10_000, 64),
   CELLPORT_MAX_ITEMS: wholeNumber(100, 10_000_000, 20_000),
   CELLPORT_INLINE_GEOMETRY_BYTES: wholeNumber(0, 300_000, 32 * 1024),
   CELLPORT_MAX_READING_QUERIES: wholeNumber(1, 1_000_000, 1000),

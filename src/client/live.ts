@@ -11,8 +11,8 @@ export interface LiveOptions {
   readonly url: string;
   readonly collection: string;
   readonly onChange: (change: Change) => void;
-  /** The connection is there again: what changed meanwhile was not told. */
-  readonly onGap: () => void;
+  /** Changes are told from now on: what was asked for before may lack some. */
+  readonly onFollow: () => void;
 }
 
 /** Changes of a rectangle, told as they happen. */
@@ -31,12 +31,11 @@ type Message =
  * Follows changes over one WebSocket, in the protocol graphql-transport-ws. Server-sent events would need no protocol, but
  * browsers open six connections to a host at most, and a map has a layer for each collection.
  */
-export function createLive({ url, collection, onChange, onGap }: LiveOptions): Live {
+export function createLive({ url, collection, onChange, onFollow }: LiveOptions): Live {
   const address = new URL(url, (globalThis as { location?: { readonly href: string } }).location?.href);
   address.protocol = address.protocol.replace('http', 'ws');
   let socket: WebSocket | undefined;
   let isOpen = false;
-  let wasOpen = false;
   let watched: Bounds | undefined;
   let subscription = 0;
   let wait = FIRST_WAIT;
@@ -71,8 +70,7 @@ export function createLive({ url, collection, onChange, onGap }: LiveOptions): L
       openedAt = Date.now();
       subscription = 0;
       subscribe();
-      if (wasOpen) onGap();
-      wasOpen = true;
+      onFollow();
     } else if ((message.type === 'error' || message.type === 'complete') && message.id === String(subscription)) {
       // The server cannot tell all for now: another server took over, records were lost. Begin anew.
       socket?.close();

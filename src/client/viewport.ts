@@ -84,6 +84,7 @@ export function createViewport(options: ViewportOptions): Viewport {
   let lookIn = FIRST_LOOK;
   let changes: Live | undefined;
   let watched: ReadonlySet<TileKey> = new Set();
+  let followedFrom = 0;
   let isClosed = false;
 
   const publish = (news: Partial<ViewportState>) => {
@@ -129,8 +130,9 @@ export function createViewport(options: ViewportOptions): Viewport {
       url,
       collection,
       onChange,
-      onGap() {
-        regions.age(Date.now());
+      onFollow() {
+        followedFrom = Date.now();
+        regions.age(followedFrom);
         alarm.within(0);
       },
     });
@@ -147,6 +149,7 @@ export function createViewport(options: ViewportOptions): Viewport {
       for await (const part of ask(options, rects, asked.keys.length, request.controller.signal)) {
         if (isClosed) return;
         for (const region of part.regions) regions.put(region);
+        regions.age(followedFrom);
         error ??= part.error;
         draw({ answer: part.answer });
       }

@@ -276,25 +276,52 @@ describe('live', () => {
     const viewport = follow();
     viewport.view(here, 9);
     await until(() => viewport.state.markers.length === 1);
+    // Where the connection takes long, all is asked for once more when it stands.
+    await create('first', 16.2, 52.2);
+    await until(() => viewport.state.markers.length === 2 && !viewport.state.loading);
     const asked = recording();
     await create('a', 16.5, 52.5);
-    await until(() => viewport.state.markers.length === 2);
+    await until(() => viewport.state.markers.length === 3);
     await liveServer.ask(
       `mutation { updateMarker(input: { id: "marker::cars::a", position: { lng: 16.6, lat: 52.6 } }) { id } }`,
     );
     await until(() => viewport.state.markers.some(({ position }) => position.lng === 16.6));
-    expect(viewport.state.markers).toHaveLength(2);
+    expect(viewport.state.markers).toHaveLength(3);
     await liveServer.ask(`mutation { deleteMarker(id: "marker::cars::a") { id } }`);
-    await until(() => viewport.state.markers.length === 1);
+    await until(() => viewport.state.markers.length === 2);
     expect(asked.filter(({ variables }) => 'bounds0' in variables)).toHaveLength(0);
   });
 
+  test('what changed before the changes were followed shows once they are', async () => {
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    class HeldSocket extends WebSocket {
+      override send(text: string) {
+        void released.then(() => super.send(text));
+      }
+    }
+    const late = follow();
+    vi.stubGlobal('WebSocket', HeldSocket);
+    late.view(here, 9);
+    await until(() => late.state.markers.some(({ key }) => key === 'still'));
+    const other = follow();
+    other.view(here, 9);
+    await until(() => other.state.markers.some(({ key }) => key === 'still'));
+    await create('meanwhile', 16.3, 52.3);
+    await until(() => other.state.markers.some(({ key }) => key === 'meanwhile'));
+    expect(late.state.markers.some(({ key }) => key === 'meanwhile')).toBe(false);
+    release();
+    await until(() => late.state.markers.some(({ key }) => key === 'meanwhile'));
+  });
+
   test('clusters follow', async () => {
-    const viewport = follow({ limit: 1 });
+    const viewport = follow({ limit: 3 });
     viewport.view(here, 9);
     await until(() => viewport.state.markers.length > 0);
     for (let n = 0; n < 5; n++) await create(`c${n}`, 16.2 + n / 1e4, 52.2);
-    await until(() => viewport.state.clusters.reduce((sum, { count }) => sum + count, 0) === 6);
+    await until(() => viewport.state.clusters.reduce((sum, { count }) => sum + count, 0) === 8);
     expect(viewport.state.markers).toHaveLength(0);
   });
 });

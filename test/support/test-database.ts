@@ -7,16 +7,16 @@ import { type Database, type DatabaseOptions, createDatabase } from '../../src/s
 import { ensureTables } from '../../src/store/tables.js';
 import { betweenFiles } from './between-files.js';
 
-// A DynamoDB Local writes slower with each table that has had a stream, the deleted ones included, and takes 4 s of CPU
-// until it is warm: several test files of a process share one, and it is replaced between two of them when it is worn.
-const DATABASES_BEFORE_WORN = 6;
+// A DynamoDB Local takes 4 s of CPU until it is warm, but then writes slower with each change that its streams have kept,
+// those of deleted tables included: short test files of a process share one, long ones leave it worn.
+const WORN_AFTER_MS = 15_000;
 let running = await startEngine({ dataDir: null });
-let made = 0;
+let usedSince: number | undefined;
 betweenFiles.push(async () => {
-  if (made < DATABASES_BEFORE_WORN) return;
+  if (usedSince === undefined || performance.now() - usedSince < WORN_AFTER_MS) return;
   await running.close();
   running = await startEngine({ dataDir: null });
-  made = 0;
+  usedSince = undefined;
 });
 
 // A machine that runs everything else besides may hold an answer back for longer than a server waits for one.
@@ -24,13 +24,13 @@ const PATIENCE_MS = 60_000;
 
 /** How to reach the engine of this test file, which it may share with others: for child processes, and for clients with other settings. */
 export function engine() {
+  usedSince ??= performance.now();
   const { endpoint, region, credentials } = running;
   return { endpoint, region, credentials };
 }
 
 /** A database of its own on the file's engine, without its tables yet: for tests of making them. */
 export function newDatabase(keyStyle: KeyStyle = 'readable', options: Partial<DatabaseOptions> = {}): Database {
-  if (options.tables === undefined) made += 1;
   const name = `test-${randomUUID()}`;
   const names = { entities: name, derived: `${name}-derived` };
   return createDatabase({ ...engine(), tables: names, keyStyle, giveUpAfterMs: PATIENCE_MS, ...options });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { openCities } from '../../src/ingest/cities.js';
 import { openCountries } from '../../src/ingest/countries.js';
-import { COLLECTIONS, CREATE, DELETE, DETAILS, UPDATE } from '../../web/map/documents.js';
+import { COLLECTIONS, CREATE, DELETE, DETAILS, READINGS, UPDATE } from '../../web/map/documents.js';
 import { until } from '../live/support.js';
 import { testDatabase } from '../support/test-database.js';
 import { differingPixels, hasChromium, openBrowser, shoot } from './browser.js';
@@ -41,7 +41,7 @@ describe('the documents of the map page', () => {
   it('are valid', () => {
     const folder = fileURLToPath(new URL('../../schema/', import.meta.url));
     const schema = buildSchema(readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8')).join('\n')); // prettier-ignore
-    for (const text of [COLLECTIONS, DETAILS, CREATE, UPDATE, DELETE]) {
+    for (const text of [COLLECTIONS, DETAILS, READINGS, CREATE, UPDATE, DELETE]) {
       expect([text, ...validate(schema, parse(text))]).toEqual([text]);
     }
   });
@@ -116,6 +116,14 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     page.evaluate<{ x: number; y: number }>(`(({ x, y }) => ({ x, y }))(${HANDLE}.map.project([${lng}, ${lat}]))`);
 
   const city = (key: string) => cities.find((each) => each.key === key)!;
+  /** Readings of London, one an hour. */
+  const recordHours = (from: number, to: number) => {
+    const readings = Array.from({ length: to - from }, (_, index) => from + index).map((hour) => ({
+      at: new Date(Date.UTC(2026, 10, 20) + hour * 3_600_000).toISOString(),
+      values: { temperature: 9 + 4 * Math.sin(hour / 4), humidity: 70 - 12 * Math.sin(hour / 4 + 1), sky: 'overcast' },
+    }));
+    return server.ask(`mutation ($readings: [ReadingInput!]!) { recordReadings(marker: "marker::cities::${LONDON}", readings: $readings) }`, { readings }); // prettier-ignore
+  };
   const readLondon = async () => (await server.ask(DETAILS, { id: `marker::cities::${LONDON}` })).marker;
 
   beforeAll(async () => {
@@ -132,11 +140,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
         { markers },
       );
     }
-    const readings = Array.from({ length: 48 }, (_, hour) => ({
-      at: new Date(Date.UTC(2026, 10, 20) + hour * 3_600_000).toISOString(),
-      values: { temperature: 9 + 4 * Math.sin(hour / 4), humidity: 70 - 12 * Math.sin(hour / 4 + 1), sky: 'overcast' },
-    }));
-    await server.ask(`mutation ($readings: [ReadingInput!]!) { recordReadings(marker: "marker::cities::${LONDON}", readings: $readings) }`, { readings }); // prettier-ignore
+    await recordHours(0, 48);
     for (const { key, name, geometry } of openCountries().filter((each) =>
       ['Poland', 'Czechia', 'Austria'].includes(String(each.name)),
     )) {
@@ -233,10 +237,18 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
       'humidity',
       'temperature',
     ]);
-    const points = (await card.locator('polyline').first().getAttribute('points')) ?? '';
-    expect(points.split(' ')).toHaveLength(48);
+    const measured = async () =>
+      ((await card.locator('polyline').first().getAttribute('points')) ?? '').split(' ').length;
+    expect(await measured()).toBe(48);
     expect(await card.locator('.id').textContent()).toBe(`marker::cities::${LONDON}`);
     await shoot(page, 'card');
+    // They are followed a moment after the card is there. Whoever uses it meanwhile is not disturbed.
+    await card.getByLabel('Close').focus();
+    for (let hour = 48; (await measured()) === 48; hour++) {
+      await recordHours(hour, hour + 1);
+      await page.waitForTimeout(1_000);
+    }
+    expect(await page.evaluate(`document.activeElement?.getAttribute('aria-label')`)).toBe('Close');
     expect(page.url()).toContain(`place=marker::cities::${LONDON}`);
     await page.reload();
     await card.locator('figure svg').first().waitFor();

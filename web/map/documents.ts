@@ -50,6 +50,8 @@ export const DETAILS = `query Details($id: ID!) {
   marker(id: $id) { ${MARKER} collection { key name } readings(last: 60) { at values } }
 }`;
 
+export const READINGS = `subscription Readings($id: ID!) { readingRecorded(marker: $id) { at } }`;
+
 export const CREATE = `mutation Create($input: CreateMarkerInput!) { createMarker(input: $input) { ${MARKER} } }`;
 export const UPDATE = `mutation Update($input: UpdateMarkerInput!) { updateMarker(input: $input) { ${MARKER} } }`;
 export const DELETE = `mutation Delete($id: ID!, $expectedVersion: Int) {

@@ -4,6 +4,7 @@ import { DETAILS, type Marker, type MarkerDetails } from '../documents.js';
 import { byId } from '../element.js';
 import { ask } from '../graphql.js';
 import { markerCard, waitingCard, zoneCard } from './card.js';
+import { followReadings } from './follow-readings.js';
 
 const SOURCE = 'selected';
 
@@ -29,6 +30,7 @@ export function createSelection(map: MapLibre, { buttonsFor, onChange, onError }
   const card = byId('card');
   let id: string | undefined;
   let before: Element | null = null;
+  let unfollow: () => void = () => undefined;
 
   map.addSource(SOURCE, { type: 'geojson', data: { type: 'FeatureCollection', features: [] } });
   map.addLayer({
@@ -59,9 +61,16 @@ export function createSelection(map: MapLibre, { buttonsFor, onChange, onError }
     if (content === undefined && focused && before instanceof HTMLElement) before.focus();
   }
 
+  /** Makes the card one of this marker, or of none. */
+  function setId(next: string | undefined): void {
+    unfollow();
+    unfollow = next === undefined ? () => undefined : followReadings(next, () => void read(next));
+    id = next;
+    if (next === undefined) ring(undefined);
+  }
+
   const close = () => {
-    id = undefined;
-    ring(undefined);
+    setId(undefined);
     show(undefined);
     onChange();
   };
@@ -72,9 +81,12 @@ export function createSelection(map: MapLibre, { buttonsFor, onChange, onError }
       if (id !== wanted) return;
       if (marker === null) return close();
       ring(marker.position);
+      // Whoever reads the card is not to notice that it is a new one.
       const at = card.scrollTop;
+      const focused = [...card.querySelectorAll('button')].findIndex((each) => each === document.activeElement);
       show(markerCard(marker, close, buttonsFor(marker)));
       card.scrollTop = at;
+      if (focused >= 0) card.querySelectorAll('button')[focused]?.focus();
     } catch (error) {
       if (id !== wanted) return;
       close();
@@ -87,23 +99,21 @@ export function createSelection(map: MapLibre, { buttonsFor, onChange, onError }
       return id;
     },
     async openMarker(wanted, name = '') {
-      id = wanted;
+      setId(wanted);
       show(waitingCard(name, close));
       card.focus();
       onChange();
       await read(wanted);
     },
     openZone(name, zone, collection) {
-      id = undefined;
-      ring(undefined);
+      setId(undefined);
       show(zoneCard(name, zone, collection, close));
       card.focus();
       onChange();
     },
     show(content) {
       if (content === undefined) return close();
-      id = undefined;
-      ring(undefined);
+      setId(undefined);
       show(content);
       onChange();
     },
