@@ -115,8 +115,8 @@ export const EXPAND = /* GraphQL */ `
 `;
 
 export const CHANGES = /* GraphQL */ `
-  subscription ClientChanges($collection: String!, $bounds: BoundsInput!) {
-    markerChanged(collection: $collection, bounds: $bounds) {
+  subscription ClientChanges($collection: String!, $bounds: BoundsInput!, $since: DateTime) {
+    markerChanged(collection: $collection, bounds: $bounds, since: $since) {
       kind
       id
       marker {

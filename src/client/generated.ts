@@ -106,6 +106,7 @@ export type ClientExpandQuery = { readonly viewport: { readonly auto: { readonly
 export type ClientChangesSubscriptionVariables = Exact<{
   collection: string;
   bounds: BoundsInput;
+  since?: string | null | undefined;
 }>;
 
 

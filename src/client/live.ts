@@ -23,7 +23,8 @@ export interface Live {
 }
 
 type Message =
-  | { readonly type: 'connection_ack' | 'ping' }
+  | { readonly type: 'connection_ack'; readonly payload?: { readonly changesFrom?: string } }
+  | { readonly type: 'ping' }
   | { readonly type: 'next'; readonly payload: { readonly data?: { readonly markerChanged: Change } | null } }
   | { readonly type: 'error' | 'complete'; readonly id: string };
 
@@ -40,6 +41,7 @@ export function createLive({ url, collection, onChange, onFollow }: LiveOptions)
   let subscription = 0;
   let wait = FIRST_WAIT;
   let openedAt = 0;
+  let changesFrom = Number.NaN;
   let retry: ReturnType<typeof setTimeout> | undefined;
   let waiting: (() => void)[] = [];
 
@@ -52,10 +54,15 @@ export function createLive({ url, collection, onChange, onFollow }: LiveOptions)
 
   const subscribe = () => {
     const before = subscription++;
+    // What changed lately may be told already, and not yet be in the counts that an answer is made of.
+    const since = changesFrom + Date.now() - openedAt;
     send({
       id: String(subscription),
       type: 'subscribe',
-      payload: { query: CHANGES + MARKER, variables: { collection, bounds: watched } },
+      payload: {
+        query: CHANGES + MARKER,
+        variables: { collection, bounds: watched, ...(since && { since: new Date(since).toISOString() }) },
+      },
     });
     // Only now: both tell of the same changes for a moment, which harms nothing.
     if (before > 0) send({ id: String(before), type: 'complete' });
@@ -68,6 +75,7 @@ export function createLive({ url, collection, onChange, onFollow }: LiveOptions)
     else if (message.type === 'connection_ack') {
       isOpen = true;
       openedAt = Date.now();
+      changesFrom = Date.parse(message.payload?.changesFrom ?? '');
       subscription = 0;
       subscribe();
       onFollow();

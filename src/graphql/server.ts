@@ -44,6 +44,8 @@ export interface GraphqlServer {
   readonly answer: (request: GraphqlRequest, gone: AbortSignal) => Promise<GraphqlAnswer>;
   /** Begins a subscription, whatever it is then sent over. */
   readonly subscribe: Subscribe;
+  /** See `LiveChanges`; undefined where this server hears of no changes. */
+  readonly recentFrom: () => Promise<number | undefined>;
   readonly stop: () => Promise<void>;
 }
 
@@ -198,5 +200,10 @@ export async function createGraphqlServer(
     }
   }
 
-  return { answer, subscribe: createSubscribe({ services, schema, checkLimits, log }), stop: () => apollo.stop() };
+  return {
+    answer,
+    subscribe: createSubscribe({ services, schema, checkLimits, log }),
+    recentFrom: async () => services.live?.recentFrom(),
+    stop: () => apollo.stop(),
+  };
 }

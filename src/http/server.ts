@@ -131,7 +131,8 @@ export function buildHttp({
     void reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
   });
   // Before connections are ended: clients are told why.
-  const subscriptions = { subscribe: graphql.subscribe, limits, allowedOrigins, log };
+  const { subscribe, recentFrom } = graphql;
+  const subscriptions = { subscribe, recentFrom, limits, allowedOrigins, log };
   server.addHook('preClose', async () => endSubscriptions?.());
   addWebsockets(server, subscriptions);
   endConnectionsOnClose(server, limits.deadlineMs + 1_000);

@@ -16,11 +16,13 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { limitExceeded } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
 import type { Limits } from '../graphql/limits.js';
+import type { GraphqlServer } from '../graphql/server.js';
 import type { Subscribe } from '../graphql/subscriptions.js';
 import type { Log } from '../log.js';
 
 export interface SubscriptionsOptions {
   readonly subscribe: Subscribe;
+  readonly recentFrom: GraphqlServer['recentFrom'];
   readonly limits: Limits;
   /** See `HttpOptions`. */
   readonly allowedOrigins: readonly string[];
@@ -52,8 +54,14 @@ class ToldError extends GraphQLError {
 const STAND_IN = { schema: new GraphQLSchema({}), document: parse('subscription { any }') };
 
 /** The protocol of graphql-ws around subscriptions that are begun by `subscribe`. */
-function createProtocol({ subscribe, limits }: SubscriptionsOptions): Server {
+function createProtocol({ subscribe, recentFrom, limits }: SubscriptionsOptions): Server {
   const options: ServerOptions = {
+    // The acknowledgement says that changes are heard, and from when on they can be told: by this server's clock, which a
+    // client cannot know.
+    onConnect: async () => {
+      const from = await recentFrom();
+      return from === undefined ? true : { changesFrom: new Date(from).toISOString() };
+    },
     onSubscribe: async ({ subscriptions }, _id, { query, operationName, variables }) => {
       const count = Object.keys(subscriptions).length;
       const most = limits.subscriptionsPerConnection;

@@ -34,6 +34,11 @@ export interface LiveChanges {
   markerChanges(wanted: MarkersWanted): Promise<AsyncIterableIterator<MarkerChange>>;
   /** Readings of one marker; the rest as above. */
   readings(wanted: ReadingsWanted): Promise<AsyncIterableIterator<RecordedReading>>;
+  /**
+   * A moment up to 10 s ago (milliseconds since 1970) from which on all changes are told for `since`, at no cost, once they
+   * are heard; undefined where they are not within 5 s. What counts and indexes do not tell yet has changed since then.
+   */
+  recentFrom(): Promise<number | undefined>;
 }
 
 export interface MarkersWanted {
@@ -88,6 +93,8 @@ const ROUNDING_MS = 2_000;
 /** How long a new subscription waits for the stream to be heard. */
 const HEARD_WITHIN_MS = 5_000;
 const LOOK_EVERY_MS = 50;
+/** Counts follow a change sooner than this, on a server that keeps up. */
+const COUNTED_WITHIN_MS = 10_000;
 /** Reading the stream in vain takes long enough not to be repeated for each client. */
 const REACH_AGAIN_MS = 60_000;
 
@@ -160,6 +167,15 @@ export function createHub(options: HubOptions): LiveHub {
     if (!hears) throw new CellportError('UNAVAILABLE', 'changes cannot be heard at the moment; try again in a while');
   }
 
+  async function recentFrom(): Promise<number | undefined> {
+    try {
+      await untilHeard();
+    } catch {
+      return undefined;
+    }
+    return Math.ceil(Math.max(recent.completeFrom(), now() - COUNTED_WITHIN_MS) / 1_000) * 1_000;
+  }
+
   /** Whether all since a moment is remembered; of moments to come that is always so. */
   const covers = (from: number) => from >= recent.completeFrom() || (hears && from > now());
 
@@ -227,6 +243,7 @@ export function createHub(options: HubOptions): LiveHub {
   return {
     hearing,
     lost,
+    recentFrom,
 
     take(record) {
       try {

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { type Viewport, type ViewportOptions, type ViewportState, createViewport } from '../../src/client/public.js';
 import { holds, levelAt, tileBounds, tileKeys, tilesOver } from '../../src/client/tiles.js';
@@ -11,6 +11,7 @@ import { hear, until } from '../live/support.js';
 import { type LiveServer, startServer } from '../http/live-server.js';
 import { type Made, makeCollection, realMarkers } from '../map/fixture.js';
 import { noMarkerCache } from '../support/no-marker-cache.js';
+import { interceptCalls } from '../support/faults.js';
 import { randomFrom } from '../support/random.js';
 import { testDatabase } from '../support/test-database.js';
 
@@ -20,6 +21,14 @@ const db = await testDatabase();
 const liveDb = await testDatabase();
 const cellCache = createCellCache({ maxBytes: 1_000_000, trusted: () => true, now: () => performance.now() });
 const caches = { cells: cellCache, markers: noMarkerCache(liveDb) };
+/** While it is there, counts follow no change: what was told of is counted later. */
+let counting: Promise<void> | undefined;
+for (const operation of ['BatchExecuteStatement', 'ExecuteTransaction']) {
+  interceptCalls(liveDb, operation, async (input, ask) => {
+    await counting;
+    return ask(input);
+  });
+}
 const heard = hear(liveDb, { caches });
 const markers = realMarkers(40);
 const opened: Viewport[] = [];
@@ -314,6 +323,29 @@ describe('live', () => {
     expect(late.state.markers.some(({ key }) => key === 'meanwhile')).toBe(false);
     release();
     await until(() => late.state.markers.some(({ key }) => key === 'meanwhile'));
+  });
+
+  test('what was told before somebody looked, and is counted later, shows', async () => {
+    const there = { west: -70, south: -20, east: -69, north: -19 };
+    const isHere = ({ state }: Viewport) => state.markers.some(({ key }) => key === 'uncounted');
+    const first = follow();
+    first.view(there, 9);
+    await until(() => first.state.answer !== null);
+    let count: () => void = () => undefined;
+    counting = new Promise((resolve) => {
+      count = resolve;
+    });
+    onTestFinished(() => {
+      counting = undefined;
+      count();
+    });
+    await create('uncounted', -69.5, -19.5);
+    await until(() => isHere(first));
+    const second = follow();
+    second.view(there, 9);
+    await until(() => second.state.answer !== null);
+    await until(() => isHere(second));
+    expect(second.state.markers.map(({ key }) => key)).toEqual(['uncounted']);
   });
 
   test('clusters follow', async () => {

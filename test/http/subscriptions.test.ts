@@ -243,6 +243,19 @@ describe('what cannot be', () => {
     await client.dispose();
   });
 
+  test('an acknowledgement tells from when on changes can be told', async () => {
+    const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    await once(socket, 'open');
+    socket.send('{"type":"connection_init"}');
+    const [data] = (await once(socket, 'message')) as [Buffer];
+    const { type, payload } = JSON.parse(data.toString()) as { type: string; payload: { changesFrom: string } };
+    expect(type).toBe('connection_ack');
+    const ago = Date.now() - Date.parse(payload.changesFrom);
+    expect(ago).toBeLessThanOrEqual(11_000);
+    expect(ago).toBeGreaterThan(-3_000);
+    socket.close();
+  });
+
   test('a page of another site', async () => {
     const address = `${server.url.replace('http', 'ws')}/graphql`;
     const refused = new WebSocket(address, 'graphql-transport-ws', { origin: 'https://evil.example' });

@@ -53,6 +53,23 @@ test('what comes is told in its order, to those who are there, once', async () =
   expect(await present(changes, 3)).toEqual(['one', 'two', 'three']);
 });
 
+test('says from when on it can tell without reading the stream: ten seconds back, or as far as it remembers', async () => {
+  const { clock, hub, record, open } = world();
+  hub.hearing();
+  const remembered = ((await hub.recentFrom()) ?? 0) / 1_000;
+  // Times are cut to the second, by clocks that may differ from ours.
+  expect(remembered).toBe(START + 2);
+  for (let n = 0; n < 30; n += 1) {
+    clock.seconds = START + n;
+    hub.take(record(`at ${n}`));
+  }
+  const from = ((await hub.recentFrom()) ?? 0) / 1_000;
+  expect(from).toBe(START + 29 - 10);
+  expect(await present(await open(from), 11)).toEqual(Array.from({ length: 11 }, (_, n) => `at ${19 + n}`));
+  hub.close();
+  expect(await hub.recentFrom()).toBeUndefined();
+});
+
 test('since a moment that is remembered, nothing is missing and nothing older comes', async () => {
   const { clock, hub, record, open } = world();
   hub.hearing();
