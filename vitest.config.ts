@@ -19,7 +19,7 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     maxWorkers: 2,
-    // A third of the time went into loading the same modules for each file anew.
+    // A fifth of the time went into loading the same modules for each file anew.
     isolate: false,
     setupFiles: ['test/support/each-file.ts'],
     env: {

@@ -22,7 +22,10 @@ betweenFiles.push(async () => {
 // A machine that runs everything else besides may hold an answer back for longer than a server waits for one.
 const PATIENCE_MS = 60_000;
 
-/** How to reach the engine of this test file, which it may share with others: for child processes, and for clients with other settings. */
+/**
+ * How to reach the engine of this test file, which it may share with others: for child processes, and for clients with
+ * other settings.
+ */
 export function engine() {
   usedSince ??= performance.now();
   const { endpoint, region, credentials } = running;
@@ -32,8 +35,8 @@ export function engine() {
 /** A database of its own on the file's engine, without its tables yet: for tests of making them. */
 export function newDatabase(keyStyle: KeyStyle = 'readable', options: Partial<DatabaseOptions> = {}): Database {
   const name = `test-${randomUUID()}`;
-  const names = { entities: name, derived: `${name}-derived` };
-  return createDatabase({ ...engine(), tables: names, keyStyle, giveUpAfterMs: PATIENCE_MS, ...options });
+  const tables = { entities: name, derived: `${name}-derived` };
+  return createDatabase({ ...engine(), tables, keyStyle, giveUpAfterMs: PATIENCE_MS, ...options });
 }
 
 /**
