@@ -1,10 +1,10 @@
-import { serveGeoTable } from '../src/geo-table/answers.js';
-import { readLayout } from '../src/geo-table/layout.js';
+import { serveGeoTable } from '../src/geolibrary/answers.js';
+import { readLayout } from '../src/geolibrary/layout.js';
 import { DEFAULT_LIMITS } from '../src/graphql/limits.js';
 import { readViewport } from '../src/map/viewport.js';
 import type { Database } from '../src/store/database.js';
-import { newCall } from '../src/store/meter.js';
-import { itemBytes } from '../src/store/item-size.js';
+import { newCall } from '../src/store/request/meter.js';
+import { itemBytes } from '../src/store/request/item-size.js';
 import { areaOf, entryBytes, keysIn, scan, wired } from './rig/measure-views.js';
 import { MOST_QUERIES, PEER_TABLE, type PeerPackage, attributesOf, fillPeer, loadPeer } from './rig/peer.js';
 import { type View, fixedViews } from './rig/places.js';

@@ -2,10 +2,10 @@ import { BatchGetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 
 import { LONGEST_Z, encode, fromZ, toZ } from '../src/geo/geohash.js';
 import { type ZRange, coverArea } from '../src/geo/ranges.js';
-import { joinPieces } from '../src/map/pieces.js';
+import { joinPieces } from '../src/map/markers/pieces.js';
 import type { Collection } from '../src/model/collection.js';
 import { rangeKeys } from '../src/plan/explain.js';
-import { rangeRequest } from '../src/store/ranges.js';
+import { rangeRequest } from '../src/store/request/ranges.js';
 import { areaOf, scan } from './rig/measure-views.js';
 import { type View, viewOf } from './rig/places.js';
 import { type BenchMarker, cityMarkers } from './rig/points.js';

@@ -8,12 +8,12 @@ import { fileURLToPath } from 'node:url';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 
 import { startEngine } from '../src/engine/start.js';
-import { mapConcurrently } from '../src/store/concurrency.js';
-import { createCollection, type CollectionInput } from '../src/store/collections.js';
+import { mapConcurrently } from '../src/store/request/concurrency.js';
+import { createCollection, type CollectionInput } from '../src/store/collection/collections.js';
 import { createDatabase, type Database, type DatabaseOptions, type Item } from '../src/store/database.js';
-import { newMarkerItem } from '../src/store/marker-item.js';
-import { newCall } from '../src/store/meter.js';
-import { ensureTables } from '../src/store/tables.js';
+import { newMarkerItem } from '../src/store/marker/marker-item.js';
+import { newCall } from '../src/store/request/meter.js';
+import { ensureTables } from '../src/store/table/tables.js';
 import { randomFrom } from '../test/support/random.js';
 import { makeTablesWithoutStream } from './rig/rig.js';
 import type { BenchOptions, Benchmark, Section } from './section.js';

@@ -7,7 +7,7 @@ import { createLoaders } from '../src/loaders/loaders.js';
 import { uniteRanges } from '../src/loaders/range-union.js';
 import type { Collection } from '../src/model/collection.js';
 import type { KeyRange } from '../src/model/key-range.js';
-import { newCall } from '../src/store/meter.js';
+import { newCall } from '../src/store/request/meter.js';
 import { rangeKeys } from '../src/plan/explain.js';
 import { planMarkers } from '../src/plan/markers.js';
 import { noMarkerCache } from '../test/support/no-marker-cache.js';

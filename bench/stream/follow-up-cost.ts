@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createDatabase } from '../../src/store/database.js';
-import { newMarkerItem } from '../../src/store/marker-item.js';
-import { putMarkersInBulk } from '../../src/store/markers.js';
-import { newCall } from '../../src/store/meter.js';
-import { loadStreamState } from '../../src/store/stream-state.js';
+import { newMarkerItem } from '../../src/store/marker/marker-item.js';
+import { putMarkersInBulk } from '../../src/store/marker/markers.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { loadStreamState } from '../../src/store/cell/stream-state.js';
 import { pointsAroundOneCity } from '../rig/points.js';
 import { withFreshTables } from './fresh-tables.js';
 import { consumerOf } from './keep-cells.js';

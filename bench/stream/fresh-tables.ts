@@ -1,9 +1,9 @@
 import { startEngine } from '../../src/engine/start.js';
 import type { Collection } from '../../src/model/collection.js';
-import { createCollection } from '../../src/store/collections.js';
+import { createCollection } from '../../src/store/collection/collections.js';
 import { type Database, createDatabase } from '../../src/store/database.js';
-import { newCall } from '../../src/store/meter.js';
-import { ensureTables } from '../../src/store/tables.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { ensureTables } from '../../src/store/table/tables.js';
 import type { EngineAddress } from './keep-cells.js';
 
 export interface FreshTables {

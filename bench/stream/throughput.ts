@@ -2,10 +2,10 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-import { readBlocks } from '../../src/store/apply-blocks.js';
-import { type MarkerInput, newMarkerItem } from '../../src/store/marker-item.js';
-import { putMarkersInBulk } from '../../src/store/markers.js';
-import { newCall } from '../../src/store/meter.js';
+import { readBlocks } from '../../src/store/cell/apply-blocks.js';
+import { type MarkerInput, newMarkerItem } from '../../src/store/marker/marker-item.js';
+import { putMarkersInBulk } from '../../src/store/marker/markers.js';
+import { newCall } from '../../src/store/request/meter.js';
 import { type FreshTables, withFreshTables } from './fresh-tables.js';
 import type { Progress, WorkerOptions } from './worker.js';
 

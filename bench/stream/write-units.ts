@@ -1,5 +1,5 @@
 import type { Database } from '../../src/store/database.js';
-import { itemBytes } from '../../src/store/item-size.js';
+import { itemBytes } from '../../src/store/request/item-size.js';
 
 const BYTES_IN_A_UNIT = 1_024;
 const ONLY_READ = new Set(['GetItem', 'BatchGetItem', 'Query', 'Scan', 'DescribeTable']);

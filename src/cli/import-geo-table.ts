@@ -3,11 +3,11 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { Config } from '../config.js';
-import { readLayout } from '../geo-table/layout.js';
-import { removeSpool, spoolRows, spoolTable } from '../geo-table/spool.js';
-import { fileIdentity } from '../ingest/import-state.js';
-import { RejectsFile } from '../ingest/rejects.js';
-import { newCall } from '../store/meter.js';
+import { readLayout } from '../geolibrary/layout.js';
+import { removeSpool, spoolRows, spoolTable } from '../geolibrary/spool.js';
+import { fileIdentity } from '../ingest/markers/import-state.js';
+import { RejectsFile } from '../ingest/read/rejects.js';
+import { newCall } from '../store/request/meter.js';
 import { loadIntoCollection } from './import.js';
 import type { ImportOptions } from './program.js';
 import { duration, grouped, progressBar } from './progress.js';

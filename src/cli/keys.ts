@@ -3,7 +3,7 @@ import { readPoint } from '../geo/point.js';
 import { type KeyStyle, createKeyspace } from '../keys/keyspace.js';
 import { collectionId, markerId } from '../keys/ids.js';
 import { readCode, readCollectionKey, readMarkerKey } from '../keys/validate.js';
-import { INDEX_GEOHASH_LENGTH } from '../store/marker-item.js';
+import { INDEX_GEOHASH_LENGTH } from '../store/marker/marker-item.js';
 import type { KeyOptions } from './program.js';
 
 type Asked =

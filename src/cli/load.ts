@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 
-import { type ImportJob, type ImportProgress, importMarkers } from '../ingest/import-markers.js';
-import { importStateFile } from '../ingest/import-state.js';
+import { type ImportJob, type ImportProgress, importMarkers } from '../ingest/markers/import-markers.js';
+import { importStateFile } from '../ingest/markers/import-state.js';
 import type { Collection } from '../model/collection.js';
-import { type CollectionInput, createCollection, getCollections } from '../store/collections.js';
+import { type CollectionInput, createCollection, getCollections } from '../store/collection/collections.js';
 import type { Database } from '../store/database.js';
-import { newCall } from '../store/meter.js';
-import { describeTables } from '../store/tables.js';
+import { newCall } from '../store/request/meter.js';
+import { describeTables } from '../store/table/tables.js';
 import type { ImportOptions } from './program.js';
 import { type ProgressBar, progressBar } from './progress.js';
 

@@ -3,7 +3,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 
 import type { Config } from '../config.js';
 import { CellportError } from '../errors.js';
-import { FILE_FORMATS, type FileFormat } from '../ingest/read-file.js';
+import { FILE_FORMATS, type FileFormat } from '../ingest/read/read-file.js';
 import { endOf } from './failure.js';
 
 /** What the exit code says; `--help` names the same. */

@@ -1,9 +1,9 @@
 import type { Config } from '../config.js';
 import { CellportError } from '../errors.js';
 import { createLog } from '../log.js';
-import { checkTables } from '../store/table-check.js';
-import { withBackend } from './backend.js';
-import { recountCells } from './cells.js';
+import { checkTables } from '../store/table/table-check.js';
+import { withBackend } from '../server/backend.js';
+import { recountCells } from '../server/cells.js';
 import { duration, grouped } from './progress.js';
 import { warnOfUnknown } from './serve.js';
 import { onStop } from './stop.js';

@@ -1,10 +1,10 @@
 import type { Config } from '../config.js';
 import { badInput } from '../errors.js';
 import { createLog } from '../log.js';
-import { newCall } from '../store/meter.js';
-import { checkTables } from '../store/table-check.js';
-import { sweepObjects } from '../store/zone-removal.js';
-import { withBackend } from './backend.js';
+import { newCall } from '../store/request/meter.js';
+import { checkTables } from '../store/table/table-check.js';
+import { sweepObjects } from '../store/zone/zone-removal.js';
+import { withBackend } from '../server/backend.js';
 import { duration, grouped } from './progress.js';
 import { warnOfUnknown } from './serve.js';
 import { onStop } from './stop.js';

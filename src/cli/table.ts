@@ -1,9 +1,9 @@
 import type { Config } from '../config.js';
 import { CellportError, badInput } from '../errors.js';
-import { checkTables, tableDifferences } from '../store/table-check.js';
-import { tableDefinitions } from '../store/table-definitions.js';
-import { deleteTables, describeTables, ensureTables } from '../store/tables.js';
-import { withBackend } from './backend.js';
+import { checkTables, tableDifferences } from '../store/table/table-check.js';
+import { tableDefinitions } from '../store/table/table-definitions.js';
+import { deleteTables, describeTables, ensureTables } from '../store/table/tables.js';
+import { withBackend } from '../server/backend.js';
 
 /** `table create`: prints which tables were made. Throws where one is there that will not do. */
 export async function createTables(config: Config): Promise<void> {

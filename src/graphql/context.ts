@@ -1,4 +1,4 @@
-import type { GeoTable } from '../geo-table/answers.js';
+import type { GeoTable } from '../geolibrary/answers.js';
 import type { LiveChanges } from '../live/hub.js';
 import type { CellCache } from '../loaders/cell-cache.js';
 import type { CollectionCache } from '../loaders/collection-cache.js';
@@ -9,7 +9,7 @@ import type { MapContext } from '../map/context.js';
 import type { ObjectStore } from '../objects/object-store.js';
 import type { Database } from '../store/database.js';
 import { type AskedGeoTable, refusingGeoTable } from './geo-table.js';
-import type { GeometryStore } from '../store/zone-geometry.js';
+import type { GeometryStore } from '../store/zone/zone-geometry.js';
 import type { Limits } from './limits.js';
 import type { Work } from './work.js';
 

@@ -1,6 +1,6 @@
 import type { Keyspace } from '../keys/keyspace.js';
-import { explainReads } from '../loaders/explain-reads.js';
-import { type Call, newMeter } from '../store/meter.js';
+import { explainReads } from './explain-reads.js';
+import { type Call, newMeter } from '../store/request/meter.js';
 
 type Headers = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 
 import { CellportError } from '../errors.js';
-import type { GeoTable, GeoTableAnswers } from '../geo-table/answers.js';
+import type { GeoTable, GeoTableAnswers } from '../geolibrary/answers.js';
 import type { Loaders } from '../loaders/loaders.js';
 import type { Collection } from '../model/collection.js';
 import type { RequestContext } from './context.js';

@@ -12,7 +12,7 @@ import {
 } from 'graphql';
 
 import { badInput } from '../errors.js';
-import type { ReadingsWanted } from '../store/readings.js';
+import type { ReadingsWanted } from '../store/reading/readings.js';
 import { readFirst } from './arguments.js';
 
 /** The arguments of `Marker.readings`. */

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 
 import { CellportError } from '../errors.js';
-import { type Call, newMeter } from '../store/meter.js';
+import { type Call, newMeter } from '../store/request/meter.js';
 
 /** One request from its arrival to its answer: what it cost, and when to stop working for it. */
 export interface Work extends Call {

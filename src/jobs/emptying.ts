@@ -1,14 +1,14 @@
 import type { Log } from '../log.js';
 import type { Collection } from '../model/collection.js';
 import type { ObjectStore } from '../objects/object-store.js';
-import { getBlocks } from '../store/cells.js';
-import { emptyingJob, releaseCollection } from '../store/collection-changes.js';
-import { mapConcurrently } from '../store/concurrency.js';
-import { removePartition } from '../store/marker-removal.js';
-import { type Call, newCall } from '../store/meter.js';
-import { type Prefixes, allPrefixes, hasFewPartitions, occupiedPrefixes } from '../store/partition-prefixes.js';
-import { removeLeftReadings } from '../store/reading-removal.js';
-import { removeZones } from '../store/zone-removal.js';
+import { getBlocks } from '../store/cell/cells.js';
+import { emptyingJob, releaseCollection } from '../store/collection/collection-changes.js';
+import { mapConcurrently } from '../store/request/concurrency.js';
+import { removePartition } from '../store/marker/marker-removal.js';
+import { type Call, newCall } from '../store/request/meter.js';
+import { type Prefixes, allPrefixes, hasFewPartitions, occupiedPrefixes } from '../store/cell/partition-prefixes.js';
+import { removeLeftReadings } from '../store/reading/reading-removal.js';
+import { removeZones } from '../store/zone/zone-removal.js';
 import { type OwnJob, type Sightings, type Worker, doJob } from './lease.js';
 
 export interface EmptyingOptions {

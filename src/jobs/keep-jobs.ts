@@ -1,6 +1,6 @@
-import { everyCollection } from '../store/collection-changes.js';
-import { newCall } from '../store/meter.js';
-import { removeLeftReadings } from '../store/reading-removal.js';
+import { everyCollection } from '../store/collection/collection-changes.js';
+import { newCall } from '../store/request/meter.js';
+import { removeLeftReadings } from '../store/reading/reading-removal.js';
 import { type EmptyingOptions, emptyCollection } from './emptying.js';
 import type { Sightings } from './lease.js';
 

@@ -2,8 +2,8 @@ import { setMaxListeners } from 'node:events';
 
 import type { Key } from '../keys/document-id.js';
 import type { Database } from '../store/database.js';
-import { type Job, loadJob, putJob } from '../store/job-item.js';
-import { newCall } from '../store/meter.js';
+import { type Job, loadJob, putJob } from '../store/collection/job-item.js';
+import { newCall } from '../store/request/meter.js';
 
 /** A process that does work in the background. */
 export interface Worker {

@@ -4,9 +4,9 @@
  */
 import { type Config, readConfig, silenceSdkAdvice } from '../config.js';
 import { createLog } from '../log.js';
-import { applyRecords } from '../store/apply-records.js';
+import { applyRecords } from '../store/cell/apply-records.js';
 import { type Database, createDatabase } from '../store/database.js';
-import { newCall } from '../store/meter.js';
+import { newCall } from '../store/request/meter.js';
 import { applyStreamRecords } from '../stream/apply-records.js';
 import { type WireRecord, openState, recordOf, systemClock } from '../stream/dynamodb.js';
 import { claimForRecords } from '../stream/shared-state.js';

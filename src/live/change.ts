@@ -3,8 +3,8 @@ import { type Point, canonicalLng } from '../geo/point.js';
 import { markerId } from '../keys/ids.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Marker, Properties } from '../model/marker.js';
-import { markerFromBase } from '../store/marker-item.js';
-import { itemOfImage } from '../store/query-items.js';
+import { markerFromBase } from '../store/marker/marker-item.js';
+import { itemOfImage } from '../store/request/query-items.js';
 import { type StreamRecord, type WireImage, degrees } from '../stream/change.js';
 
 /** What happened to a marker, as seen from a rectangle where there is one. */

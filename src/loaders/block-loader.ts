@@ -5,10 +5,10 @@ import type { ZRange } from '../geo/ranges.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { CellBlock } from '../model/cell.js';
 import type { BlockPlan } from '../plan/blocks.js';
-import { blockFromItem, getBlocks } from '../store/cells.js';
+import { blockFromItem, getBlocks } from '../store/cell/cells.js';
 import type { Database } from '../store/database.js';
-import type { Call } from '../store/meter.js';
-import type { Read } from '../store/read-log.js';
+import type { Call } from '../store/request/meter.js';
+import type { RangeRead } from '../store/request/read-log.js';
 import type { CellCache } from './cell-cache.js';
 import { groupBy } from './group.js';
 import type { RangeLoader } from './range-loader.js';
@@ -154,7 +154,7 @@ export function createBlockLoader(db: Database, cellCache: CellCache, call: Call
 }
 
 /** Lists blocks that stand side by side in one partition as a range that the cache answered. */
-function noteHit(reads: Read[], keys: Keyspace, scope: string, blocks: readonly CellBlock[]): void {
+function noteHit(reads: RangeRead[], keys: Keyspace, scope: string, blocks: readonly CellBlock[]): void {
   const [first, last] = [blocks[0], blocks.at(-1)];
   if (!first || !last) return;
   const range = keys.cellRange(scope, first.parent, last.parent);

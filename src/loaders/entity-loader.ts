@@ -6,14 +6,14 @@ import type { NodeId } from '../keys/ids.js';
 import type { Collection } from '../model/collection.js';
 import type { Marker } from '../model/marker.js';
 import type { Zone } from '../model/zone.js';
-import { batchGet } from '../store/batch-get.js';
-import { canBeCollection, collectionFromItem, collectionOfCode } from '../store/collections.js';
+import { batchGet } from '../store/request/batch-get.js';
+import { canBeCollection, collectionFromItem, collectionOfCode } from '../store/collection/collections.js';
 import type { Database, Item } from '../store/database.js';
-import { findGlobalId } from '../store/global-index.js';
-import { markerFromBase } from '../store/marker-item.js';
-import { readUuid } from '../store/marker-keys.js';
-import type { Call } from '../store/meter.js';
-import { zoneFromItem } from '../store/zone-item.js';
+import { findGlobalId } from '../store/marker/global-index.js';
+import { markerFromBase } from '../store/marker/marker-item.js';
+import { readUuid } from '../store/marker/marker-keys.js';
+import type { Call } from '../store/request/meter.js';
+import { zoneFromItem } from '../store/zone/zone-item.js';
 import type { CollectionCache } from './collection-cache.js';
 
 /** Entities by their names, null where there is none: all that are asked for in one tick come in one batched read. */

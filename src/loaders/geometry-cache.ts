@@ -4,7 +4,7 @@ import type { ZoneGeometry } from '../geo/antimeridian.js';
 import type { Shape } from '../geo/polygon.js';
 import { Simplifier } from '../geo/simplify.js';
 import { shapeOfGeometry } from '../geo/zone-geometry.js';
-import { parseGeometry } from '../store/zone-geometry.js';
+import { parseGeometry } from '../store/zone/zone-geometry.js';
 
 /** A geometry in memory. What takes time to make of it is made when it is asked for, and once. */
 export class LoadedGeometry {

@@ -5,9 +5,9 @@ import type { Collection } from '../model/collection.js';
 import type { KeyRange } from '../model/key-range.js';
 import type { MapMarker } from '../model/marker.js';
 import type { Item } from '../store/database.js';
-import type { EntryChange } from '../store/entry-changes.js';
-import { mapMarkerFromIndex } from '../store/marker-item.js';
-import { compareBytes } from './byte-order.js';
+import type { EntryChange } from '../store/marker/entry-changes.js';
+import { mapMarkerFromIndex } from '../store/marker/marker-item.js';
+import { compareBytes } from '../keys/byte-order.js';
 import { afterRange } from './range-union.js';
 import { createRecentChanges } from './recent-changes.js';
 

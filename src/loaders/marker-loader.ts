@@ -4,14 +4,14 @@ import { CellportError, limitExceeded } from '../errors.js';
 import type { Marker } from '../model/marker.js';
 import { type Reading, partitionsOf } from '../model/reading.js';
 import type { Database } from '../store/database.js';
-import { type MarkerReference, getMarkers } from '../store/markers.js';
-import type { Call } from '../store/meter.js';
+import { type MarkerReference, getMarkers } from '../store/marker/markers.js';
+import type { Call } from '../store/request/meter.js';
 import {
   type MarkerWithReadings,
   type ReadingsWanted,
   readMarkerWithReadings,
   readReadingsOf,
-} from '../store/readings.js';
+} from '../store/reading/readings.js';
 import type { Slots } from './slots.js';
 
 /** What names a marker. */

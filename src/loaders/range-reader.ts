@@ -1,6 +1,6 @@
 import type { KeyRange } from '../model/key-range.js';
 import type { Item } from '../store/database.js';
-import { compareBytes } from './byte-order.js';
+import { compareBytes } from '../keys/byte-order.js';
 import type { RangeRequest, RangeUnion } from './range-union.js';
 
 /** What one caller gets of a range. */

@@ -1,5 +1,5 @@
 import type { KeyRange } from '../model/key-range.js';
-import { compareBytes } from './byte-order.js';
+import { compareBytes } from '../keys/byte-order.js';
 import { groupBy } from './group.js';
 
 /** What one caller asks of a range. */

@@ -1,5 +1,5 @@
-import { compareBytes } from './byte-order.js';
-import type { EntryChange } from '../store/entry-changes.js';
+import { compareBytes } from '../keys/byte-order.js';
+import type { EntryChange } from '../store/marker/entry-changes.js';
 
 interface Entry {
   readonly sortKey: string;

@@ -3,9 +3,9 @@ import { cellBounds } from '../geo/geohash.js';
 import type { Collection } from '../model/collection.js';
 import type { MapContext } from './context.js';
 import type { MarkerFilterInput } from './filter.js';
-import { cellsOfBlock } from './occupied.js';
+import { cellsOfBlock } from './cells/occupied.js';
 import { type MarkerPage, type PageInput, readPage } from './page.js';
-import { cellSource } from './sources.js';
+import { cellSource } from './markers/sources.js';
 
 /** A page of a collection's markers that pass the filter. */
 export function collectionMarkers(

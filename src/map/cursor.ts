@@ -6,13 +6,13 @@ import { badInput } from '../errors.js';
  * A place in the order of a collection's markers: the geohash of length 10, `::` and the key as sort keys have it; or
  * the geohash alone, which is the place before all markers of that geohash. Places are compared by bytes.
  */
-export type Place = string;
+export type CursorPosition = string;
 
 const VERSION = 1;
 const PLACE = /^[0-9b-hjkmnp-z]{10}(?:::.+)?$/s;
 
 /** Whether a text is a place in the order of a collection's markers. */
-export function isPlace(place: string): boolean {
+export function isCursorPosition(place: string): boolean {
   return PLACE.test(place);
 }
 
@@ -22,7 +22,7 @@ export function listName(question: readonly unknown[]): string {
 }
 
 /** The cursor that goes on behind a place. */
-export function writeCursor(list: string, place: Place): string {
+export function writeCursor(list: string, place: CursorPosition): string {
   return Buffer.from(JSON.stringify([VERSION, list, place])).toString('base64url');
 }
 
@@ -30,13 +30,13 @@ export function writeCursor(list: string, place: Place): string {
  * The place that a cursor of this list goes on from. `fits` tells what a place of this list can be, where it is not one
  * in the order of geohashes. Throws BAD_USER_INPUT for anything else.
  */
-export function readCursor(list: string, cursor: unknown, fits = isPlace): Place {
+export function readCursor(list: string, cursor: unknown, fits = isCursorPosition): CursorPosition {
   const place = placeOf(list, cursor, fits);
   if (place === undefined) throw badInput('after', cursor, 'a cursor that a page of the same list gave');
   return place;
 }
 
-function placeOf(list: string, cursor: unknown, fits: (place: string) => boolean): Place | undefined {
+function placeOf(list: string, cursor: unknown, fits: (place: string) => boolean): CursorPosition | undefined {
   if (typeof cursor !== 'string') return undefined;
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));

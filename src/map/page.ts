@@ -2,10 +2,10 @@ import { badInput } from '../errors.js';
 import type { Collection } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
 import type { MapContext } from './context.js';
-import { type Place, listName, readCursor, writeCursor } from './cursor.js';
+import { type CursorPosition, listName, readCursor, writeCursor } from './cursor.js';
 import { type MarkerFilterInput, readFilter } from './filter.js';
-import type { RangeSource } from './sources.js';
-import { type Placed, walk } from './walk.js';
+import type { RangeSource } from './markers/sources.js';
+import { type Placed, walk } from './markers/walk.js';
 
 /** What a client asks of a list: how many, and from where on. */
 export interface PageInput {
@@ -18,7 +18,7 @@ export interface PageInput {
 class MarkerEdge {
   readonly node: MapMarker;
   readonly #list: string;
-  readonly #place: Place;
+  readonly #place: CursorPosition;
 
   constructor(list: string, { place, marker }: Placed) {
     this.node = marker;
@@ -89,7 +89,12 @@ export async function readPage(context: MapContext, list: MarkerList, input: Pag
 export function pageOf(
   name: string,
   found: readonly Placed[],
-  { first, isFirst, ended, cutAt }: { first: number; isFirst: boolean; ended: boolean; cutAt: Place | undefined },
+  {
+    first,
+    isFirst,
+    ended,
+    cutAt,
+  }: { first: number; isFirst: boolean; ended: boolean; cutAt: CursorPosition | undefined },
 ): MarkerPage {
   const edges = found.slice(0, first).map((placed) => new MarkerEdge(name, placed));
   const full = found.length > first;

@@ -1,7 +1,7 @@
 import { badInput, limitExceeded } from '../errors.js';
 import { readPlace } from '../keys/place.js';
 import type { MarkerAtPlace } from '../loaders/loaders.js';
-import { compareBytes } from '../loaders/byte-order.js';
+import { compareBytes } from '../keys/byte-order.js';
 import type { Collection } from '../model/collection.js';
 import type { PlaceCount } from '../model/place.js';
 import type { MapContext } from './context.js';

@@ -8,9 +8,9 @@ import {
   type MarkerRecords,
   type RecordsOutcome,
   comparable,
-} from '../store/apply-records.js';
+} from '../store/cell/apply-records.js';
 import { placeParent } from '../model/cell.js';
-import type { SetAsideRecord } from '../store/stream-state.js';
+import type { SetAsideRecord } from '../store/cell/stream-state.js';
 import { blockChanges } from './apply.js';
 import { type Contribution, type StreamRecord, changeOf } from './change.js';
 import { createFold } from './fold.js';

@@ -34,7 +34,7 @@ export interface Contribution {
 }
 
 /** What a record changes. */
-export interface Change {
+export interface RecordChange {
   /** How keys name the collection; undefined where the key itself cannot be understood. */
   readonly scope: string | undefined;
   readonly before: Contribution | undefined;
@@ -107,7 +107,7 @@ export function contributionAt(lng: number, lat: number, place: Place = []): Con
 export function changeOf(
   keys: Pick<Keyspace, 'parseMarker' | 'isUnderMarker'>,
   record: StreamRecord,
-): Change | undefined {
+): RecordChange | undefined {
   const pk = textOf(record.keys['pk']);
   const sk = textOf(record.keys['sk']);
   if (pk === undefined || sk === undefined) return undefined;

@@ -1,6 +1,6 @@
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
-import type { StreamGap, StreamState } from '../store/stream-state.js';
+import type { StreamGap, StreamState } from '../store/cell/stream-state.js';
 import { applyBatch, isImpossible } from './apply.js';
 import { type BlockMemory, createBlockMemory } from './block-memory.js';
 import type { StreamRecord } from './change.js';

@@ -9,12 +9,12 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { CellportError } from '../errors.js';
-import { readBlocks, replaceBlocks } from '../store/apply-blocks.js';
+import { readBlocks, replaceBlocks } from '../store/cell/apply-blocks.js';
 import type { Database } from '../store/database.js';
-import { isFailure, mapFailure } from '../store/failures.js';
-import { type Call, newCall } from '../store/meter.js';
-import { send } from '../store/send.js';
-import { loadStreamState, putSetAside, putStreamState } from '../store/stream-state.js';
+import { isFailure, mapFailure } from '../store/request/failures.js';
+import { type Call, newCall } from '../store/request/meter.js';
+import { send } from '../store/request/send.js';
+import { loadStreamState, putSetAside, putStreamState } from '../store/cell/stream-state.js';
 import type { StreamRecord, WireImage } from './change.js';
 import { type CellsPort, type Clock, type StatePort, StreamFailure, type StreamPort } from './ports.js';
 

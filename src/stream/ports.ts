@@ -1,5 +1,5 @@
 import type { Figures } from '../model/cell.js';
-import type { SetAsideRecord, StreamState } from '../store/stream-state.js';
+import type { SetAsideRecord, StreamState } from '../store/cell/stream-state.js';
 import type { StreamRecord } from './change.js';
 
 /** A shard as the stream lists it. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import type { Keyspace } from '../keys/keyspace.js';
-import type { PlannedRange, SetAsideRecord, StreamState } from '../store/stream-state.js';
+import type { PlannedRange, SetAsideRecord, StreamState } from '../store/cell/stream-state.js';
 import { type StreamRecord, changeOf } from './change.js';
 import { type CellChanges, createFold } from './fold.js';
 import {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 
 import { placeParent } from '../model/cell.js';
 import type { Database } from '../store/database.js';
-import { mapFailure } from '../store/failures.js';
+import { mapFailure } from '../store/request/failures.js';
 import type { WireImage } from './change.js';
 import type { BlockName } from './ports.js';
 import type { RecountPort } from './recount.js';

@@ -1,5 +1,5 @@
 import { CellportError } from '../errors.js';
-import type { StreamState } from '../store/stream-state.js';
+import type { StreamState } from '../store/cell/stream-state.js';
 import { LAYOUT } from './change.js';
 import type { Clock, StatePort } from './ports.js';
 import { firstState, upgraded } from './state.js';

@@ -1,4 +1,4 @@
-import type { PlannedRange, ShardProgress, StreamState } from '../store/stream-state.js';
+import type { PlannedRange, ShardProgress, StreamState } from '../store/cell/stream-state.js';
 import { LAYOUT } from './change.js';
 import type { ListedShard } from './ports.js';
 

@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { exportFile } from '../../src/cli/export.js';
 import type { ExportOptions } from '../../src/cli/program.js';
 import { readConfig } from '../../src/config.js';
-import { createCollection } from '../../src/store/collections.js';
-import { newMarkerItem } from '../../src/store/marker-item.js';
-import { putMarkersInBulk } from '../../src/store/markers.js';
-import { newCall } from '../../src/store/meter.js';
+import { createCollection } from '../../src/store/collection/collections.js';
+import { newMarkerItem } from '../../src/store/marker/marker-item.js';
+import { putMarkersInBulk } from '../../src/store/marker/markers.js';
+import { newCall } from '../../src/store/request/meter.js';
 import { runCli } from '../support/run-cli.js';
 import { engine, testDatabase } from '../support/test-database.js';
 

@@ -4,9 +4,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test,
 import { type Viewport, type ViewportOptions, type ViewportState, createViewport } from '../../src/client/public.js';
 import { holds, levelAt, tileBounds, tileKeys, tilesOver } from '../../src/client/tiles.js';
 import { createCellCache } from '../../src/loaders/cell-cache.js';
-import { createCollection } from '../../src/store/collections.js';
-import { createMarker } from '../../src/store/markers.js';
-import { newCall } from '../../src/store/meter.js';
+import { createCollection } from '../../src/store/collection/collections.js';
+import { createMarker } from '../../src/store/marker/markers.js';
+import { newCall } from '../../src/store/request/meter.js';
 import { hear, until } from '../live/support.js';
 import { type LiveServer, startServer } from '../http/live-server.js';
 import { type Made, makeCollection, realMarkers } from '../map/fixture.js';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { markerBounds } from '../../src/geo/centroid.js';
 import { cellBounds, encode } from '../../src/geo/geohash.js';
 import { canonicalLng } from '../../src/geo/point.js';
-import { addFigures, figuresOf } from '../../src/map/figures.js';
+import { addFigures, figuresOf } from '../../src/map/cells/figures.js';
 import { aPoint } from './arbitraries.js';
 
 /** A position and others of its cell, on the edges of it too. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
-import { createCollection } from '../../src/store/collections.js';
-import { createMarkers } from '../../src/store/markers.js';
-import { newCall } from '../../src/store/meter.js';
+import { createCollection } from '../../src/store/collection/collections.js';
+import { createMarkers } from '../../src/store/marker/markers.js';
+import { newCall } from '../../src/store/request/meter.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';
 import { type LiveServer, fillCells, startServer } from './live-server.js';

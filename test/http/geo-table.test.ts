@@ -1,11 +1,11 @@
 import { distance } from '../../src/geo/distance.js';
 import { afterAll, describe, expect, test } from 'vitest';
 
-import { serveGeoTable } from '../../src/geo-table/answers.js';
-import { readLayout } from '../../src/geo-table/layout.js';
-import { createCollection } from '../../src/store/collections.js';
-import { newCall } from '../../src/store/meter.js';
-import { POSITIONS, libraryItems, makeGeoTable } from '../geo-table/library.js';
+import { serveGeoTable } from '../../src/geolibrary/answers.js';
+import { readLayout } from '../../src/geolibrary/layout.js';
+import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { POSITIONS, libraryItems, makeGeoTable } from '../geolibrary/library.js';
 import { testDatabase } from '../support/test-database.js';
 import { startServer } from './live-server.js';
 

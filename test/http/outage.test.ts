@@ -2,9 +2,9 @@ import { type Server, type Socket, connect, createServer } from 'node:net';
 
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { createCollection } from '../../src/store/collections.js';
+import { createCollection } from '../../src/store/collection/collections.js';
 import { createDatabase } from '../../src/store/database.js';
-import { newCall } from '../../src/store/meter.js';
+import { newCall } from '../../src/store/request/meter.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { engine, testDatabase } from '../support/test-database.js';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { createMarkerCache } from '../../src/loaders/marker-cache.js';
-import { createCollection } from '../../src/store/collections.js';
-import { newCall } from '../../src/store/meter.js';
+import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/request/meter.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';
 import { type LiveServer, startServer } from './live-server.js';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { compiling } from '../../src/graphql/executor.js';
-import { createCollection } from '../../src/store/collections.js';
-import { createMarkers } from '../../src/store/markers.js';
-import { newCall } from '../../src/store/meter.js';
-import { recordReadings } from '../../src/store/readings.js';
+import { createCollection } from '../../src/store/collection/collections.js';
+import { createMarkers } from '../../src/store/marker/markers.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { recordReadings } from '../../src/store/reading/readings.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';
 import { type LiveServer, fillCells, startServer } from './live-server.js';

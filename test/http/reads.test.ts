@@ -3,9 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { cellBounds, encode, toZ } from '../../src/geo/geohash.js';
 import { compiling, interpreting } from '../../src/graphql/executor.js';
 import { createMarkerCache } from '../../src/loaders/marker-cache.js';
-import { createCollection } from '../../src/store/collections.js';
-import { createMarkers } from '../../src/store/markers.js';
-import { newCall } from '../../src/store/meter.js';
+import { createCollection } from '../../src/store/collection/collections.js';
+import { createMarkers } from '../../src/store/marker/markers.js';
+import { newCall } from '../../src/store/request/meter.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';
 import { type LiveServer, fillCells, startServer } from './live-server.js';

@@ -4,12 +4,12 @@ import { WebSocket } from 'ws';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { Collection } from '../../src/model/collection.js';
-import { createCollection } from '../../src/store/collections.js';
-import { newMarkerItem } from '../../src/store/marker-item.js';
-import { readItem } from '../../src/store/conditional-change.js';
-import { createMarker } from '../../src/store/markers.js';
-import { newCall } from '../../src/store/meter.js';
-import { send } from '../../src/store/send.js';
+import { createCollection } from '../../src/store/collection/collections.js';
+import { newMarkerItem } from '../../src/store/marker/marker-item.js';
+import { readItem } from '../../src/store/request/conditional-change.js';
+import { createMarker } from '../../src/store/marker/markers.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { send } from '../../src/store/request/send.js';
 import { type Collected, type Data, collect, hear, until, websocketClient } from '../live/support.js';
 import { testDatabase } from '../support/test-database.js';
 import { type LiveServer, startServer } from './live-server.js';

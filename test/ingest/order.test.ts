@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { shuffledOrder } from '../../src/ingest/order.js';
-import { type Place, Places } from '../../src/ingest/place.js';
+import { shuffledOrder } from '../../src/ingest/markers/order.js';
+import { type RowOffset, RowOffsets } from '../../src/ingest/read/row-offset.js';
 
 const seed = fc.nat(2 ** 32 - 1);
 
@@ -56,12 +56,12 @@ describe('the order in which an import writes', () => {
 });
 
 it('places are what was put in, however many they are', () => {
-  const place = (at: number): Place => ({
+  const place = (at: number): RowOffset => ({
     start: at * 2 ** 20 + 1,
     length: at % 4_000_000,
     checksum: (at * 2_654_435_761) % 2 ** 32,
   });
-  const places = new Places();
+  const places = new RowOffsets();
   const count = 150_000;
   for (let at = 0; at < count; at += 1) places.push(place(at));
   expect(places.count).toBe(count);

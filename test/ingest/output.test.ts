@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { writeToFile, writeToStream } from '../../src/ingest/output.js';
+import { writeToFile, writeToStream } from '../../src/ingest/export/output.js';
 
 let folder = '';
 beforeEach(async () => {

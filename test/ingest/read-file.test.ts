@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { formatOf, openRows, type FileFormat } from '../../src/ingest/read-file.js';
-import type { MarkerRow, ReadOptions, Row } from '../../src/ingest/row.js';
+import { formatOf, openRows, type FileFormat } from '../../src/ingest/read/read-file.js';
+import type { MarkerRow, ReadOptions, Row } from '../../src/ingest/read/row.js';
 
 let folder = '';
 let files = 0;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { SeenKeys } from '../../src/ingest/seen-keys.js';
+import { SeenKeys } from '../../src/ingest/read/seen-keys.js';
 
 it('says of each key on which line it stood first, as a Map would', () => {
   fc.assert(

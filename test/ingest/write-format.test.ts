@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { FILE_FORMATS, type FileFormat, openRows } from '../../src/ingest/read-file.js';
-import { writeMarkers } from '../../src/ingest/write-format.js';
+import { FILE_FORMATS, type FileFormat, openRows } from '../../src/ingest/read/read-file.js';
+import { writeMarkers } from '../../src/ingest/export/write-format.js';
 import type { Marker } from '../../src/model/marker.js';
 import { expectRfc7946 } from '../support/rfc7946.js';
 import { type Kept, awkwardMarkers, kept } from './awkward-markers.js';

@@ -7,20 +7,20 @@ import { emptyCollection, type EmptyingOptions } from '../../src/jobs/emptying.j
 import { keepJobs } from '../../src/jobs/keep-jobs.js';
 import { silentLog } from '../../src/log.js';
 import type { Collection } from '../../src/model/collection.js';
-import { putInBulk } from '../../src/store/batch-write.js';
-import { deleteCollection } from '../../src/store/collection-changes.js';
+import { putInBulk } from '../../src/store/request/batch-write.js';
+import { deleteCollection } from '../../src/store/collection/collection-changes.js';
 import {
   type CollectionInput,
   createCollection,
   getCollections,
   listCollections,
-} from '../../src/store/collections.js';
+} from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
-import { deleteMarker } from '../../src/store/marker-changes.js';
-import { newMarkerItem } from '../../src/store/marker-item.js';
-import { createMarker, createMarkers, putMarkersInBulk } from '../../src/store/markers.js';
-import { newCall } from '../../src/store/meter.js';
-import { createZone } from '../../src/store/zones.js';
+import { deleteMarker } from '../../src/store/marker/marker-changes.js';
+import { newMarkerItem } from '../../src/store/marker/marker-item.js';
+import { createMarker, createMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { createZone } from '../../src/store/zone/zones.js';
 import { createConsumer } from '../../src/stream/consumer.js';
 import { systemClock } from '../../src/stream/dynamodb.js';
 import { allItems, countedCells, countedPlaces, storedCells, storedPlaces, streamParts } from '../stream/support.js';

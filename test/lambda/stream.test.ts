@@ -5,13 +5,13 @@ import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.js';
 import { type StreamEvent, createHandler } from '../../src/lambda/stream.js';
 import type { Collection } from '../../src/model/collection.js';
-import { createCollection } from '../../src/store/collections.js';
+import { createCollection } from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
-import { newMarkerItem } from '../../src/store/marker-item.js';
-import { newCall } from '../../src/store/meter.js';
-import { send } from '../../src/store/send.js';
-import { listSetAside, loadStreamState } from '../../src/store/stream-state.js';
-import { ensureTables } from '../../src/store/tables.js';
+import { newMarkerItem } from '../../src/store/marker/marker-item.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { send } from '../../src/store/request/send.js';
+import { listSetAside, loadStreamState } from '../../src/store/cell/stream-state.js';
+import { ensureTables } from '../../src/store/table/tables.js';
 import type { StreamRecord } from '../../src/stream/change.js';
 import { createConsumer } from '../../src/stream/consumer.js';
 import { readWholeStream } from '../../src/stream/follower.js';
@@ -245,7 +245,7 @@ test('cells go from a server to a Lambda and back with one attribute changed in 
 });
 
 test('sequence numbers of any length compare as numbers', async () => {
-  const { comparable } = await import('../../src/store/apply-records.js');
+  const { comparable } = await import('../../src/store/cell/apply-records.js');
   const aNumber = fc.bigInt({ min: 0n, max: 10n ** 40n - 1n });
   fc.assert(
     fc.property(aNumber, aNumber, (a, b) => {

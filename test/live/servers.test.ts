@@ -8,9 +8,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { LiveHub } from '../../src/live/hub.js';
 import type { Collection } from '../../src/model/collection.js';
-import { createCollection } from '../../src/store/collections.js';
-import { createMarker } from '../../src/store/markers.js';
-import { newCall } from '../../src/store/meter.js';
+import { createCollection } from '../../src/store/collection/collections.js';
+import { createMarker } from '../../src/store/marker/markers.js';
+import { newCall } from '../../src/store/request/meter.js';
 import { testDatabase } from '../support/test-database.js';
 import { hear, until } from './support.js';
 

@@ -1,8 +1,8 @@
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 
-import { type Caches, keepCells } from '../../src/cli/cells.js';
-import { openLive } from '../../src/cli/live.js';
+import { type Caches, keepCells } from '../../src/server/cells.js';
+import { openLive } from '../../src/server/live.js';
 import { silentLog } from '../../src/log.js';
 import type { Database } from '../../src/store/database.js';
 import { createStreamsClient } from '../../src/stream/dynamodb.js';

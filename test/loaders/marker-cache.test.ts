@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import { type IndexedMarker, createMarkerCache } from '../../src/loaders/marker-cache.js';
 import { afterRange } from '../../src/loaders/range-union.js';
-import { entryChanges } from '../../src/store/entry-changes.js';
+import { entryChanges } from '../../src/store/marker/entry-changes.js';
 
 const keys = createKeyspace('readable');
 const parks = { collection: { key: 'parks' }, prefix: 'u0' };

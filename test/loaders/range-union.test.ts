@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { compareBytes } from '../../src/loaders/byte-order.js';
+import { compareBytes } from '../../src/keys/byte-order.js';
 import { type ReadPage, readUnion } from '../../src/loaders/range-reader.js';
 import { type RangeRequest, uniteRanges } from '../../src/loaders/range-union.js';
 

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { cellBounds, encode } from '../../src/geo/geohash.js';
-import { cellAt, cellChildren, cellOfMarker, cellParent, viewportCells } from '../../src/map/cells.js';
-import { viewportClusters } from '../../src/map/clusters.js';
+import { cellAt, cellChildren, cellOfMarker, cellParent, viewportCells } from '../../src/map/cells/cells.js';
+import { viewportClusters } from '../../src/map/cells/clusters.js';
 import { collectionBounds, collectionCount } from '../../src/map/collection.js';
-import { viewportAuto } from '../../src/map/content.js';
-import { type PointFeature, viewportFeatures } from '../../src/map/features.js';
-import { viewportMarkers } from '../../src/map/markers.js';
+import { viewportAuto } from '../../src/map/markers/content.js';
+import { type PointFeature, viewportFeatures } from '../../src/map/markers/features.js';
+import { viewportMarkers } from '../../src/map/markers/markers.js';
 import { type Viewport, readViewport } from '../../src/map/viewport.js';
 import type { Collection } from '../../src/model/collection.js';
 import { recordCalls } from '../support/record-calls.js';

@@ -13,12 +13,12 @@ import { createLoaders } from '../../src/loaders/loaders.js';
 import type { MapContext, MapLimits } from '../../src/map/context.js';
 import type { Figures } from '../../src/model/cell.js';
 import type { Collection } from '../../src/model/collection.js';
-import { type CollectionInput, createCollection } from '../../src/store/collections.js';
+import { type CollectionInput, createCollection } from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
-import { type MarkerInput, newMarkerItem } from '../../src/store/marker-item.js';
-import { putMarkersInBulk } from '../../src/store/markers.js';
-import { newCall } from '../../src/store/meter.js';
-import type { GeometryStore } from '../../src/store/zone-geometry.js';
+import { type MarkerInput, newMarkerItem } from '../../src/store/marker/marker-item.js';
+import { putMarkersInBulk } from '../../src/store/marker/markers.js';
+import { newCall } from '../../src/store/request/meter.js';
+import type { GeometryStore } from '../../src/store/zone/zone-geometry.js';
 import { addCells } from '../support/add-cells.js';
 import { noMarkerCache } from '../support/no-marker-cache.js';
 

@@ -5,7 +5,7 @@ import { CellportError } from '../../src/errors.js';
 import { encode } from '../../src/geo/geohash.js';
 import type { Point } from '../../src/geo/point.js';
 import type { MapContext } from '../../src/map/context.js';
-import { markersInside } from '../../src/map/inside.js';
+import { markersInside } from '../../src/map/near/inside.js';
 import type { MarkerPage } from '../../src/map/page.js';
 import type { Collection } from '../../src/model/collection.js';
 import { randomFrom } from '../support/random.js';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 
 import { createCellCache } from '../../src/loaders/cell-cache.js';
-import { viewportCells } from '../../src/map/cells.js';
-import { viewportCount } from '../../src/map/count.js';
-import { viewportMarkers } from '../../src/map/markers.js';
+import { viewportCells } from '../../src/map/cells/cells.js';
+import { viewportCount } from '../../src/map/cells/count.js';
+import { viewportMarkers } from '../../src/map/markers/markers.js';
 import { readViewport } from '../../src/map/viewport.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';

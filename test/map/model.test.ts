@@ -1,18 +1,18 @@
 import { afterAll, expect, test } from 'vitest';
 
 import { encode } from '../../src/geo/geohash.js';
-import { cellAt, viewportCells } from '../../src/map/cells.js';
+import { cellAt, viewportCells } from '../../src/map/cells/cells.js';
 import { collectionCount, collectionMarkers } from '../../src/map/collection.js';
-import { viewportAuto } from '../../src/map/content.js';
-import { viewportCount } from '../../src/map/count.js';
-import { viewportMarkers } from '../../src/map/markers.js';
+import { viewportAuto } from '../../src/map/markers/content.js';
+import { viewportCount } from '../../src/map/cells/count.js';
+import { viewportMarkers } from '../../src/map/markers/markers.js';
 import type { PageInput, MarkerPage } from '../../src/map/page.js';
 import { markersInPlace, placesUnder } from '../../src/map/places.js';
 import { readViewport } from '../../src/map/viewport.js';
 import type { Marker } from '../../src/model/marker.js';
-import { deleteMarker, updateMarker } from '../../src/store/marker-changes.js';
-import { type MarkerWrite, createMarker, createMarkers } from '../../src/store/markers.js';
-import { newCall } from '../../src/store/meter.js';
+import { deleteMarker, updateMarker } from '../../src/store/marker/marker-changes.js';
+import { type MarkerWrite, createMarker, createMarkers } from '../../src/store/marker/markers.js';
+import { newCall } from '../../src/store/request/meter.js';
 import { mortalConsumer } from '../stream/kill/mortal.js';
 import { countedCells, countedPlaces, storedCells, storedPlaces, untilRead } from '../stream/support.js';
 import { randomFrom } from '../support/random.js';

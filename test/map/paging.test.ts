@@ -1,18 +1,18 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { encode } from '../../src/geo/geohash.js';
-import { cellAt, cellMarkers } from '../../src/map/cells.js';
+import { cellAt, cellMarkers } from '../../src/map/cells/cells.js';
 import { collectionMarkers } from '../../src/map/collection.js';
 import type { MapContext } from '../../src/map/context.js';
-import { markerDetails, markerProperties, viewportMarkers } from '../../src/map/markers.js';
+import { markerDetails, markerProperties, viewportMarkers } from '../../src/map/markers/markers.js';
 import type { MarkerPage } from '../../src/map/page.js';
 import { readViewport } from '../../src/map/viewport.js';
 import { uniteRanges } from '../../src/loaders/range-union.js';
 import type { KeyRange } from '../../src/model/key-range.js';
 import type { Collection } from '../../src/model/collection.js';
-import { newMarkerItem } from '../../src/store/marker-item.js';
-import { newCall } from '../../src/store/meter.js';
-import { send } from '../../src/store/send.js';
+import { newMarkerItem } from '../../src/store/marker/marker-item.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { send } from '../../src/store/request/send.js';
 import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';

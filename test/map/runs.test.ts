@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { toZ } from '../../src/geo/geohash.js';
-import { cellRange, markerRuns } from '../../src/map/runs.js';
+import { cellRange, markerRuns } from '../../src/map/markers/runs.js';
 
 const piece = (geohash: string) => cellRange({ geohash });
 const cell = (geohash: string, count: number) => ({ geohash, count, sumLng: 0, sumLat: 0 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
-import { batchGet } from '../../src/store/batch-get.js';
-import { bulkWriter, putInBulk } from '../../src/store/batch-write.js';
-import { newCall } from '../../src/store/meter.js';
+import { batchGet } from '../../src/store/request/batch-get.js';
+import { bulkWriter, putInBulk } from '../../src/store/request/batch-write.js';
+import { newCall } from '../../src/store/request/meter.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';

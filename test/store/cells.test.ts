@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 
 import { GEOHASH_ALPHABET } from '../../src/geo/geohash.js';
 import type { Figures } from '../../src/model/cell.js';
-import { readBlocks } from '../../src/store/apply-blocks.js';
-import { blockFromItem, getBlocks } from '../../src/store/cells.js';
-import { newCall } from '../../src/store/meter.js';
-import { queryAll } from '../../src/store/query-pages.js';
-import { rangeRequest } from '../../src/store/ranges.js';
-import { send } from '../../src/store/send.js';
+import { readBlocks } from '../../src/store/cell/apply-blocks.js';
+import { blockFromItem, getBlocks } from '../../src/store/cell/cells.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { queryAll } from '../../src/store/request/query-pages.js';
+import { rangeRequest } from '../../src/store/request/ranges.js';
+import { send } from '../../src/store/request/send.js';
 import { addCells } from '../support/add-cells.js';
 import { injectFaults } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';

@@ -5,8 +5,8 @@ import {
   createCollection,
   getCollections,
   listCollections,
-} from '../../src/store/collections.js';
-import { newCall } from '../../src/store/meter.js';
+} from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/request/meter.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';

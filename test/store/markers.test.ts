@@ -6,13 +6,18 @@ import { encode } from '../../src/geo/geohash.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { Properties } from '../../src/model/marker.js';
 import type { Database, Item } from '../../src/store/database.js';
-import { MAX_ITEM_BYTES, itemBytes } from '../../src/store/item-size.js';
-import { type MarkerInput, mapMarkerFromIndex, markerFromBase, newMarkerItem } from '../../src/store/marker-item.js';
-import { createMarker, createMarkers, getMarkers, putMarkersInBulk } from '../../src/store/markers.js';
-import { newCall } from '../../src/store/meter.js';
-import { queryAll } from '../../src/store/query-pages.js';
-import { rangeRequest } from '../../src/store/ranges.js';
-import { send } from '../../src/store/send.js';
+import { MAX_ITEM_BYTES, itemBytes } from '../../src/store/request/item-size.js';
+import {
+  type MarkerInput,
+  mapMarkerFromIndex,
+  markerFromBase,
+  newMarkerItem,
+} from '../../src/store/marker/marker-item.js';
+import { createMarker, createMarkers, getMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { queryAll } from '../../src/store/request/query-pages.js';
+import { rangeRequest } from '../../src/store/request/ranges.js';
+import { send } from '../../src/store/request/send.js';
 import { injectFaults } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 
 import type { Item } from '../../src/store/database.js';
-import { putInBulk } from '../../src/store/batch-write.js';
-import { newCall } from '../../src/store/meter.js';
-import { queryPages } from '../../src/store/query-pages.js';
-import { type StoredRange, rangeRequest } from '../../src/store/ranges.js';
+import { putInBulk } from '../../src/store/request/batch-write.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { queryPages } from '../../src/store/request/query-pages.js';
+import { type StoredRange, rangeRequest } from '../../src/store/request/ranges.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 

@@ -2,18 +2,18 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import type { Collection } from '../../src/model/collection.js';
-import { createCollection } from '../../src/store/collections.js';
+import { createCollection } from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
-import { createMarker, getMarkers } from '../../src/store/markers.js';
-import { newCall } from '../../src/store/meter.js';
+import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
+import { newCall } from '../../src/store/request/meter.js';
 import {
   type ReadingInput,
   type ReadingsWanted,
   readMarkerWithReadings,
   readReadingsOf,
   recordReadings,
-} from '../../src/store/readings.js';
-import { send } from '../../src/store/send.js';
+} from '../../src/store/reading/readings.js';
+import { send } from '../../src/store/request/send.js';
 import { interceptCalls, injectFaults } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';

@@ -3,8 +3,8 @@ import type { AddressInfo, Server } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 
 import type { Database } from '../../src/store/database.js';
-import { newCall } from '../../src/store/meter.js';
-import { send } from '../../src/store/send.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { send } from '../../src/store/request/send.js';
 import { injectFaults } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { engine, newDatabase, testDatabase } from '../support/test-database.js';

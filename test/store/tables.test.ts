@@ -2,9 +2,9 @@ import { CreateTableCommand, UpdateTimeToLiveCommand } from '@aws-sdk/client-dyn
 import { afterAll, describe, expect, test } from 'vitest';
 
 import type { Database } from '../../src/store/database.js';
-import { checkTables } from '../../src/store/table-check.js';
-import { tableDefinitions } from '../../src/store/table-definitions.js';
-import { deleteTables, describeTables, ensureTables } from '../../src/store/tables.js';
+import { checkTables } from '../../src/store/table/table-check.js';
+import { tableDefinitions } from '../../src/store/table/table-definitions.js';
+import { deleteTables, describeTables, ensureTables } from '../../src/store/table/tables.js';
 import { recordCalls } from '../support/record-calls.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 

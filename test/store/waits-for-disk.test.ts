@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 
-import { readBlocks, replaceBlocks } from '../../src/store/apply-blocks.js';
-import { createCollection } from '../../src/store/collections.js';
-import { newMarkerItem } from '../../src/store/marker-item.js';
-import { createMarkers, getMarkers, putMarkersInBulk } from '../../src/store/markers.js';
-import { newCall } from '../../src/store/meter.js';
+import { readBlocks, replaceBlocks } from '../../src/store/cell/apply-blocks.js';
+import { createCollection } from '../../src/store/collection/collections.js';
+import { newMarkerItem } from '../../src/store/marker/marker-item.js';
+import { createMarkers, getMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
+import { newCall } from '../../src/store/request/meter.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';
 

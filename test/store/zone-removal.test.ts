@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 
 import { createFolderStore } from '../../src/objects/folder-store.js';
-import { createCollection } from '../../src/store/collections.js';
-import { newCall } from '../../src/store/meter.js';
-import { removeZones, sweepObjects } from '../../src/store/zone-removal.js';
-import { createZone } from '../../src/store/zones.js';
+import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { removeZones, sweepObjects } from '../../src/store/zone/zone-removal.js';
+import { createZone } from '../../src/store/zone/zones.js';
 import { allItems } from '../stream/support.js';
 import { recordCalls } from '../support/record-calls.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';

@@ -6,11 +6,11 @@ import { afterAll, describe, expect, test } from 'vitest';
 
 import { createFolderStore } from '../../src/objects/folder-store.js';
 import type { Collection } from '../../src/model/collection.js';
-import { createCollection } from '../../src/store/collections.js';
+import { createCollection } from '../../src/store/collection/collections.js';
 import type { Database, Item } from '../../src/store/database.js';
-import { newCall } from '../../src/store/meter.js';
-import type { GeometryStore } from '../../src/store/zone-geometry.js';
-import { createZone, deleteZone, updateZone } from '../../src/store/zones.js';
+import { newCall } from '../../src/store/request/meter.js';
+import type { GeometryStore } from '../../src/store/zone/zone-geometry.js';
+import { createZone, deleteZone, updateZone } from '../../src/store/zone/zones.js';
 import { allItems } from '../stream/support.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';

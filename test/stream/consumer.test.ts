@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 
-import { putInBulk } from '../../src/store/batch-write.js';
-import { readBlocks, replaceBlocks } from '../../src/store/apply-blocks.js';
-import { newCall } from '../../src/store/meter.js';
-import { send } from '../../src/store/send.js';
-import { listSetAside, loadStreamState, putStreamState } from '../../src/store/stream-state.js';
+import { putInBulk } from '../../src/store/request/batch-write.js';
+import { readBlocks, replaceBlocks } from '../../src/store/cell/apply-blocks.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { send } from '../../src/store/request/send.js';
+import { listSetAside, loadStreamState, putStreamState } from '../../src/store/cell/stream-state.js';
 import { createConsumer } from '../../src/stream/consumer.js';
 import { firstState } from '../../src/stream/state.js';
 import { testDatabase } from '../support/test-database.js';

@@ -1,11 +1,11 @@
 import type { TableDescription } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
 
-import { createCollection } from '../../src/store/collections.js';
+import { createCollection } from '../../src/store/collection/collections.js';
 import type { Item } from '../../src/store/database.js';
-import { newCall } from '../../src/store/meter.js';
-import { send } from '../../src/store/send.js';
-import { loadStreamState } from '../../src/store/stream-state.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { send } from '../../src/store/request/send.js';
+import { loadStreamState } from '../../src/store/cell/stream-state.js';
 import { createConsumer } from '../../src/stream/consumer.js';
 import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { newCall } from '../../src/store/meter.js';
-import { send } from '../../src/store/send.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { send } from '../../src/store/request/send.js';
 import type { StreamRecord } from '../../src/stream/change.js';
 import { followStream, readWholeStream } from '../../src/stream/follower.js';
 import { until } from '../live/support.js';

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 
 import { placeParent } from '../../src/model/cell.js';
-import { putInBulk } from '../../src/store/batch-write.js';
-import { readBlocks, replaceBlocks } from '../../src/store/apply-blocks.js';
-import { newCall } from '../../src/store/meter.js';
-import { send } from '../../src/store/send.js';
-import { loadStreamState, putStreamState } from '../../src/store/stream-state.js';
+import { putInBulk } from '../../src/store/request/batch-write.js';
+import { readBlocks, replaceBlocks } from '../../src/store/cell/apply-blocks.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { send } from '../../src/store/request/send.js';
+import { loadStreamState, putStreamState } from '../../src/store/cell/stream-state.js';
 import { LAYOUT } from '../../src/stream/change.js';
 import { createConsumer } from '../../src/stream/consumer.js';
 import { recount } from '../../src/stream/recount.js';

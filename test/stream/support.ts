@@ -1,11 +1,11 @@
 import { encode } from '../../src/geo/geohash.js';
 import { silentLog } from '../../src/log.js';
 import type { Figures } from '../../src/model/cell.js';
-import { blockFromItem } from '../../src/store/cells.js';
+import { blockFromItem } from '../../src/store/cell/cells.js';
 import type { Database, Item } from '../../src/store/database.js';
-import { newCall } from '../../src/store/meter.js';
-import { send } from '../../src/store/send.js';
-import { loadStreamState } from '../../src/store/stream-state.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { send } from '../../src/store/request/send.js';
+import { loadStreamState } from '../../src/store/cell/stream-state.js';
 import {
   createStreamsClient,
   firstSince,

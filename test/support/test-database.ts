@@ -4,7 +4,7 @@ import { afterAll } from 'vitest';
 import { startEngine } from '../../src/engine/start.js';
 import type { KeyStyle } from '../../src/keys/keyspace.js';
 import { type Database, type DatabaseOptions, createDatabase } from '../../src/store/database.js';
-import { ensureTables } from '../../src/store/tables.js';
+import { ensureTables } from '../../src/store/table/tables.js';
 import { betweenFiles } from './between-files.js';
 
 // A DynamoDB Local takes 4 s of CPU until it is warm, but then writes slower with each change that its streams have kept,

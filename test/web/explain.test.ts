@@ -8,9 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Answer } from '../../src/client/public.js';
 import { encode, toZ } from '../../src/geo/geohash.js';
-import { createCollection } from '../../src/store/collections.js';
-import { createMarkers } from '../../src/store/markers.js';
-import { newCall } from '../../src/store/meter.js';
+import { createCollection } from '../../src/store/collection/collections.js';
+import { createMarkers } from '../../src/store/marker/markers.js';
+import { newCall } from '../../src/store/request/meter.js';
 import { type LiveServer, fillCells, startServer } from '../http/live-server.js';
 import { testDatabase } from '../support/test-database.js';
 import { hasChromium, openBrowser } from './browser.js';

@@ -5,8 +5,8 @@ import { buildSchema, parse, validate } from 'graphql';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { openCities } from '../../src/ingest/cities.js';
-import { openCountries } from '../../src/ingest/countries.js';
+import { openCities } from '../../src/ingest/markers/cities.js';
+import { openCountries } from '../../src/ingest/zones/countries.js';
 import { COLLECTIONS, CREATE, DELETE, DETAILS, READINGS, UPDATE } from '../../web/map/documents.js';
 import { until } from '../live/support.js';
 import { testDatabase } from '../support/test-database.js';

@@ -1,6 +1,6 @@
 import { cellCentroid } from '../../geo/centroid.js';
 import { cellBounds, center } from '../../geo/geohash.js';
-import { cellChildren, cellMarkers, cellParent } from '../../map/cells.js';
+import { cellChildren, cellMarkers, cellParent } from '../../map/cells/cells.js';
 import type { CellResolvers, ClusterResolvers } from '../generated.js';
 
 export const cell: CellResolvers = {

@@ -1,5 +1,5 @@
-import { deleteCollection, updateCollection } from '../../store/collection-changes.js';
-import { createCollection } from '../../store/collections.js';
+import { deleteCollection, updateCollection } from '../../store/collection/collection-changes.js';
+import { createCollection } from '../../store/collection/collections.js';
 import { knowingGeoTable } from '../geo-table.js';
 import type { MutationResolvers } from '../generated.js';
 

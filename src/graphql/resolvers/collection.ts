@@ -1,11 +1,11 @@
 import { collectionId } from '../../keys/ids.js';
 import { collectionBounds, collectionCount, collectionMarkers } from '../../map/collection.js';
-import { markersInside } from '../../map/inside.js';
-import { markersWithin, nearestMarkers } from '../../map/near.js';
+import { markersInside } from '../../map/near/inside.js';
+import { markersWithin, nearestMarkers } from '../../map/near/near.js';
 import { markersInPlace, placesUnder } from '../../map/places.js';
 import { geoTableOf, knowingGeoTable } from '../geo-table.js';
-import { collectionZones } from '../../map/zone-pages.js';
-import { zonesAt } from '../../map/zones.js';
+import { collectionZones } from '../../map/zones/zone-pages.js';
+import { zonesAt } from '../../map/zones/zones.js';
 import type { CollectionResolvers } from '../generated.js';
 import { loadMarker } from './load-marker.js';
 

@@ -1,9 +1,9 @@
 import { notFound } from '../../errors.js';
 import { parseId } from '../../keys/ids.js';
 import { type MapContext, requireCollection } from '../../map/context.js';
-import { deleteMarker, updateMarker } from '../../store/marker-changes.js';
-import { entryChangesOfItem } from '../../store/entry-changes.js';
-import { type MarkerReference, type MarkerWrite, createMarker, createMarkers } from '../../store/markers.js';
+import { deleteMarker, updateMarker } from '../../store/marker/marker-changes.js';
+import { entryChangesOfItem } from '../../store/marker/entry-changes.js';
+import { type MarkerReference, type MarkerWrite, createMarker, createMarkers } from '../../store/marker/markers.js';
 import type { RequestContext } from '../context.js';
 import type { MutationResolvers } from '../generated.js';
 

@@ -1,8 +1,8 @@
-import { cellOfMarker } from '../../map/cells.js';
+import { cellOfMarker } from '../../map/cells/cells.js';
 import { requireCollection } from '../../map/context.js';
-import { geohashOf, idOf } from '../../map/drawn.js';
-import { markerFeature } from '../../map/features.js';
-import { markerDetails, markerProperties } from '../../map/markers.js';
+import { geohashOf, idOf } from '../../map/markers/drawn.js';
+import { markerFeature } from '../../map/markers/features.js';
+import { markerDetails, markerProperties } from '../../map/markers/markers.js';
 import type { MapMarker, Marker, Properties } from '../../model/marker.js';
 import type { RequestContext } from '../context.js';
 import type { MarkerResolvers } from '../generated.js';

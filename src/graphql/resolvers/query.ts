@@ -2,13 +2,13 @@ import type { GraphQLResolveInfo } from 'graphql';
 
 import { badInput } from '../../errors.js';
 import { parseId } from '../../keys/ids.js';
-import { cellAt } from '../../map/cells.js';
+import { cellAt } from '../../map/cells/cells.js';
 import { requireCollection } from '../../map/context.js';
 import { readViewport } from '../../map/viewport.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { Zone } from '../../model/zone.js';
-import { listCollections } from '../../store/collections.js';
+import { listCollections } from '../../store/collection/collections.js';
 import { collectionCursor, readCollectionCursor, readFirst } from '../arguments.js';
 import type { RequestContext } from '../context.js';
 import { listGeoTable } from '../geo-table.js';

@@ -1,4 +1,4 @@
-import { recordReadings } from '../../store/readings.js';
+import { recordReadings } from '../../store/reading/readings.js';
 import type { MutationResolvers } from '../generated.js';
 import { referenceOf } from './marker-mutations.js';
 

@@ -1,12 +1,12 @@
-import { viewportCells } from '../../map/cells.js';
-import { viewportClusters } from '../../map/clusters.js';
-import { viewportAuto } from '../../map/content.js';
-import { viewportCount } from '../../map/count.js';
-import { viewportFeatures } from '../../map/features.js';
-import { viewportMarkers } from '../../map/markers.js';
-import { viewportPlan } from '../../map/plan.js';
+import { viewportCells } from '../../map/cells/cells.js';
+import { viewportClusters } from '../../map/cells/clusters.js';
+import { viewportAuto } from '../../map/markers/content.js';
+import { viewportCount } from '../../map/cells/count.js';
+import { viewportFeatures } from '../../map/markers/features.js';
+import { viewportMarkers } from '../../map/markers/markers.js';
+import { viewportPlan } from '../../map/markers/plan.js';
 import { geoTableOf, knowingGeoTable } from '../geo-table.js';
-import { viewportZones } from '../../map/zone-pages.js';
+import { viewportZones } from '../../map/zones/zone-pages.js';
 import type { ViewportResolvers } from '../generated.js';
 
 /** An argument that is null is taken for one that was left out: the schema's default, said once more for it. */

@@ -1,7 +1,7 @@
 import { notFound } from '../../errors.js';
 import { parseId } from '../../keys/ids.js';
 import { type MapContext, requireCollection } from '../../map/context.js';
-import { type ZoneReference, createZone, deleteZone, updateZone } from '../../store/zones.js';
+import { type ZoneReference, createZone, deleteZone, updateZone } from '../../store/zone/zones.js';
 import { geometryStoreOf } from '../context.js';
 import type { MutationResolvers } from '../generated.js';
 

@@ -1,7 +1,7 @@
 import { zoneId } from '../../keys/ids.js';
 import { requireCollection } from '../../map/context.js';
-import { zoneGeometry } from '../../map/zone-geometry.js';
-import { zoneMarkers } from '../../map/zone-markers.js';
+import { zoneGeometry } from '../../map/zones/zone-geometry.js';
+import { zoneMarkers } from '../../map/zones/zone-markers.js';
 import type { ZoneResolvers } from '../generated.js';
 
 export const zone: ZoneResolvers = {

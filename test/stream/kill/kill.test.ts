@@ -1,16 +1,16 @@
 import { afterAll, expect, test } from 'vitest';
 
 import { GEOHASH_ALPHABET } from '../../../src/geo/geohash.js';
-import { type MapCell, cellAt, cellChildren, viewportCells } from '../../../src/map/cells.js';
+import { type MapCell, cellAt, cellChildren, viewportCells } from '../../../src/map/cells/cells.js';
 import { placesUnder } from '../../../src/map/places.js';
 import { readViewport } from '../../../src/map/viewport.js';
 import type { Collection } from '../../../src/model/collection.js';
 import type { Place } from '../../../src/model/place.js';
-import { createCollection } from '../../../src/store/collections.js';
-import { newMarkerItem } from '../../../src/store/marker-item.js';
-import { newCall } from '../../../src/store/meter.js';
-import { send } from '../../../src/store/send.js';
-import { loadStreamState } from '../../../src/store/stream-state.js';
+import { createCollection } from '../../../src/store/collection/collections.js';
+import { newMarkerItem } from '../../../src/store/marker/marker-item.js';
+import { newCall } from '../../../src/store/request/meter.js';
+import { send } from '../../../src/store/request/send.js';
+import { loadStreamState } from '../../../src/store/cell/stream-state.js';
 import { NOW, requestContext } from '../../map/fixture.js';
 import { testDatabase } from '../../support/test-database.js';
 import { createChance } from '../simulation/world.js';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Database } from '../../../src/store/database.js';
-import { newCall } from '../../../src/store/meter.js';
-import { loadStreamState } from '../../../src/store/stream-state.js';
+import { newCall } from '../../../src/store/request/meter.js';
+import { loadStreamState } from '../../../src/store/cell/stream-state.js';
 import { engine } from '../../support/test-database.js';
 import type { WorkerOptions } from './worker.js';
 

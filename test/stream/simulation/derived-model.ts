@@ -1,5 +1,5 @@
 import type { Figures } from '../../../src/model/cell.js';
-import type { SetAsideRecord, StreamState } from '../../../src/store/stream-state.js';
+import type { SetAsideRecord, StreamState } from '../../../src/store/cell/stream-state.js';
 import type { BlockName, BlockOutcome, BlockWrite, StoredBlock } from '../../../src/stream/ports.js';
 
 const nameOf = ({ scope, parent }: BlockName) => `${scope}/${parent}`;

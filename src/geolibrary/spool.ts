@@ -1,0 +1,176 @@
+import { setMaxListeners } from 'node:events';
+import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+
+import { FileSource } from '../ingest/read/file-source.js';
+import { valueReader } from '../ingest/read/ndjson.js';
+import { patiently } from '../ingest/markers/patiently.js';
+import { type MarkerContent, RowFault, isFields } from '../ingest/read/row.js';
+import type { RowSource } from '../ingest/read/row-source.js';
+import { lanes } from '../store/request/concurrency.js';
+import type { Database } from '../store/database.js';
+import type { Call } from '../store/request/meter.js';
+import { type WireMap, itemOfImage } from '../store/request/query-items.js';
+import { send } from '../store/request/send.js';
+import { readGeoItem } from './item.js';
+import type { Attributes, Layout } from './layout.js';
+
+const wireKey = z.record(z.string(), z.object({ S: z.string() }).or(z.object({ N: z.string() })));
+const stateShape = z.object({
+  /** What is copied: another one makes the copy worthless. */
+  identity: z.string(),
+  /** How much of the file is good. */
+  bytes: z.number(),
+  items: z.number(),
+  /** Where each segment goes on, null at its begin; `done` where nothing is left of it. */
+  segments: z.array(z.object({ start: wireKey.nullable(), done: z.boolean() })),
+});
+type State = z.infer<typeof stateShape>;
+
+export interface SpoolJob {
+  readonly database: Database;
+  readonly layout: Layout;
+  /** The copy; its state is kept beside it. */
+  readonly path: string;
+  /** Parts of the table that are read side by side. */
+  readonly segments: number;
+  readonly call: Call;
+  readonly onProgress: (progress: SpoolProgress) => void;
+}
+
+export interface SpoolProgress {
+  /** Items that are copied. */
+  readonly items: number;
+  /** How many of these a former run has copied. */
+  readonly resumed: number;
+}
+
+/** Items of a page: DynamoDB's own limit, 1 MB, takes a slow engine longer than a command may. */
+const PAGE = 1000;
+
+const stateOf = (path: string) => `${path}.state`;
+
+async function readState(path: string, anew: State): Promise<State> {
+  try {
+    const state = stateShape.parse(JSON.parse(await readFile(stateOf(path), 'utf8')));
+    return state.identity === anew.identity ? state : anew;
+  } catch {
+    // None, or cut off: then the table is read anew, which is only slower.
+    return anew;
+  }
+}
+
+async function writeState(path: string, state: State): Promise<void> {
+  const draft = `${stateOf(path)}.${process.pid}`;
+  const file = await open(draft, 'w');
+  try {
+    await file.writeFile(JSON.stringify(state));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(draft, stateOf(path));
+}
+
+/** An item on one line, its bytes as base64. */
+function lineOf(item: object): string {
+  const text = JSON.stringify(item, function (this: Record<string, unknown>, name: string, value: unknown) {
+    const own = this[name];
+    return own instanceof Uint8Array ? Buffer.from(own).toString('base64') : value;
+  });
+  return `${text}\n`;
+}
+
+/**
+ * Copies all items of a table into a file, one a line as DynamoDB writes them: a Scan in parallel segments, each of which
+ * goes on where an interrupted run has come to. Throttling is waited out. What is written to the table meanwhile may be in
+ * the copy or not.
+ */
+export async function spoolTable(job: SpoolJob): Promise<SpoolProgress> {
+  const { database, layout, path, call, onProgress } = job;
+  await mkdir(dirname(path), { recursive: true });
+  // Each segment listens; Node takes more than ten for a leak and says so.
+  if (call.signal !== undefined) setMaxListeners(Infinity, call.signal);
+  const segments = Array.from({ length: job.segments }, () => ({ start: null, done: false }));
+  const anew: State = { identity: layout.id, bytes: 0, items: 0, segments };
+  let state = await readState(path, anew);
+  const resumed = state.items;
+  let file: FileHandle;
+  try {
+    file = await open(path, 'r+');
+  } catch {
+    // The state may be of a copy that was taken away.
+    state = anew;
+    file = await open(path, 'w+');
+  }
+  // One page at a time goes into the file: what the state calls good is whole.
+  const inTurn = lanes(1);
+  try {
+    if ((await file.stat()).size < state.bytes) state = anew;
+    await file.truncate(state.bytes);
+    const copy = async (segment: number): Promise<void> => {
+      for (let at = state.segments[segment]; at && !at.done; at = state.segments[segment]) {
+        const { start } = at;
+        const request = {
+          TableName: layout.table,
+          Segment: segment,
+          TotalSegments: state.segments.length,
+          Limit: PAGE,
+          ...(start === null ? {} : { ExclusiveStartKey: start }),
+        };
+        const { Items = [], LastEvaluatedKey: next } = await patiently(
+          () => send(database, 'wireScan', request, call),
+          call.signal,
+        );
+        await inTurn(async () => {
+          const bytes = Buffer.from(Items.map(lineOf).join(''));
+          // A disk that is nearly full takes a part, and says so only in how much it took.
+          for (let at = 0; at < bytes.length;) {
+            at += (await file.write(bytes, at, bytes.length - at, state.bytes + at)).bytesWritten;
+          }
+          await file.sync();
+          const went = { start: next === undefined ? null : wireKey.parse(next), done: next === undefined };
+          state = {
+            ...state,
+            bytes: state.bytes + bytes.length,
+            items: state.items + Items.length,
+            segments: state.segments.map((other, index) => (index === segment ? went : other)),
+          };
+          await writeState(path, state);
+        });
+        onProgress({ items: state.items, resumed });
+      }
+    };
+    const copies = await Promise.allSettled(state.segments.map((_, segment) => copy(segment)));
+    const failed = copies.find((each) => each.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+    return { items: state.items, resumed };
+  } finally {
+    await file.close();
+  }
+}
+
+/** Takes the copy away, once it is not needed any more. */
+export async function removeSpool(path: string): Promise<void> {
+  await rm(path, { force: true });
+  await rm(stateOf(path), { force: true });
+}
+
+/** The marker of a line of the copy. Throws RowFault. */
+function contentIn(value: unknown, attributes: Attributes): MarkerContent {
+  if (!isFields(value)) throw new RowFault('it is no item');
+  const item = readGeoItem(itemOfImage(value as WireMap), attributes);
+  if ('reason' in item) throw new RowFault(item.reason);
+  const { key, position, name, category, properties } = item;
+  return { marker: { key, position, name, category, properties, place: undefined } };
+}
+
+/** The rows of a copy that is whole; `bytes` is its size. */
+export function spoolRows(path: string, bytes: number, { attributes }: Layout): RowSource {
+  return new FileSource(
+    path,
+    bytes,
+    valueReader<MarkerContent>(path, (value) => contentIn(value, attributes)),
+  );
+}

@@ -1,0 +1,77 @@
+import type { Bounds } from '../geo/bounds.js';
+import { LONGEST_Z, toZ } from '../geo/geohash.js';
+import { lastInCover } from '../geo/zone-cover.js';
+import type { Keyspace } from '../keys/keyspace.js';
+import { rangeBounds } from '../plan/explain.js';
+import type { RangeRead } from '../store/request/read-log.js';
+import { groupBy } from '../loaders/group.js';
+
+/** A range that was read, with where on the globe it lies, for people to look at. */
+export interface ExplainedRead extends RangeRead {
+  /** The rectangle around all cells of the range, in degrees; null where the range is not one of places on the globe. */
+  readonly bounds: Bounds | null;
+  /** Its cells: all geohashes from one to another of the same length, both included, in their order. */
+  readonly geohashes: { readonly first: string; readonly last: string } | null;
+}
+
+/** A read among all geohashes of length 10, half-open, and when it ended among the reads of its request. */
+interface Located {
+  readonly read: ExplainedRead;
+  readonly at: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+const GEOGRAPHIC = new Set(['geoA', 'geoB', 'cells']);
+
+function locate(read: RangeRead, at: number, keys: Keyspace): Located {
+  const { index, pk, from, to } = read;
+  const range = GEOGRAPHIC.has(index) && from !== null && to !== null && keys.parseGeoRange({ pk, from, to });
+  if (!range) return { read: { ...read, bounds: null, geohashes: null }, at, from: 0, to: 0 };
+  const first = range.first;
+  const last = range.of === 'zones' ? lastInCover(range.last) : range.last;
+  const size = 32 ** (LONGEST_Z - first.length);
+  const z = { from: toZ(first) * size, to: (toZ(last) + 1) * size };
+  return { read: { ...read, bounds: rangeBounds(z), geohashes: { first, last } }, at, ...z };
+}
+
+/** Two reads side by side as one. */
+function joined(a: Located, b: Located): Located {
+  const z = { from: a.from, to: b.to };
+  const read = {
+    ...a.read,
+    to: b.read.to,
+    items: a.read.items + b.read.items,
+    bounds: rangeBounds(z),
+    geohashes: a.read.geohashes && b.read.geohashes && { first: a.read.geohashes.first, last: b.read.geohashes.last },
+  };
+  return { read, at: Math.min(a.at, b.at), ...z };
+}
+
+/** What a cache answered of one partition: without what else is told of it, and in as few ranges as it takes. */
+function cachedOf(members: readonly Located[]): Located[] {
+  const told = members.filter(({ read }) => !read.cached);
+  const found: Located[] = [];
+  for (const member of members.filter(({ read }) => read.cached).sort((a, b) => a.from - b.from || b.to - a.to)) {
+    const before = found.at(-1);
+    const isTold = [...told, ...(before ? [before] : [])].some(
+      ({ from, to }) => from <= member.from && member.to <= to,
+    );
+    if (isTold) continue;
+    if (before?.to === member.from) found[found.length - 1] = joined(before, member);
+    else found.push(member);
+  }
+  return found;
+}
+
+/**
+ * The ranges of one request in the order in which they were read, or found in a cache. What a cache answered is joined
+ * where it touches, and is not told where the request has read it, too.
+ */
+export function explainReads(reads: readonly RangeRead[], keys: Keyspace): ExplainedRead[] {
+  const all = reads.map((read, at) => locate(read, at, keys));
+  const partitions = groupBy(all, ({ read: { index, pk } }) => `${index}\n${pk}`);
+  const cached = [...partitions.values()].flatMap(cachedOf);
+  const told = [...all.filter(({ read }) => !read.cached), ...cached].sort((a, b) => a.at - b.at);
+  return told.map(({ read }) => read);
+}

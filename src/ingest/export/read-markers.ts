@@ -1,0 +1,132 @@
+import { CellportError } from '../../errors.js';
+import { type Area, areaContains, areaOverlapsCell, normalizeBounds } from '../../geo/bounds.js';
+import { LONGEST_Z, cellBounds, toZ } from '../../geo/geohash.js';
+import type { Collection } from '../../model/collection.js';
+import type { KeyRange } from '../../model/key-range.js';
+import type { Marker } from '../../model/marker.js';
+import { rangeKeys } from '../../plan/explain.js';
+import { type PlannedRange, planMarkers } from '../../plan/markers.js';
+import { getCollections } from '../../store/collection/collections.js';
+import { mapAhead } from '../../store/request/concurrency.js';
+import type { Database, Item } from '../../store/database.js';
+import { getMarkers } from '../../store/marker/markers.js';
+import type { Call } from '../../store/request/meter.js';
+import type { Prefixes } from '../../store/cell/partition-prefixes.js';
+import { rangeRequest } from '../../store/request/ranges.js';
+import { send } from '../../store/request/send.js';
+import { patiently } from '../markers/patiently.js';
+
+/** Most partitions are empty or small: so many are looked into before it is their turn. */
+const RANGES_AHEAD = 8;
+const ENTRIES_A_PAGE = 500;
+/** As many as one BatchGetItem takes. */
+const MARKERS_A_PAGE = 100;
+const PAGES_AHEAD = 3;
+const WORLD = normalizeBounds('bounds', { west: -180, south: -90, east: 180, north: 90 });
+
+export interface MarkersJob {
+  readonly database: Database;
+  readonly collection: Collection;
+  /** Only markers inside it or on its edge; all where it is left out. */
+  readonly area?: Area | undefined;
+  /** The prefixes that may hold markers, where there are too many to look into each. */
+  readonly prefixes?: Prefixes | undefined;
+  readonly call: Call;
+  /** Called with the part of the key ranges that are done, 0 to 1. */
+  readonly onPart?: ((part: number) => void) | undefined;
+}
+
+/** What one Query after the other goes through. */
+interface PartRange extends KeyRange {
+  /** The part of all ranges that is done with this one. */
+  readonly part: number;
+}
+
+function* rangesOf({ database: { keys }, collection, area = WORLD, prefixes }: MarkersJob): Generator<PartRange> {
+  const { prefixLength } = collection;
+  if (prefixes === undefined) {
+    const { ranges } = planMarkers({ area, prefixLength, ceiling: Infinity });
+    for (const [at, range] of ranges.entries()) yield* partRanges(range, (at + 1) / ranges.length);
+    return;
+  }
+  const size = 32 ** (LONGEST_Z - prefixLength);
+  for (const { number, prefix } of prefixes.list(0)) {
+    if (!areaOverlapsCell(area, cellBounds(prefix))) continue;
+    const from = toZ(prefix) * size;
+    yield* partRanges({ prefix, from, to: from + size, expected: undefined }, (number + 1) / prefixes.total);
+  }
+
+  function* partRanges(range: PlannedRange, part: number): Generator<PartRange> {
+    for (const keyRange of rangeKeys(range, collection, keys)) yield { ...keyRange, part };
+  }
+}
+
+/** Keys of markers that stand in a range, a page of them. */
+async function readKeys({ database, call }: MarkersJob, range: PartRange, after?: Item) {
+  const request = rangeRequest(database, { ...range, limit: ENTRIES_A_PAGE }, after);
+  const { Items = [], LastEvaluatedKey: next } = await patiently(
+    () => send(database, 'query', { ...request, ProjectionExpression: 'pk, sk' }, call),
+    call.signal,
+  );
+  const names = Items.flatMap(({ pk, sk }) => database.keys.parseMarker({ pk: String(pk), sk: String(sk) })?.key ?? []);
+  return { range, keys: names, next };
+}
+
+/** Keys of all markers, as many at a time as are read in one batch. */
+async function* readAllKeys(job: MarkersJob): AsyncGenerator<readonly string[]> {
+  let held: string[] = [];
+  for await (const first of mapAhead(rangesOf(job), RANGES_AHEAD, (range) => readKeys(job, range))) {
+    for (let page = first; ; page = await readKeys(job, page.range, page.next)) {
+      held.push(...page.keys);
+      for (; held.length >= MARKERS_A_PAGE; held = held.slice(MARKERS_A_PAGE)) yield held.slice(0, MARKERS_A_PAGE);
+      if (page.next === undefined) break;
+    }
+    job.onPart?.(first.range.part);
+  }
+  if (held.length > 0) yield held;
+}
+
+/** Throws CONFLICT where the collection is another one by now, or keeps its markers elsewhere. */
+export async function checkStillThere({
+  database,
+  collection,
+  call,
+}: Pick<MarkersJob, 'database' | 'collection' | 'call'>): Promise<void> {
+  const [now] = await patiently(
+    () => getCollections(database, [collection.key], call, { consistent: true }),
+    call.signal,
+  );
+  const same =
+    now?.createdAt === collection.createdAt &&
+    now.prefixLength === collection.prefixLength &&
+    now.writeShards === collection.writeShards &&
+    now.geoSlot === collection.geoSlot;
+  if (same) return;
+  throw new CellportError(
+    'CONFLICT',
+    `the collection ${collection.key} was deleted or laid out anew while it was read`,
+    {
+      collection: collection.key,
+    },
+  );
+}
+
+/**
+ * All markers of a collection as their base items hold them, some at a time: partition after partition of the geo index,
+ * in each by geohash and key, by Query calls alone. How much is held does not depend on how many there are, and nothing
+ * more is read while nobody takes. Those that are there all along and stay where they are come exactly once; one that is
+ * moved meanwhile may come twice, or not at all where it is moved to a place that has been passed. Throttling is waited
+ * out. Throws CONFLICT at the end where the collection was deleted meanwhile, as then some may be missing.
+ */
+export async function* readMarkers(job: MarkersJob): AsyncGenerator<readonly Marker[]> {
+  const { database, collection, area = WORLD, call } = job;
+  const read = async (keys: readonly string[]): Promise<Marker[]> => {
+    const references = keys.map((key) => ({ collection, key }));
+    const markers = await patiently(() => getMarkers(database, references, call), call.signal);
+    return markers.filter((marker) => marker !== null).filter(({ position }) => areaContains(area, position));
+  };
+  for await (const markers of mapAhead(readAllKeys(job), PAGES_AHEAD, read)) {
+    if (markers.length > 0) yield markers;
+  }
+  await checkStillThere(job);
+}

@@ -1,0 +1,83 @@
+import { CellportError } from '../../errors.js';
+import type { Area } from '../../geo/bounds.js';
+import { boundsMeet, shapeMeets } from '../../geo/zone-area.js';
+import { shapeOfGeometry } from '../../geo/zone-geometry.js';
+import type { Collection } from '../../model/collection.js';
+import type { Zone } from '../../model/zone.js';
+import { mapAhead } from '../../store/request/concurrency.js';
+import { readItem } from '../../store/request/conditional-change.js';
+import type { Database } from '../../store/database.js';
+import type { Call } from '../../store/request/meter.js';
+import { type GeometryStore, missing, parseGeometry, readGeometry } from '../../store/zone/zone-geometry.js';
+import { readZonePage } from '../../store/zone/zone-index.js';
+import { zoneFromItem } from '../../store/zone/zone-item.js';
+import { patiently } from '../markers/patiently.js';
+import { checkStillThere } from './read-markers.js';
+
+const ZONES_A_PAGE = 100;
+/** Some are of megabytes. */
+const ZONES_AHEAD = 4;
+
+export interface ReadZonesJob {
+  readonly database: Database;
+  readonly geometryStore: GeometryStore;
+  readonly collection: Collection;
+  /** Only zones of which something is in it or on its edge; all where it is left out. */
+  readonly area?: Area | undefined;
+  readonly call: Call;
+}
+
+/** A zone with the GeoJSON of its geometry, in UTF-8. */
+export interface WholeZone {
+  readonly zone: Zone;
+  readonly geometry: Buffer;
+}
+
+async function* zonesOf({ database, collection, call }: ReadZonesJob): AsyncGenerator<Zone> {
+  let after: string | undefined;
+  do {
+    const from = { after, limit: ZONES_A_PAGE };
+    const { zones, next } = await patiently(() => readZonePage(database, collection, from, call), call.signal);
+    yield* zones;
+    after = next;
+  } while (after !== undefined);
+}
+
+/** A zone with its geometry, as it is by now where that has changed; undefined where it was deleted. */
+async function readWhole(job: ReadZonesJob, zone: Zone): Promise<WholeZone | undefined> {
+  const { database, geometryStore, collection, call } = job;
+  const geometry = await patiently(() => readGeometry(geometryStore, zone.geometry), call.signal);
+  if (geometry) return { zone, geometry };
+  const { keys } = database;
+  const found = await patiently(() => readItem(database, keys.zone(zone.scope, zone.key), call), call.signal);
+  const now = found && zoneFromItem(keys, found, collection);
+  if (now === undefined) return undefined;
+  if (now.geometry.sha256 === zone.geometry.sha256) throw missing(zone.geometry);
+  return readWhole(job, now);
+}
+
+/**
+ * All zones of a collection in the order of their keys, with their whole geometry, by Query calls alone. A few are held at
+ * a time, and nothing more is read while nobody takes. Throttling is waited out. Throws UNAVAILABLE naming the zone whose
+ * geometry cannot be read, and CONFLICT at the end where the collection was deleted meanwhile, as then some may be missing.
+ */
+export async function* readZones(job: ReadZonesJob): AsyncGenerator<WholeZone> {
+  const { area } = job;
+  const read = async (zone: Zone): Promise<WholeZone | undefined> => {
+    job.call.signal?.throwIfAborted();
+    const meets = area === undefined || boundsMeet(zone.bounds, area);
+    if (meets === false) return undefined;
+    try {
+      const whole = await readWhole(job, zone);
+      if (whole === undefined || area === undefined || meets === true) return whole;
+      return shapeMeets(shapeOfGeometry(parseGeometry(whole.geometry)), area) ? whole : undefined;
+    } catch (cause) {
+      if (!(cause instanceof CellportError)) throw cause;
+      throw new CellportError(cause.code, `the zone ${JSON.stringify(zone.key)}: ${cause.message}`, {}, { cause });
+    }
+  };
+  for await (const whole of mapAhead(zonesOf(job), ZONES_AHEAD, read)) {
+    if (whole !== undefined) yield whole;
+  }
+  await checkStillThere(job);
+}

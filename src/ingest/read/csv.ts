@@ -1,0 +1,306 @@
+import { parse } from 'csv-parse/sync';
+import { type CellportError, badInput } from '../../errors.js';
+import { chunks } from '../../store/request/concurrency.js';
+import { NOT_UTF8, decodeUtf8 } from './bytes.js';
+import { readLines, type Line } from './lines.js';
+import { isOwnTable, markerOfCells } from './own-table.js';
+import { rowOffsetOf } from './row-offset.js';
+import {
+  FIELD_NAMES,
+  contentOf,
+  mapFields,
+  markerOfFields,
+  type MarkerContent,
+  type FieldMap,
+  type Fields,
+  type ReadOptions,
+  type Reason,
+  type Row,
+  type RowReader,
+} from './row.js';
+
+const QUOTE = 0x22;
+const DELIMITERS = [',', ';', '\t', '|'] as const;
+type Delimiter = (typeof DELIMITERS)[number];
+
+/** A record may go on over lines inside quotes, up to this many bytes; what goes on longer lacks a closing quote. */
+const LONGEST_RECORD = 4 * 1024 * 1024;
+/** How many records are parsed in one call, and how many bytes of them at most. */
+const BATCH = 500;
+const BATCH_BYTES = 1024 * 1024;
+
+/** Lines that belong together by their quotes. */
+interface CsvRecord {
+  readonly lines: readonly Line[];
+  /** As it stands in the file, without its last line feed. */
+  readonly bytes: Buffer;
+  readonly text: string | undefined;
+}
+
+function quotesIn(bytes: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(QUOTE); at >= 0; at = bytes.indexOf(QUOTE, at + 1)) count += 1;
+  return count;
+}
+
+const NEWLINE = Buffer.from('\n');
+
+/** The text of a record's bytes, without the carriage return of its last line's end; undefined where it is no UTF-8. */
+function textOf(bytes: Buffer): string | undefined {
+  const text = decodeUtf8(bytes);
+  return text?.endsWith('\r') === true ? text.slice(0, -1) : text;
+}
+
+function recordOf(lines: readonly Line[]): CsvRecord {
+  const [first, ...more] = lines.map(({ bytes }) => bytes);
+  if (first === undefined) throw new Error('a record has at least one line');
+  const bytes = more.length === 0 ? first : Buffer.concat([first, ...more.flatMap((part) => [NEWLINE, part])]);
+  return { lines, bytes, text: textOf(bytes) };
+}
+
+/**
+ * Joins lines into records: one ends where its quotes are even. A record whose quotes turn out to be wrong gives back its
+ * lines but the first, so that a stray quote costs the line it stands on and not those after it.
+ */
+class Records {
+  readonly #source: AsyncGenerator<readonly Line[]>;
+  /** Lines that were read and stand in no record yet, and which of them is next. */
+  #lines: readonly Line[] = [];
+  #next = 0;
+
+  constructor(source: AsyncGenerator<readonly Line[]>) {
+    this.#source = source;
+  }
+
+  async #line(): Promise<Line | undefined> {
+    while (this.#next >= this.#lines.length) {
+      const more = await this.#source.next();
+      if (more.done === true) return undefined;
+      this.#lines = more.value;
+      this.#next = 0;
+    }
+    this.#next += 1;
+    return this.#lines[this.#next - 1];
+  }
+
+  /** The next record, undefined at the end of the file. */
+  async next(wellFormed: (text: string) => boolean): Promise<CsvRecord | undefined> {
+    const first = await this.#line();
+    if (first === undefined) return undefined;
+    const lines = [first];
+    let quotes = quotesIn(first.bytes);
+    let bytes = first.length;
+    while (quotes % 2 === 1 && bytes <= LONGEST_RECORD) {
+      const line = await this.#line();
+      if (line === undefined) break;
+      lines.push(line);
+      quotes += quotesIn(line.bytes);
+      bytes += line.length;
+    }
+    const record = recordOf(lines);
+    const { text } = record;
+    if (lines.length === 1 || (text !== undefined && quotes % 2 === 0 && wellFormed(text))) return record;
+    this.#lines = [...lines.slice(1), ...this.#lines.slice(this.#next)];
+    this.#next = 0;
+    return recordOf([first]);
+  }
+}
+
+/** The fields of each record of a text, as csv-parse reads them; undefined where a quote stands where none may. */
+function parseRecords(text: string, delimiter: Delimiter): string[][] | undefined {
+  try {
+    return parse(text, {
+      delimiter,
+      record_delimiter: ['\r\n', '\n'],
+      relax_column_count: true,
+      max_record_size: LONGEST_RECORD,
+    });
+  } catch {
+    return undefined;
+  }
+}
+
+/** The delimiter of a header: whichever stands there most often outside quotes. */
+function delimiterOf(header: string): Delimiter {
+  const bare = header.replace(/"[^"]*"/g, '');
+  const counted = DELIMITERS.map((delimiter) => ({ delimiter, count: bare.split(delimiter).length }));
+  return counted.reduce((best, next) => (next.count > best.count ? next : best)).delimiter;
+}
+
+/** BAD_USER_INPUT for a table that lacks a column, which may have any of some names. */
+export function columnMissing(path: string, wanted: readonly string[], names: readonly string[]): CellportError {
+  return badInput('file', path, `CSV with a column named ${wanted.join(' or ')}; its columns are ${names.join(', ')}`);
+}
+
+/** Says which columns hold which part of a marker. Throws BAD_USER_INPUT where one is missing. */
+function mapColumns(path: string, names: readonly string[], options: ReadOptions): FieldMap {
+  const map = mapFields(names, options);
+  for (const part of ['key', 'lng', 'lat'] as const) {
+    if (map[part] !== undefined) continue;
+    const keyField = part === 'key' ? options.keyField : undefined;
+    throw columnMissing(path, keyField === undefined ? FIELD_NAMES[part] : [keyField], names);
+  }
+  return map;
+}
+
+/** Degrees as a table may spell them; in a table without commas as delimiters, 52,4 is 52.4. What is no number stays text. */
+function degrees(text: string, delimiter: Delimiter): unknown {
+  const plain = delimiter === ',' ? text.trim() : text.trim().replace(',', '.');
+  const value = Number(plain);
+  return plain === '' || Number.isNaN(value) ? text : value;
+}
+
+/** A property's value: a number where the text is exactly how that number is written, so that `007` and long ids stay text. */
+function propertyValue(text: string): string | number {
+  const value = Number(text);
+  return String(value) === text && Number.isFinite(value) ? value : text;
+}
+
+/** A place where a cell is a JSON list, `["Berlin", "D", "4"]`; else whatever it is. */
+function placeValue(text: string): unknown {
+  if (!text.startsWith('[')) return propertyValue(text);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+/** The cells of a record by their column's name, read as what they are; empty cells are left out. */
+function fieldsOf(cells: readonly string[], names: readonly string[], map: FieldMap, delimiter: Delimiter): Fields {
+  const fields: Record<string, unknown> = {};
+  for (const [at, name] of names.entries()) {
+    const cell = cells[at] ?? '';
+    if (cell === '') continue;
+    if (name === map.lng || name === map.lat) fields[name] = degrees(cell, delimiter);
+    else if (name === map.place) fields[name] = placeValue(cell);
+    else fields[name] = name === map.key || name === map.name || name === map.category ? cell : propertyValue(cell);
+  }
+  return fields;
+}
+
+/**
+ * What the records of a table are: from the names of its columns and its delimiter follows what a record's cells say, of
+ * which there are as many. Throws BAD_USER_INPUT where a column is missing, and RowFault for a record that is wrong.
+ */
+export type TableKind<C> = (columns: readonly string[], delimiter: Delimiter) => (cells: readonly string[]) => C;
+
+/** Records that are markers. */
+const markerTable =
+  (path: string, options: ReadOptions): TableKind<MarkerContent> =>
+  (columns, delimiter) => {
+    if (isOwnTable(columns) && options.keyField === undefined) {
+      return (cells) => ({ marker: markerOfCells(cells, (cell) => degrees(cell, delimiter)) });
+    }
+    const map = mapColumns(path, columns, options);
+    return (cells) => ({ marker: markerOfFields(fieldsOf(cells, columns, map, delimiter), map, options) });
+  };
+
+/** What the header of a file says of all its records. */
+interface Header<C> {
+  readonly delimiter: Delimiter;
+  readonly columns: number;
+  readonly read: (cells: readonly string[]) => C;
+}
+
+/** Reads the header. Throws BAD_USER_INPUT where there is none, or it lacks a column or has one twice. */
+function readHeader<C>(path: string, header: CsvRecord | undefined, kind: TableKind<C>): Header<C> {
+  if (header === undefined) throw badInput('file', path, 'CSV with a header; it is empty');
+  if (header.text === undefined) throw badInput('file', path, `CSV in UTF-8: ${NOT_UTF8}`);
+  const delimiter = delimiterOf(header.text);
+  const names = parseRecords(header.text, delimiter)?.[0]?.map((name) => name.trim());
+  if (names === undefined) throw badInput('file', path, 'CSV with a header; a quote in it is wrong');
+  const doubled = names.find((name, at) => names.indexOf(name) !== at);
+  if (doubled !== undefined)
+    throw badInput('file', path, `CSV whose columns have different names; ${doubled} stands there twice`);
+  return { delimiter, columns: names.length, read: kind(names, delimiter) };
+}
+
+/** The cells of each record, undefined for one whose quotes are wrong. */
+function cellsOf(texts: readonly string[], delimiter: Delimiter): (readonly string[] | undefined)[] {
+  const together = parseRecords(texts.join('\n'), delimiter);
+  if (together?.length === texts.length) return together;
+  // One record that is wrong spoils the call for all: then each is parsed alone.
+  return texts.map((text) => {
+    const alone = parseRecords(text, delimiter);
+    return alone?.length === 1 ? alone[0] : undefined;
+  });
+}
+
+/** What records say by their texts. */
+function contentsOf<C>(texts: readonly string[], header: Header<C>): (C | Reason)[] {
+  return cellsOf(texts, header.delimiter).map((cells) => {
+    if (cells === undefined) return { reason: 'a quote is missing, or stands inside a field without quotes' };
+    if (cells.length !== header.columns) {
+      return { reason: `it has ${cells.length} fields, the header has ${header.columns}` };
+    }
+    return contentOf(() => header.read(cells));
+  });
+}
+
+/** Why a record is none before its cells are looked at. */
+function faultOf({ lines, text }: CsvRecord): string | undefined {
+  const bytes = lines.reduce((sum, { length }) => sum + length, 0);
+  if (bytes > LONGEST_RECORD) return `it is longer than ${LONGEST_RECORD} bytes`;
+  return text === undefined ? NOT_UTF8 : undefined;
+}
+
+/** The rows of some records. */
+function rowsOf<C>(records: readonly CsvRecord[], header: Header<C>): Row<C>[] {
+  const faults = records.map(faultOf);
+  const texts = records.flatMap(({ text }, at) => (text === undefined || faults[at] !== undefined ? [] : [text]));
+  const contents = contentsOf(texts, header).values();
+  return records.map(({ lines, bytes, text }, at) => {
+    const reason = faults[at];
+    const content = reason === undefined ? contents.next().value : { reason };
+    if (content === undefined) throw new Error('a record without a fault has its content');
+    const source = (text ?? bytes.toString('latin1')).trimEnd();
+    return { line: lines[0]?.number ?? 0, ...rowOffsetOf(lines[0]?.start ?? 0, bytes), source, content };
+  });
+}
+
+async function* readRows<C>(records: Records, header: Header<C>): AsyncGenerator<readonly Row<C>[]> {
+  const wellFormed = (text: string): boolean => parseRecords(text, header.delimiter)?.length === 1;
+  let batch: CsvRecord[] = [];
+  let held = 0;
+  for (let record = await records.next(wellFormed); record !== undefined; record = await records.next(wellFormed)) {
+    if (record.text?.trim() === '') continue;
+    batch.push(record);
+    held += record.bytes.length;
+    if (batch.length >= BATCH || held >= BATCH_BYTES) {
+      yield rowsOf(batch, header);
+      batch = [];
+      held = 0;
+    }
+  }
+  if (batch.length > 0) yield rowsOf(batch, header);
+}
+
+/** Reads the markers of a CSV file. */
+export function csvReader(path: string, options: ReadOptions): RowReader {
+  return tableReader(path, markerTable(path, options));
+}
+
+/**
+ * Reads a CSV file with a header, whose columns are matched by name. Delimiter comma, semicolon, tab or bar, as the header
+ * has it; quotes as in RFC 4180. Reading throws BAD_USER_INPUT where the header lacks a column.
+ */
+export function tableReader<C>(path: string, kind: TableKind<C>): RowReader<C> {
+  let header: Header<C> | undefined;
+  return {
+    async *rows() {
+      const records = new Records(readLines(path));
+      let first: CsvRecord | undefined;
+      do first = await records.next(() => true);
+      while (first !== undefined && first.text?.trim() === '');
+      header = readHeader(path, first, kind);
+      yield* readRows(records, header);
+    },
+    contents(rows) {
+      const known = header;
+      if (known === undefined) throw new Error('the header is read with the rows, before any of them is read again');
+      const texts = rows.map((bytes) => textOf(bytes) ?? '');
+      return chunks(texts, BATCH).flatMap((batch) => contentsOf(batch, known));
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { crc32 } from 'node:zlib';
+
+import { CellportError } from '../../errors.js';
+import type { RowOffset } from './row-offset.js';
+import { readPlaces } from './read-at-offsets.js';
+import { type Row, type RowReader, isReason } from './row.js';
+import type { RowSource } from './row-source.js';
+
+/** What tells a file from another one, or from itself after a change. */
+interface Version {
+  readonly device: bigint;
+  readonly inode: bigint;
+  readonly size: bigint;
+  readonly changed: bigint;
+}
+
+async function versionOf(path: string): Promise<Version | undefined> {
+  try {
+    const { dev, ino, size, mtimeNs } = await stat(path, { bigint: true });
+    return { device: dev, inode: ino, size, changed: mtimeNs };
+  } catch {
+    return undefined;
+  }
+}
+
+function changed(path: string): CellportError {
+  return new CellportError(
+    'CONFLICT',
+    `${path} changed while it was being imported; run the same command again to import what it is now`,
+    { file: path },
+  );
+}
+
+/** Reads a file twice, and notices when it is not the same the second time. */
+export class FileSource<C extends object> implements RowSource<C> {
+  readonly size: number;
+  readonly #path: string;
+  readonly #reader: RowReader<C>;
+  #version: Version | undefined;
+  #file: FileHandle | undefined;
+
+  constructor(path: string, size: number, reader: RowReader<C>) {
+    this.size = size;
+    this.#path = path;
+    this.#reader = reader;
+  }
+
+  async *scan(): AsyncGenerator<readonly Row<C>[]> {
+    this.#version = await versionOf(this.#path);
+    this.#file ??= await open(this.#path);
+    yield* this.#reader.rows();
+    await this.#checkVersion();
+  }
+
+  async read(places: readonly RowOffset[]): Promise<readonly C[]> {
+    if (this.#file === undefined) throw new Error('a file is scanned before its rows are read by their places');
+    const rows = await readPlaces(this.#file, places);
+    await this.#checkVersion();
+    // The version may lie (clocks with coarse steps, network file systems); what is written is what was checked, for certain.
+    if (rows.some((bytes, at) => crc32(bytes) !== places[at]?.checksum)) throw changed(this.#path);
+    return this.#reader.contents(rows).map((content) => {
+      if (!isReason(content)) return content;
+      throw new Error(`a row of ${this.#path} that was understood is not when it is read again: ${content.reason}`);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close();
+    this.#file = undefined;
+  }
+
+  async #checkVersion(): Promise<void> {
+    const now = await versionOf(this.#path);
+    if (now === undefined || !isDeepStrictEqual(now, this.#version)) throw changed(this.#path);
+  }
+}

@@ -1,0 +1,226 @@
+import { badInput } from '../../errors.js';
+import { LONGEST_ROW, NOT_UTF8, decodeUtf8, readBytes } from './bytes.js';
+import { parseExactly } from './exact-json.js';
+import { rowOffsetOf } from './row-offset.js';
+import {
+  contentOf,
+  isFields,
+  markerOfFeature,
+  type Fields,
+  type MarkerContent,
+  type ReadOptions,
+  type ReadValue,
+  type Reason,
+  type Row,
+  type RowReader,
+} from './row.js';
+
+const NEWLINE = 0x0a;
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_ARRAY = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** All that stands around the features; more of it than this is a file of another kind. */
+const LONGEST_FRAME = 1024 * 1024;
+const FEATURES_KEY = /"features"\s*:\s*$/;
+const WGS84 = /CRS:?:?84|EPSG:(?:[\d.]*:)?4326|WGS ?84/i;
+
+interface Element {
+  readonly line: number;
+  /** Where in the file it begins, the blanks before it included. */
+  readonly start: number;
+  readonly bytes: Buffer;
+}
+
+/**
+ * Cuts the file into what stands between the commas of its `features` array, by counting brackets outside strings;
+ * JSON.parse then reads one element at a time. A streaming parser of tokens could not say on which line a feature stands,
+ * and would end at the first fault in one. What is around the features (the frame) is collected and given
+ * to `onFrame` twice, with where in the file it begins: as far as it goes when the features begin, made whole, and all of
+ * it at the end.
+ */
+async function* readElements(
+  path: string,
+  longest: number,
+  onFrame: (frame: string, start: number) => void,
+): AsyncGenerator<readonly Element[]> {
+  let frame = '';
+  let frameStart: number | undefined;
+  let depth = 0;
+  let inString = false;
+  let escaped = false;
+  let line = 1;
+  /** Depth of what is directly inside the features array, 0 until it begins. */
+  let inside = 0;
+  let done = false;
+  let pieces: Buffer[] = [];
+  let held = 0;
+  let begun = 0;
+  let start = 0;
+
+  for await (const { start: chunkStart, bytes: chunk } of readBytes(path)) {
+    frameStart ??= chunkStart;
+    const elements: Element[] = [];
+    // From where this chunk belongs to the present element, or to the frame.
+    let from = 0;
+    const cut = (to: number): void => {
+      const rest = chunk.subarray(from, to);
+      elements.push({ line: begun, start, bytes: pieces.length === 0 ? rest : Buffer.concat([...pieces, rest]) });
+      pieces = [];
+      held = 0;
+      begun = 0;
+      from = to + 1;
+      start = chunkStart + from;
+    };
+    for (let at = 0; at < chunk.length; at += 1) {
+      const byte = chunk[at] as number;
+      if (inString) {
+        if (escaped) escaped = false;
+        else if (byte === BACKSLASH) escaped = true;
+        else if (byte === QUOTE) inString = false;
+        continue;
+      }
+      if (byte <= SPACE) {
+        if (byte === NEWLINE) line += 1;
+        continue;
+      }
+      if (inside > 0 && begun === 0 && byte !== COMMA && byte !== CLOSE_ARRAY) begun = line;
+      switch (byte) {
+        case QUOTE:
+          inString = true;
+          break;
+        case OPEN_OBJECT:
+        case OPEN_ARRAY:
+          depth += 1;
+          if (byte === OPEN_ARRAY && depth === 2 && !done) {
+            const before = frame + chunk.toString('latin1', from, at);
+            if (FEATURES_KEY.test(before)) {
+              frame = `${before}[`;
+              onFrame(`${frame}]}`, frameStart);
+              inside = depth;
+              from = at + 1;
+              start = chunkStart + from;
+            }
+          }
+          break;
+        case COMMA:
+          if (depth === inside) {
+            if (begun === 0) begun = line;
+            cut(at);
+          }
+          break;
+        case CLOSE_OBJECT:
+        case CLOSE_ARRAY:
+          if (depth === inside && byte === CLOSE_ARRAY) {
+            // After the last comma there may be nothing, as in an empty array.
+            if (begun > 0) cut(at);
+            pieces = [];
+            held = 0;
+            from = at;
+            inside = 0;
+            done = true;
+          }
+          depth -= 1;
+          break;
+        default:
+      }
+    }
+    yield elements;
+    const rest = chunk.subarray(from);
+    if (inside === 0) {
+      frame += rest.toString('latin1');
+      // It may also be a single feature.
+      if (frame.length > Math.max(longest, LONGEST_FRAME)) {
+        throw badInput('file', path, `GeoJSON with a features array: none begins in its first ${frame.length} bytes`);
+      }
+      continue;
+    }
+    pieces.push(rest);
+    held += rest.length;
+    if (held > longest) {
+      throw badInput('file', path, `GeoJSON: the feature on line ${begun} does not end within ${longest} bytes`);
+    }
+  }
+  if (inside > 0) {
+    const where =
+      begun > 0 ? `in the feature that begins on line ${begun}` : `after line ${line}, between two features`;
+    throw badInput('file', path, `complete GeoJSON: it ends ${where}`);
+  }
+  onFrame(frame, frameStart ?? 0);
+}
+
+/** The file without its features, parsed. Throws BAD_USER_INPUT where it is no JSON, or its positions are no degrees. */
+function readFrame(path: string, frame: string): Fields {
+  let value: unknown;
+  try {
+    value = parseExactly(Buffer.from(frame, 'latin1').toString());
+  } catch (error) {
+    throw badInput('file', path, `GeoJSON: ${(error as SyntaxError).message}`);
+  }
+  if (!isFields(value))
+    throw badInput('file', path, 'a GeoJSON FeatureCollection (one JSON value a line is --format ndjson)');
+  const { crs } = value;
+  if (isFields(crs) && isFields(crs['properties'])) {
+    const name = String(crs['properties']['name']);
+    if (!WGS84.test(name)) throw badInput('file', path, `GeoJSON in WGS 84 degrees; its crs is ${name}`);
+  }
+  return value;
+}
+
+/** What a feature says; `source` is its value, or its text where that is no JSON. */
+function readFeature<C>(bytes: Buffer, read: ReadValue<C>): { readonly source: unknown; readonly content: C | Reason } {
+  const text = decodeUtf8(bytes)?.trim();
+  if (text === undefined) return { source: bytes.toString('latin1'), content: { reason: NOT_UTF8 } };
+  let feature: unknown;
+  try {
+    feature = parseExactly(text);
+  } catch (error) {
+    return { source: text, content: { reason: `it is no JSON: ${(error as SyntaxError).message}` } };
+  }
+  return { source: feature, content: contentOf(() => read(feature)) };
+}
+
+async function* readRows<C>(path: string, read: ReadValue<C>, longest: number): AsyncGenerator<readonly Row<C>[]> {
+  let frame = '';
+  let frameStart = 0;
+  const onFrame = (text: string, from: number): void => {
+    frame = text;
+    frameStart = from;
+    readFrame(path, text);
+  };
+  for await (const elements of readElements(path, longest, onFrame)) {
+    yield elements.map(({ line, start, bytes }) => ({
+      line,
+      ...rowOffsetOf(start, bytes),
+      ...readFeature(bytes, read),
+    }));
+  }
+  const whole = readFrame(path, frame);
+  if (whole['type'] === 'Feature') {
+    const bytes = Buffer.from(frame, 'latin1');
+    yield [{ line: 1, ...rowOffsetOf(frameStart, bytes), ...readFeature(bytes, read) }];
+  } else if (whole['type'] !== 'FeatureCollection' || !Array.isArray(whole['features'])) {
+    throw badInput('file', path, 'a GeoJSON FeatureCollection with an array of features');
+  }
+}
+
+/** Reads the markers of a GeoJSON file. */
+export function geojsonReader(path: string, options: ReadOptions): RowReader {
+  return featureReader<MarkerContent>(path, (feature) => ({ marker: markerOfFeature(feature, options) }));
+}
+
+/**
+ * Reads a GeoJSON FeatureCollection, or a single Feature, each feature of at most so many bytes. A feature that is wrong in
+ * itself is a row with a reason; where the file as a whole is none, reading it throws BAD_USER_INPUT.
+ */
+export function featureReader<C>(path: string, read: ReadValue<C>, longest = LONGEST_ROW): RowReader<C> {
+  return {
+    rows: () => readRows(path, read, longest),
+    contents: (rows) => rows.map((bytes) => readFeature(bytes, read).content),
+  };
+}

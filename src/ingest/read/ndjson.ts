@@ -1,0 +1,88 @@
+import { LONGEST_ROW, NOT_UTF8, decodeUtf8 } from './bytes.js';
+import { parseExactly } from './exact-json.js';
+import { type Line, readLines } from './lines.js';
+import { rowOffsetOf } from './row-offset.js';
+import {
+  RowFault,
+  contentOf,
+  isFields,
+  mapFields,
+  markerOfFeature,
+  markerOfFields,
+  type Fields,
+  type MarkerContent,
+  type MarkerRow,
+  type ReadOptions,
+  type ReadValue,
+  type Reason,
+  type Row,
+  type RowReader,
+} from './row.js';
+
+const SHOWN_OF_LONG_LINE = 200;
+
+/** Fields of a marker as the API takes them: `position` and `properties` may be objects of their own, or flat. */
+function flatten(fields: Fields): Fields {
+  const { position, properties, ...rest } = fields;
+  const flat: Record<string, unknown> = rest;
+  const parts = [
+    ['position', position],
+    ['properties', properties],
+  ] as const;
+  for (const [name, part] of parts) {
+    if (part === undefined || part === null) continue;
+    if (!isFields(part)) throw new RowFault(`its ${name} is no object`);
+    for (const [field, value] of Object.entries(part)) {
+      if (Object.hasOwn(flat, field)) throw new RowFault(`it has ${field} twice, once in its ${name}`);
+      flat[field] = value;
+    }
+  }
+  return flat;
+}
+
+/** A marker from one parsed line: a GeoJSON Feature, or an object with key, lng, lat, name, category and other fields. Throws RowFault. */
+function markerOfValue(value: unknown, options: ReadOptions): MarkerRow {
+  if (!isFields(value)) throw new RowFault('it is no JSON object');
+  if (value['type'] === 'Feature') return markerOfFeature(value, options);
+  const fields = flatten(value);
+  return markerOfFields(fields, mapFields(Object.keys(fields), options), options);
+}
+
+/** What the text of a line says; `source` is the value it holds, or the text where it holds none. */
+function readText<C>(text: string, read: ReadValue<C>): { readonly source: unknown; readonly content: C | Reason } {
+  let value: unknown;
+  try {
+    value = parseExactly(text);
+  } catch (error) {
+    return { source: text, content: { reason: `it is no JSON: ${(error as SyntaxError).message}` } };
+  }
+  return { source: value, content: contentOf(() => read(value)) };
+}
+
+/** The row of a line; none where it is empty. */
+function rowsOf<C>({ number: line, start, length, bytes }: Line, read: ReadValue<C>, longest: number): Row<C>[] {
+  if (length > longest) {
+    const source = bytes.subarray(0, SHOWN_OF_LONG_LINE).toString();
+    return [{ line, start, length, checksum: 0, source, content: { reason: `it is longer than ${longest} bytes` } }];
+  }
+  const text = decodeUtf8(bytes)?.trim();
+  if (text === '') return [];
+  const place = rowOffsetOf(start, bytes);
+  if (text === undefined) return [{ line, ...place, source: bytes.toString('latin1'), content: { reason: NOT_UTF8 } }];
+  return [{ line, ...place, ...readText(text, read) }];
+}
+
+/** Reads the markers of a file with one JSON value a line. */
+export function ndjsonReader(path: string, options: ReadOptions): RowReader {
+  return valueReader<MarkerContent>(path, (value) => ({ marker: markerOfValue(value, options) }));
+}
+
+/** Reads a file with one JSON value of at most so many bytes a line; empty lines are no rows. */
+export function valueReader<C>(path: string, read: ReadValue<C>, longest = LONGEST_ROW): RowReader<C> {
+  return {
+    async *rows() {
+      for await (const lines of readLines(path, longest)) yield lines.flatMap((line) => rowsOf(line, read, longest));
+    },
+    contents: (rows) => rows.map((bytes) => readText(bytes.toString().trim(), read).content),
+  };
+}

@@ -1,0 +1,168 @@
+import { LRUCache } from 'lru-cache';
+
+import { CellportError } from '../../errors.js';
+import type { Collection } from '../../model/collection.js';
+import type { Database, Item } from '../../store/database.js';
+import { getMarkers } from '../../store/marker/markers.js';
+import type { Call } from '../../store/request/meter.js';
+import { newReadingItem } from '../../store/reading/reading-item.js';
+import { putReadingsInBulk } from '../../store/reading/readings.js';
+import type { ReadingRow } from './reading-row.js';
+import type { Reject, RejectsFile } from '../read/rejects.js';
+import type { Reason, Row } from '../read/row.js';
+
+/** Rows that are written together. */
+const WINDOW_ROWS = 2_000;
+/** What they may measure in the file, so that memory stays bounded whatever the rows are like. */
+const WINDOW_BYTES = 8 * 1024 * 1024;
+/** Markers that are remembered, so that a file is not held up by looking for each of its rows. */
+const MOST_MARKERS = 50_000;
+
+/** How many rows came to what. */
+export interface ReadingCounts {
+  /** Stored, or stored again. */
+  readonly recorded: number;
+  /** Too old to be shown, and left out. */
+  readonly expired: number;
+  readonly rejected: number;
+}
+
+export interface ReadingsProgress {
+  readonly counts: ReadingCounts;
+  /** The part of the file that is done, 0 to 1. */
+  readonly part: number;
+}
+
+export interface ReadingsJob {
+  readonly database: Database;
+  readonly collection: Collection;
+  readonly rows: AsyncIterable<readonly Row<ReadingRow>[]>;
+  /** Bytes of the file. */
+  readonly size: number;
+  readonly rejects: RejectsFile;
+  readonly now: () => Date;
+  readonly onProgress: (progress: ReadingsProgress) => void;
+  readonly call: Call;
+}
+
+/** The marker that a row names: by its `life`, as another marker may have had its key before. */
+type Found = { readonly life: string } | Reason;
+/** `life` of markers by their keys. */
+type Known = LRUCache<string, string>;
+
+/** Rows in pieces that are written together. */
+async function* windowsOf(job: ReadingsJob): AsyncGenerator<readonly Row<ReadingRow>[]> {
+  let window: Row<ReadingRow>[] = [];
+  let bytes = 0;
+  for await (const rows of job.rows) {
+    for (const row of rows) {
+      window.push(row);
+      bytes += row.length;
+      if (window.length < WINDOW_ROWS && bytes < WINDOW_BYTES) continue;
+      yield window;
+      window = [];
+      bytes = 0;
+    }
+  }
+  if (window.length > 0) yield window;
+}
+
+/** Why no marker can have this key; undefined where one can. */
+function faultOf({ database, collection }: ReadingsJob, key: string): string | undefined {
+  try {
+    database.keys.marker(database.keys.scope(collection), key);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CellportError) return error.message;
+    throw error;
+  }
+}
+
+/** Looks for the markers of a window; those that are known are not looked for again. */
+async function findMarkers(
+  job: ReadingsJob,
+  window: readonly Row<ReadingRow>[],
+  known: Known,
+): Promise<ReadonlyMap<string, Found>> {
+  const { database, collection, call } = job;
+  const keys = new Set(window.flatMap(({ content }) => ('reason' in content ? [] : content.key)));
+  const found = new Map<string, Found>();
+  for (const key of keys) {
+    const life = known.get(key);
+    const reason = faultOf(job, key);
+    if (life !== undefined) found.set(key, { life });
+    else if (reason !== undefined) found.set(key, { reason });
+  }
+  const unknown = [...keys].filter((key) => !found.has(key)).map((key) => ({ collection, key }));
+  const markers = await getMarkers(database, unknown, call, { consistent: true });
+  for (const [index, { key }] of unknown.entries()) {
+    const marker = markers[index];
+    if (marker) known.set(key, marker.life);
+    found.set(key, marker ?? { reason: `there is no marker ${JSON.stringify(key)} in ${collection.key}` });
+  }
+  return found;
+}
+
+/** What becomes of one row: its item, nothing where it has expired, or the reason why it is none. */
+function itemOf(
+  job: ReadingsJob,
+  row: ReadingRow,
+  markers: ReadonlyMap<string, Found>,
+): { readonly item: Item } | 'expired' | Reason {
+  const marker = markers.get(row.key);
+  if (marker === undefined) throw new Error(`nobody has looked for the marker ${row.key}`);
+  if ('reason' in marker) return marker;
+  const owner = { collection: job.collection, key: row.key, life: marker.life };
+  try {
+    const item = newReadingItem(job.database, owner, row, job.now().getTime());
+    return item === undefined ? 'expired' : { item };
+  } catch (error) {
+    if (error instanceof CellportError) return { reason: error.message };
+    throw error;
+  }
+}
+
+/** Writes a window, and gives what came of its rows. */
+async function writeWindow(job: ReadingsJob, window: readonly Row<ReadingRow>[], known: Known): Promise<ReadingCounts> {
+  const markers = await findMarkers(job, window, known);
+  const items: Item[] = [];
+  const rejects: Reject[] = [];
+  let expired = 0;
+  for (const { line, source, content } of window) {
+    const made = 'reason' in content ? content : itemOf(job, content, markers);
+    if (made === 'expired') expired += 1;
+    else if ('reason' in made) rejects.push({ line, reason: made.reason, row: source });
+    else items.push(made.item);
+  }
+  await putReadingsInBulk(job.database, items, job.call);
+  await job.rejects.write(rejects);
+  return { recorded: items.length, expired, rejected: rejects.length };
+}
+
+/**
+ * Imports the rows of a file as readings of a collection's markers, window by window in the order of the file, and gives
+ * what came of them. Of several rows of one marker and instant the last one counts. The same file again writes the same
+ * items: after an interruption the import is simply repeated. Memory does not grow with the file. Rejects with the
+ * signal's reason when the call is aborted.
+ */
+export async function importReadings(job: ReadingsJob): Promise<ReadingCounts> {
+  const known: Known = new LRUCache({ max: MOST_MARKERS });
+  let counts: ReadingCounts = { recorded: 0, expired: 0, rejected: 0 };
+  await job.rejects.begin();
+  try {
+    for await (const window of windowsOf(job)) {
+      job.call.signal?.throwIfAborted();
+      const made = await writeWindow(job, window, known);
+      counts = {
+        recorded: counts.recorded + made.recorded,
+        expired: counts.expired + made.expired,
+        rejected: counts.rejected + made.rejected,
+      };
+      const last = window.at(-1);
+      job.onProgress({ counts, part: last ? (last.start + last.length) / Math.max(1, job.size) : 0 });
+    }
+  } finally {
+    await job.rejects.close();
+  }
+  return counts;
+}

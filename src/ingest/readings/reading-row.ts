@@ -1,0 +1,108 @@
+import { CellportError, badInput } from '../../errors.js';
+import { readInstant } from '../../model/instant.js';
+import type { Reading } from '../../model/reading.js';
+import { readValues } from '../../store/reading/reading-item.js';
+import { type TableKind, columnMissing, tableReader } from '../read/csv.js';
+import { valueReader } from '../read/ndjson.js';
+import type { FileFormat } from '../read/read-file.js';
+import {
+  type Fields,
+  type ReadOptions,
+  type ReadValue,
+  RowFault,
+  type RowReader,
+  findFields,
+  isFields,
+  keyText,
+  without,
+} from '../read/row.js';
+
+/** What a row of a file says of a reading, validated but for whether there is such a marker. */
+export interface ReadingRow extends Reading {
+  /** The marker's. */
+  readonly key: string;
+}
+
+/** Under which names the parts of a reading stand in a table or an object, the first that is there wins. */
+const FIELD_NAMES = { key: ['marker', 'key'], at: ['at', 'time', 'timestamp'] } as const;
+type FieldMap = Readonly<Record<keyof typeof FIELD_NAMES, string>>;
+
+function mapFields(names: readonly string[], { keyField }: ReadOptions): Partial<FieldMap> {
+  const { key, at } = findFields(names, FIELD_NAMES);
+  const named = keyField === undefined ? key : names.find((name) => name === keyField);
+  return { ...(named === undefined ? {} : { key: named }), ...(at === undefined ? {} : { at }) };
+}
+
+/** Runs a check of ours on what a file says: what it refuses is the fault of the row. */
+function checked<T>(check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof CellportError) throw new RowFault(error.message);
+    throw error;
+  }
+}
+
+/** A reading from its parts; values that are null, as there was nothing to measure, are left out. Throws RowFault. */
+function readingOf(key: unknown, at: unknown, fields: Fields): ReadingRow {
+  if (at === undefined || at === null || at === '') throw new RowFault('it has no at, which is when it was measured');
+  const values = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+  if (Object.keys(values).length === 0) throw new RowFault('it has no values');
+  return {
+    key: keyText('marker', key),
+    at: checked(() => readInstant('at', at)),
+    values: checked(() => readValues('values', values)),
+  };
+}
+
+/** A number as JSON writes it, so that `007` stays a text. */
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+/** So many digits of a decimal number are never lost in a double. */
+const SAFE_DIGITS = 15;
+
+/** A cell's value: a number where it is written as one and none of its digits is lost, else the text. */
+function valueOf(text: string): number | string {
+  if (!NUMBER.test(text)) return text;
+  const value = Number(text);
+  const digits = text
+    .replace(/[eE].*$/, '')
+    .replace(/\D/g, '')
+    .replace(/^0+/, '').length;
+  const exact = (digits <= SAFE_DIGITS && Number.isFinite(value)) || String(value) === text;
+  return exact && (!Number.isInteger(value) || Number.isSafeInteger(value)) ? value : text;
+}
+
+const readingTable =
+  (path: string, options: ReadOptions): TableKind<ReadingRow> =>
+  (columns) => {
+    const { key, at } = mapFields(columns, options);
+    if (key === undefined) throw columnMissing(path, options.keyField ? [options.keyField] : FIELD_NAMES.key, columns);
+    if (at === undefined) throw columnMissing(path, FIELD_NAMES.at, columns);
+    return (cells) => {
+      const texts = Object.fromEntries(columns.map((name, index) => [name, cells[index] ?? '']));
+      const measured = Object.entries(without(texts, [key, at])).filter(([, text]) => text !== '');
+      const values = Object.fromEntries(measured.map(([name, text]) => [name, valueOf(String(text))]));
+      return readingOf(texts[key], texts[at], values);
+    };
+  };
+
+/** A reading from a parsed line: its values stand in an object `values`, or flat beside `marker` and `at`. */
+const readingValue =
+  (options: ReadOptions): ReadValue<ReadingRow> =>
+  (line) => {
+    if (!isFields(line)) throw new RowFault('it is no JSON object');
+    const { key, at } = mapFields(Object.keys(line), options);
+    const { values, ...flat } = without(line, [key, at]);
+    const named = isFields(values) ? values : {};
+    if (values !== undefined && !isFields(values)) throw new RowFault('its values are no object');
+    const twice = Object.keys(flat).find((name) => Object.hasOwn(named, name));
+    if (twice !== undefined) throw new RowFault(`it has ${twice} twice, once in its values`);
+    return readingOf(key && line[key], at && line[at], { ...flat, ...named });
+  };
+
+/** Reads the readings of a file, some at a time. Throws BAD_USER_INPUT for a format that holds none. */
+export function readingReader(path: string, format: FileFormat, options: ReadOptions): RowReader<ReadingRow> {
+  if (format === 'csv') return tableReader(path, readingTable(path, options));
+  if (format === 'ndjson') return valueReader(path, readingValue(options));
+  throw badInput('format', format, 'csv or ndjson for readings');
+}

@@ -1,0 +1,117 @@
+import { createRequire } from 'node:module';
+
+import { feature } from 'topojson-client';
+import type { GeometryCollection, GeometryObject, Topology } from 'topojson-specification';
+
+import type { Position } from '../../geo/antimeridian.js';
+import { closedAtPole, hasExtent } from '../../geo/atlas-rings.js';
+import type { Collection } from '../../model/collection.js';
+import { readItem } from '../../store/request/conditional-change.js';
+import type { CollectionInput } from '../../store/collection/collections.js';
+import { mapConcurrently } from '../../store/request/concurrency.js';
+import { CellportError } from '../../errors.js';
+import type { Database } from '../../store/database.js';
+import type { Call } from '../../store/request/meter.js';
+import type { GeometryStore } from '../../store/zone/zone-geometry.js';
+import { readZonePage } from '../../store/zone/zone-index.js';
+import { type ZoneInput, createZone } from '../../store/zone/zones.js';
+
+export const COUNTRIES_COLLECTION: CollectionInput = {
+  key: 'countries',
+  name: 'Countries of the world',
+  description:
+    'Borders at 1:10 million. Keys are ISO 3166-1 numbers, or names where there is none. Data: Natural Earth, public domain.',
+  code: 'Co',
+};
+
+type Countries = GeometryCollection<{ readonly name: string }>;
+type GeoJson = { readonly type: 'Polygon' | 'MultiPolygon'; readonly coordinates: unknown };
+type Rings = readonly (readonly Position[])[];
+
+/** A country whose border has not been made of its arcs yet. */
+export interface Country extends Required<Pick<ZoneInput, 'name' | 'properties'>> {
+  readonly key: string;
+  readonly geometry: () => { readonly type: 'MultiPolygon'; readonly coordinates: readonly Rings[] };
+}
+
+const slug = (name: string) =>
+  name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
+
+/** All countries of the npm package world-atlas. */
+export function openCountries(): readonly Country[] {
+  const require = createRequire(import.meta.url);
+  const topology = require('world-atlas/countries-10m.json') as Topology<{
+    countries: Countries;
+  }>;
+  const taken = new Set<string>();
+  return topology.objects.countries.geometries.map((geometryObject) => {
+    const country = geometryObject as GeometryObject & { readonly properties: { readonly name: string } };
+    const { name } = country.properties;
+    const iso = country.id === undefined ? undefined : String(country.id);
+    const key = iso === undefined || taken.has(iso) ? slug(name) : iso;
+    taken.add(key);
+    return {
+      key,
+      name,
+      properties: iso === undefined ? {} : { iso },
+      geometry() {
+        const { geometry } = feature(topology, country) as unknown as { readonly geometry: GeoJson };
+        const polygons = (geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates) as Rings[];
+        const coordinates = polygons
+          .filter(([outer]) => outer !== undefined && hasExtent(outer))
+          .map((rings) => rings.filter(hasExtent).map(closedAtPole));
+        return { type: 'MultiPolygon', coordinates };
+      },
+    };
+  });
+}
+
+const AT_A_TIME = 4;
+const PAGE = 100;
+
+export interface CountriesOptions {
+  readonly database: Database;
+  readonly geometryStore: GeometryStore;
+  readonly collection: Collection;
+  readonly now: () => Date;
+  readonly call: Call;
+}
+
+/**
+ * Makes the countries that are missing, and gives how many it made. The last one is made when all others are there: where
+ * it is, nothing is to be done, so that a country that somebody deleted stays away.
+ */
+export async function loadCountries(
+  { database, geometryStore, collection, now, call }: CountriesOptions,
+  countries: readonly Country[],
+): Promise<number> {
+  const last = countries.at(-1);
+  const { keys } = database;
+  if (last === undefined || (await readItem(database, keys.zone(keys.scope(collection), last.key), call))) return 0;
+  const there = new Set<string>();
+  let after: string | undefined;
+  do {
+    const page = await readZonePage(database, collection, { after, limit: PAGE, consistent: true }, call);
+    for (const { key } of page.zones) there.add(key);
+    after = page.next;
+  } while (after !== undefined);
+  let made = 0;
+  async function make({ geometry, ...country }: Country): Promise<void> {
+    call.signal?.throwIfAborted();
+    try {
+      const input = { ...country, geometry: geometry() };
+      await createZone(database, geometryStore, collection, input, now().toISOString(), call);
+      made += 1;
+    } catch (error) {
+      // By a load beside us.
+      if (!(error instanceof CellportError && error.code === 'CONFLICT')) throw error;
+    }
+  }
+  const missing = countries.filter(({ key }) => key !== last.key && !there.has(key));
+  await mapConcurrently(missing, AT_A_TIME, make);
+  await make(last);
+  return made;
+}

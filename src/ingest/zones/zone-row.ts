@@ -1,0 +1,67 @@
+import { badInput } from '../../errors.js';
+import { ZONE_TYPES } from '../../geo/zone-geometry.js';
+import type { Properties } from '../../model/marker.js';
+import { featureReader } from '../read/geojson.js';
+import { valueReader } from '../read/ndjson.js';
+import type { FileFormat } from '../read/read-file.js';
+import {
+  type ReadOptions,
+  RowFault,
+  type RowReader,
+  isFields,
+  label,
+  ownLabel,
+  partsOfFeature,
+  without,
+} from '../read/row.js';
+
+/** What a row of a file says of a zone, not yet validated: the store's own rules decide. */
+export interface ZoneRow {
+  readonly key: string;
+  readonly name: string | null;
+  readonly properties: Properties;
+  readonly geometry: unknown;
+}
+
+/** Longest row: 500,000 positions with all digits, and the properties. */
+const LONGEST_ZONE = 32 * 1024 * 1024;
+
+const isZoneType = (type: unknown) => ZONE_TYPES.some((name) => name === type);
+
+/**
+ * A zone from a GeoJSON Feature: its `id` is the key, `name` comes from its properties, the rest are properties. Where it
+ * has a member `cellport`, as `export` writes it, that tells the name, and all properties are properties. Throws RowFault.
+ */
+function zoneOfFeature(feature: unknown, options: ReadOptions): ZoneRow {
+  const { geometry, key, properties, own } = partsOfFeature(feature, options);
+  const { type } = geometry;
+  if (!isZoneType(type)) {
+    const other = type === 'Point' ? ' (--no-zones imports points as markers)' : '';
+    throw new RowFault(`its geometry is a ${String(type)}; a zone is a ${ZONE_TYPES.join(' or ')}${other}`);
+  }
+  const named = isFields(own)
+    ? { name: ownLabel('name', own['name']), properties }
+    : { name: label('name', properties['name']), properties: without(properties, ['name']) };
+  return { key: key(), ...named, geometry };
+}
+
+/** Reads the zones of a GeoJSON file, or of one with a feature a line. Throws BAD_USER_INPUT for a format that holds none. */
+export function zoneReader(path: string, format: FileFormat, options: ReadOptions): RowReader<ZoneRow> {
+  const read = (feature: unknown) => zoneOfFeature(feature, options);
+  if (format === 'geojson') return featureReader(path, read, LONGEST_ZONE);
+  if (format === 'ndjson') return valueReader(path, read, LONGEST_ZONE);
+  throw badInput('format', format, 'geojson or ndjson for zones');
+}
+
+/** Whether a file holds zones rather than markers: the first feature in it that lies anywhere is an area or a line. */
+export async function holdsZones(path: string, format: FileFormat): Promise<boolean> {
+  if (format === 'csv') return false;
+  for await (const rows of zoneReader(path, format, {}).rows()) {
+    for (const { source } of rows) {
+      if (!isFields(source)) continue;
+      if (source['type'] !== 'Feature') return false;
+      if (isFields(source['geometry'])) return isZoneType(source['geometry']['type']);
+    }
+  }
+  return false;
+}

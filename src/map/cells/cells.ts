@@ -1,0 +1,98 @@
+import { LONGEST_GEOHASH, LONGEST_Z, encode } from '../../geo/geohash.js';
+import type { Cell } from '../../model/cell.js';
+import type { Collection } from '../../model/collection.js';
+import type { MapMarker } from '../../model/marker.js';
+import { type MapContext, requireCollection } from '../context.js';
+import { NO_FIGURES, addFigures, figuresOf } from './figures.js';
+import { byGeohash, cellOf, cellsOfBlock, cellsOfMarkers, occupiedCells } from './occupied.js';
+import { type MarkerPage, type PageInput, readPage, readWhole } from '../page.js';
+import { readAll } from '../markers/read-all.js';
+import { FINEST_STORED } from './known-counts.js';
+import { cellSource } from '../markers/sources.js';
+import type { Viewport } from '../viewport.js';
+import type { Placed } from '../markers/walk.js';
+
+/** A cell and whose markers it counts. Bounds, center and centroid follow from it by geo/. */
+export interface MapCell extends Cell {
+  readonly collection: Collection;
+}
+
+/**
+ * The cells of one precision (1 to 12, the viewport's own where left out) that touch the viewport and hold markers, by
+ * geohash, each with its whole count.
+ */
+export async function viewportCells(
+  context: MapContext,
+  { area, precision: own }: Viewport,
+  collectionKey: string,
+  wanted?: number | null,
+): Promise<MapCell[]> {
+  const precision = readPrecision(wanted ?? own);
+  const collection = await requireCollection(context, collectionKey);
+  const { cells } = await occupiedCells(context, { field: 'cells', collection, area, precision });
+  return cells.map((cell) => ({ ...cell, collection }));
+}
+
+const readPrecision = (value: unknown) => readWhole('precision', value, 1, LONGEST_GEOHASH);
+
+const within = (geohash: string) => (placed: Placed) => cellOf(placed, geohash.length) === geohash;
+
+function markersOf(context: MapContext, collection: Collection, geohash: string): Promise<readonly Placed[]> {
+  return readAll(context, {
+    field: 'cell',
+    collection,
+    source: cellSource(context, collection, geohash),
+    accept: within(geohash),
+    advice: `ask for the cell of ${FINEST_STORED} characters around it, or page through its markers`,
+  });
+}
+
+/** One cell of any length from 1 to 12, with a count of 0 where it holds nothing. */
+export async function cellAt(context: MapContext, collection: Collection, geohash: string): Promise<MapCell> {
+  if (geohash.length > FINEST_STORED) {
+    const markers = await markersOf(context, collection, geohash);
+    const sums = markers.map(({ marker }) => figuresOf(marker.position)).reduce(addFigures, NO_FIGURES);
+    return { collection, geohash, ...sums };
+  }
+  const block = await context.loaders.block(context.keys.scope(collection), geohash.slice(0, -1));
+  return { collection, geohash, ...(block.children.get(geohash.slice(-1)) ?? NO_FIGURES) };
+}
+
+/** The cell of this precision that a marker stands in. */
+export async function cellOfMarker(context: MapContext, marker: MapMarker, precision: number): Promise<MapCell> {
+  const geohash = encode(marker.position, readPrecision(precision));
+  return cellAt(context, await requireCollection(context, marker.collection), geohash);
+}
+
+/** The cell around a cell; null for one of length 1. */
+export async function cellParent(context: MapContext, { collection, geohash }: MapCell): Promise<MapCell | null> {
+  return geohash.length <= 1 ? null : cellAt(context, collection, geohash.slice(0, -1));
+}
+
+/** Those of a cell's 32 children that hold markers; none for one of length 12. */
+export async function cellChildren(context: MapContext, { collection, geohash, count }: MapCell): Promise<MapCell[]> {
+  if (geohash.length >= LONGEST_GEOHASH) return [];
+  const withCollection = (cells: readonly Cell[]) => cells.map((cell) => ({ ...cell, collection }));
+  if (geohash.length < FINEST_STORED) {
+    const block = await context.loaders.block(context.keys.scope(collection), geohash);
+    return withCollection(cellsOfBlock(block).sort(byGeohash));
+  }
+  // A cell that was counted from its markers is known to be empty; a stored count may lag behind them.
+  if (count === 0 && geohash.length > FINEST_STORED) return [];
+  return withCollection(cellsOfMarkers(await markersOf(context, collection, geohash), geohash.length + 1));
+}
+
+/** A page of a cell's markers. */
+export function cellMarkers(
+  context: MapContext,
+  { collection, geohash }: MapCell,
+  page: PageInput,
+): Promise<MarkerPage> {
+  const list = {
+    collection,
+    of: ['cell', geohash],
+    source: () => cellSource(context, collection, geohash),
+    accept: geohash.length <= LONGEST_Z ? () => true : within(geohash),
+  };
+  return readPage(context, list, page);
+}

@@ -1,0 +1,120 @@
+import { type Cluster, type ClusterGrid, clusterCells, gridArea } from '../../geo/clusters.js';
+import type { Cell } from '../../model/cell.js';
+import type { Collection } from '../../model/collection.js';
+import type { MapMarker } from '../../model/marker.js';
+import type { BlockPlan } from '../../plan/blocks.js';
+import { type MapContext, requireCollection } from '../context.js';
+import { createExpansion } from './expansion.js';
+import type { MarkerFilter } from '../filter.js';
+import { type OccupiedCells, cellOf, occupiedCellsOrCoarser } from './occupied.js';
+import { readWhole } from '../page.js';
+import { readAll } from '../markers/read-all.js';
+import { cellRange, markerRuns } from '../markers/runs.js';
+import { fixedSource } from '../markers/sources.js';
+import type { Viewport } from '../viewport.js';
+
+/** A cluster with what is read only when asked for; both are read for all clusters of the answer together. */
+export interface MapCluster extends Cluster {
+  /** Its only marker; null where its count is not 1. */
+  readonly marker: () => Promise<MapMarker | null>;
+  /** The least whole zoom above the viewport's, at most 30, at which it falls apart; 30 where it never does. */
+  readonly expansionZoom: () => Promise<number>;
+}
+
+/** Side of the squares that make a cluster each, in px, where a client names none. */
+export const DEFAULT_RADIUS = 60;
+const MAX_RADIUS = 512;
+
+/** Clusters, and the length of the cells that they were made from. */
+export interface Clustered {
+  readonly clusters: readonly MapCluster[];
+  readonly precision: number;
+}
+
+/** The clusters of a viewport; `radius` in px at its zoom, 1 to 512. */
+export async function viewportClusters(
+  context: MapContext,
+  viewport: Viewport,
+  collectionKey: string,
+  radius?: number | null,
+): Promise<MapCluster[]> {
+  const size = readWhole('radius', radius ?? DEFAULT_RADIUS, 1, MAX_RADIUS);
+  const collection = await requireCollection(context, collectionKey);
+  return [...(await clustersOf(context, viewport, collection, { field: 'clusters', size })).clusters];
+}
+
+/**
+ * The clusters of a viewport in squares of `size` px at its zoom. They are made from cells of its own precision, or from
+ * the finest stored ones where finer ones would have to be counted from too many markers.
+ */
+export async function clustersOf(
+  context: MapContext,
+  { area, zoom, precision: own }: Viewport,
+  collection: Collection,
+  {
+    field,
+    size,
+    filter,
+  }: { readonly field: string; readonly size: number; readonly filter?: MarkerFilter | undefined },
+): Promise<Clustered> {
+  const grid: ClusterGrid = { zoom, size };
+  const wide = gridArea(area, own, grid);
+  const occupied = await occupiedCellsOrCoarser(context, { field, collection, area: wide, precision: own, filter });
+  const clusters = clusterCells(area, occupied.cells, grid);
+  return { clusters: withReads(context, collection, clusters, occupied, grid), precision: occupied.precision };
+}
+
+/** Clusters whose markers and zooms are read when the first of them is asked for. */
+function withReads(
+  context: MapContext,
+  collection: Collection,
+  clusters: readonly Cluster[],
+  occupied: OccupiedCells & { readonly precision: number },
+  grid: ClusterGrid,
+): MapCluster[] {
+  const single = once(() => singleMarkers(context, collection, clusters, occupied));
+  const expansion = createExpansion(context, collection, clusters, occupied, grid);
+  return clusters.map((cluster) => ({
+    ...cluster,
+    marker: async () => (cluster.count === 1 ? ((await single()).get(cluster.cells[0]?.geohash ?? '') ?? null) : null),
+    expansionZoom: () => expansion(cluster),
+  }));
+}
+
+/** The markers of the clusters of one, by their cells. */
+async function singleMarkers(
+  context: MapContext,
+  collection: Collection,
+  clusters: readonly Cluster[],
+  occupied: OccupiedCells & { readonly precision: number },
+): Promise<ReadonlyMap<string, MapMarker>> {
+  const { precision } = occupied;
+  const wanted = new Set(
+    clusters.filter(({ count }) => count === 1).flatMap((cluster) => cluster.cells.map(({ geohash }) => geohash)),
+  );
+  const markers = occupied.markers ?? (await markersOfCells(context, collection, wanted, occupied));
+  return new Map(markers.map((placed) => [cellOf(placed, precision), placed.marker]));
+}
+
+function markersOfCells(
+  context: MapContext,
+  collection: Collection,
+  wanted: ReadonlySet<string>,
+  { cells, plan, precision }: { readonly cells: readonly Cell[]; readonly plan: BlockPlan; readonly precision: number },
+) {
+  const pieces = Array.from(wanted, (geohash) => cellRange({ geohash })).sort((a, b) => a.from - b.from);
+  const most = Math.floor(context.limits.rangesPerPage / collection.writeShards);
+  return readAll(context, {
+    field: 'marker',
+    collection,
+    source: fixedSource(markerRuns(pieces, cells, plan, collection, most), collection, 0),
+    accept: (placed) => wanted.has(cellOf(placed, precision)),
+    advice: 'ask for the clusters without their markers, or for a smaller rectangle',
+  });
+}
+
+/** The same promise whenever it is asked for. */
+export function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => (result ??= work());
+}

@@ -1,0 +1,126 @@
+import { type Cluster, type ClusterGrid, clusterSquare } from '../../geo/clusters.js';
+import { LONGEST_GEOHASH, center, encode } from '../../geo/geohash.js';
+import { groupBy } from '../../loaders/group.js';
+import type { Collection } from '../../model/collection.js';
+import type { MapMarker } from '../../model/marker.js';
+import { rangeKeys } from '../../plan/explain.js';
+import { precisionForZoom } from '../../plan/precision.js';
+import type { MapContext } from '../context.js';
+import { type OccupiedCells, cellOf, cellsOfBlock } from './occupied.js';
+import { readAll, tooMuch } from '../markers/read-all.js';
+import { blocksUnder, cellRange, markerRuns } from '../markers/runs.js';
+import { FINEST_STORED } from './known-counts.js';
+import { fixedSource } from '../markers/sources.js';
+import { MAX_ZOOM } from '../viewport.js';
+import type { Placed } from '../markers/walk.js';
+
+/** Markers of a cell that are looked at to tell when it falls apart. */
+const SAMPLE = 100;
+const ADVICE = 'ask for the expansion zoom of fewer clusters, e.g. in a smaller rectangle';
+
+/**
+ * Tells the least whole zoom above the viewport's at which a cluster falls apart. One of several cells does where their
+ * centers lie in two squares. One of a single cell does where the cells inside that a map shows at that zoom do, as far
+ * as they are stored; beyond, up to 100 of its markers tell. What has to be read is read for all clusters together, once.
+ */
+export function createExpansion(
+  context: MapContext,
+  collection: Collection,
+  clusters: readonly Cluster[],
+  occupied: OccupiedCells & { readonly precision: number },
+  { zoom, size }: ClusterGrid,
+): (cluster: Cluster) => Promise<number> {
+  /** The least zoom of cells of these lengths at which the parts lie in two squares; undefined where they never do. */
+  function fallsApart(partsAt: (precision: number) => readonly string[] | undefined): number | undefined {
+    for (let next = Math.floor(zoom) + 1; next < MAX_ZOOM; next++) {
+      const parts = partsAt(precisionForZoom(next)) ?? [];
+      const squares = new Set(parts.map((geohash) => clusterSquare(center(geohash), { zoom: next, size })));
+      if (squares.size > 1) return next;
+    }
+    return undefined;
+  }
+
+  /** The zooms of the clusters of one cell, by that cell. */
+  async function open(): Promise<ReadonlyMap<string, number>> {
+    const { rangesPerPage, itemsPerField } = context.limits;
+    const zooms = new Map<string, number>();
+    let open = new Map<string, readonly string[]>();
+    for (const { count, cells } of clusters) {
+      const [only, ...more] = cells;
+      if (only && more.length === 0 && count > 1) open.set(only.geohash, [only.geohash]);
+    }
+    for (let length = occupied.precision + 1; length <= FINEST_STORED && open.size > 0; length++) {
+      const parents = [...open.values()].flat().sort();
+      const read = await blocksUnder(context, collection, parents);
+      if (!read) throw tooMuch('expansionZoom', rangesPerPage, itemsPerField, ADVICE);
+      const inside = new Map(
+        read.blocks.map((block) => [block.parent, cellsOfBlock(block).map(({ geohash }) => geohash)]),
+      );
+      const closed = new Map<string, readonly string[]>();
+      for (const [name, members] of open) {
+        const parts = members.flatMap((member) => inside.get(member) ?? []);
+        const found = fallsApart((precision) => (precision === length ? parts : undefined));
+        if (found === undefined) closed.set(name, parts);
+        else zooms.set(name, found);
+      }
+      open = closed;
+    }
+    const places = await sample(context, collection, occupied, new Set([...open.values()].flat()));
+    for (const [name, members] of open) {
+      const markers = members.flatMap((member) => places.get(member) ?? []);
+      const hashes = markers.map(({ position }) => encode(position, LONGEST_GEOHASH));
+      zooms.set(name, fallsApart((precision) => hashes.map((hash) => hash.slice(0, precision))) ?? MAX_ZOOM);
+    }
+    return zooms;
+  }
+
+  let opened: ReturnType<typeof open> | undefined;
+  return async ({ count, cells }) => {
+    if (count === 1) return MAX_ZOOM;
+    const hashes = cells.map(({ geohash }) => geohash);
+    if (hashes.length > 1) return fallsApart(() => hashes) ?? MAX_ZOOM;
+    opened ??= open();
+    return (await opened).get(hashes[0] ?? '') ?? MAX_ZOOM;
+  };
+}
+
+/** Markers of each of these cells, as far as they are needed: those that are known, or up to 100, or all of them. */
+async function sample(
+  context: MapContext,
+  collection: Collection,
+  { cells, markers, plan, precision }: OccupiedCells & { readonly precision: number },
+  single: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, readonly MapMarker[]>> {
+  if (single.size === 0) return new Map();
+  const { loaders, keys, limits } = context;
+  const { prefixLength, writeShards } = collection;
+  const length = Math.max(precision, FINEST_STORED);
+  const gathered = (placed: readonly Placed[]) => {
+    const wanted = placed.filter((one) => single.has(cellOf(one, length)));
+    const groups = groupBy(wanted, (one) => cellOf(one, length));
+    return new Map(Array.from(groups, ([cell, members]) => [cell, members.map(({ marker }) => marker)] as const));
+  };
+  if (markers) return gathered(markers);
+  if (single.size * writeShards <= limits.rangesPerPage && prefixLength <= length) {
+    const samples = Array.from(single, async (geohash) => {
+      const range = { ...cellRange({ geohash }), prefix: geohash.slice(0, prefixLength), expected: undefined };
+      const shards = await Promise.all(
+        rangeKeys(range, collection, keys).map((shard) =>
+          loaders.markers(collection, range.prefix, { range: shard, limit: SAMPLE, maxCalls: 1 }),
+        ),
+      );
+      return [geohash, shards.flatMap((shard) => shard.markers.map(({ marker }) => marker))] as const;
+    });
+    return new Map(await Promise.all(samples));
+  }
+  const pieces = [...single].map((geohash) => cellRange({ geohash })).sort((a, b) => a.from - b.from);
+  const ranges = markerRuns(pieces, cells, plan, collection, Math.floor(limits.rangesPerPage / writeShards));
+  const found = await readAll(context, {
+    field: 'expansionZoom',
+    collection,
+    source: fixedSource(ranges, collection, 0),
+    accept: (one) => single.has(cellOf(one, length)),
+    advice: ADVICE,
+  });
+  return gathered(found);
+}

@@ -1,0 +1,123 @@
+import type { Area } from '../../geo/bounds.js';
+import type { ZRange } from '../../geo/ranges.js';
+import { type CellBlock, LONGEST_BLOCK } from '../../model/cell.js';
+import type { Collection } from '../../model/collection.js';
+import { type BlockPlan, planBlocks } from '../../plan/blocks.js';
+import type { KnownCounts } from '../../plan/markers.js';
+import type { MapContext } from '../context.js';
+
+/** Finest cells that are stored. */
+export const FINEST_STORED = LONGEST_BLOCK + 1;
+
+/** What counts for planning may take: more would cost more than it saves. */
+const COUNT_RANGES = 8;
+const COUNT_BLOCKS = 4_096;
+
+/**
+ * Cells of this length tell nearly as well as finer ones where there is nothing, and all of the world's blocks of them,
+ * 1,024, stay in the cache: once they are there, planning reads nothing.
+ */
+const COARSE = 3;
+/** Coarse blocks are read this many at a time, one cell of length 1, so that a neighbourhood takes one Query ever. */
+const COARSE_RUN = 32;
+
+export interface CountsQuestion {
+  readonly area: Area;
+  /** Geohash length of the finest cells worth looking at. */
+  readonly precision: number;
+  /** Whether coarse counts leave open what finer ones, at the price of a few Query calls, would tell. */
+  readonly open: (counts: KnownCounts) => boolean;
+  /** Most Query calls that coarse counts, and then finer ones, may take each; what is best for a viewport where left out. */
+  readonly most?: number | undefined;
+}
+
+export interface CountsAnswer {
+  /** Undefined where counts cannot be trusted, or take too much to read. */
+  readonly counts: KnownCounts | undefined;
+  /** Query calls that reading them took at most. */
+  readonly calls: number;
+}
+
+const spanOf = ({ ranges }: BlockPlan) => ranges.reduce((sum, { from, to }) => sum + to - from, 0);
+
+/** The finest plan of blocks, of cells of at most `precision`, that stays within so many ranges and blocks. */
+export function blocksWithin(area: Area, precision: number, ranges: number, blocks: number): BlockPlan {
+  for (let length = Math.min(precision, FINEST_STORED); length > 1; length--) {
+    const plan = planBlocks(area, length);
+    if (plan.ranges.length <= ranges && spanOf(plan) <= blocks) return plan;
+  }
+  return planBlocks(area, 1);
+}
+
+/** The same plan with its ranges widened to whole runs of blocks. */
+function inRuns({ length, ranges }: BlockPlan, run: number): BlockPlan {
+  const wide: { from: number; to: number }[] = [];
+  for (const range of ranges) {
+    const from = Math.floor(range.from / run) * run;
+    const to = Math.min(32 ** length, Math.ceil(range.to / run) * run);
+    const last: ZRange | undefined = wide.at(-1);
+    if (last && from <= last.to) wide.splice(-1, 1, { from: last.from, to: Math.max(last.to, to) });
+    else wide.push({ from, to });
+  }
+  return { length, ranges: wide };
+}
+
+/** What was made of some blocks, by the first of them: while they stay in the cache, a map is planned from the same. */
+const madeOf = new WeakMap<
+  CellBlock,
+  { readonly blocks: readonly CellBlock[]; readonly cells: KnownCounts['cells'] }
+>();
+
+function cellsOf(blocks: readonly CellBlock[]): KnownCounts['cells'] {
+  const [first] = blocks;
+  const made = first && madeOf.get(first);
+  if (made?.blocks.length === blocks.length && made.blocks.every((block, index) => block === blocks[index])) {
+    return made.cells;
+  }
+  const cells = new Map<string, number>();
+  for (const { parent, children } of blocks) {
+    for (const [character, { count }] of children) cells.set(parent + character, count);
+  }
+  if (first) madeOf.set(first, { blocks, cells });
+  return cells;
+}
+
+/** What these blocks, all there are under a plan, tell. */
+const countsOf = (blocks: readonly CellBlock[], plan: BlockPlan): KnownCounts => ({
+  precision: plan.length + 1,
+  cells: cellsOf(blocks),
+  blocks: plan,
+});
+
+/**
+ * How many markers are where in an area, while that is known closely enough to plan by: by the cells of the precision
+ * asked for where they are cached, else by coarse ones, and by finer ones after all where those leave something `open`.
+ */
+export async function knownCounts(
+  context: MapContext,
+  collection: Collection,
+  { area, precision, open, most = COUNT_RANGES }: CountsQuestion,
+): Promise<CountsAnswer> {
+  if (!context.countsTrusted()) return { counts: undefined, calls: 0 };
+  const { blocks } = context.loaders;
+  const scope = context.keys.scope(collection);
+  const finePlan = blocksWithin(area, precision, most, COUNT_BLOCKS);
+  // Coarser ones than the partitions could not tell which of those are empty.
+  const coarse = Math.max(COARSE, collection.prefixLength);
+  const hasFiner = finePlan.length + 1 > coarse;
+  const plan = hasFiner ? blocksWithin(area, coarse, most, COUNT_BLOCKS) : finePlan;
+  const wide = plan.length + 1 === COARSE ? inRuns(plan, COARSE_RUN) : plan;
+  const read = await blocks.load({ scope, plan: wide, maxCalls: most });
+  const counts = read && countsOf(read, wide);
+
+  const cached = hasFiner ? blocks.cached(scope, finePlan) : undefined;
+  const finer = hasFiner && !cached && (!counts || open(counts));
+  // Also where nothing is left to be read: who asks in one tick is told in one tick, so that markers are read together.
+  const rest = finer ? finePlan : { ...finePlan, ranges: [] };
+  const found = await blocks.load({ scope, plan: rest, maxCalls: most });
+  const fine = finer ? found : cached;
+  return {
+    counts: fine ? countsOf(fine, finePlan) : counts,
+    calls: wide.ranges.length + rest.ranges.length,
+  };
+}

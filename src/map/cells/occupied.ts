@@ -1,0 +1,134 @@
+import { type Area, areaOverlapsCell } from '../../geo/bounds.js';
+import { LONGEST_Z, cellBounds, columnOf, encode, latBits, lngBits, rowOf } from '../../geo/geohash.js';
+import { CellportError } from '../../errors.js';
+import type { Cell, CellBlock } from '../../model/cell.js';
+import type { Collection } from '../../model/collection.js';
+import { type BlockPlan, planBlocks } from '../../plan/blocks.js';
+import type { MapContext } from '../context.js';
+import { NO_FIGURES, addFigures, figuresOf } from './figures.js';
+import type { MarkerFilter } from '../filter.js';
+import { readAll, tooMuch } from '../markers/read-all.js';
+import { FINEST_STORED } from './known-counts.js';
+import { areaSource } from '../markers/sources.js';
+import type { Placed } from '../markers/walk.js';
+
+/** The cells of an area that hold markers, by geohash, and what they are known by. */
+export type OccupiedCells = { readonly cells: readonly Cell[] } & Known;
+
+/** The markers that cells were counted from, or the blocks that they stand in. */
+type Known =
+  | { readonly markers: readonly Placed[]; readonly plan?: undefined }
+  | { readonly markers?: undefined; readonly plan: BlockPlan };
+
+/** The cell of this precision that a marker stands in; the place tells it up to length 10. */
+export function cellOf({ place, marker }: Placed, precision: number): string {
+  return precision <= LONGEST_Z ? place.slice(0, precision) : encode(marker.position, precision);
+}
+
+/** Markers gathered by their cells of this precision, in the order of the geohashes. */
+export function cellsOfMarkers(markers: Iterable<Placed>, precision: number): Cell[] {
+  const cells = new Map<string, Cell>();
+  for (const placed of markers) {
+    const geohash = cellOf(placed, precision);
+    const sums = addFigures(cells.get(geohash) ?? NO_FIGURES, figuresOf(placed.marker.position));
+    cells.set(geohash, { geohash, ...sums });
+  }
+  return [...cells.values()].sort(byGeohash);
+}
+
+/** The cells that a block answers for. */
+export function cellsOfBlock({ parent, children }: CellBlock): Cell[] {
+  return Array.from(children, ([character, figures]) => ({ geohash: parent + character, ...figures }));
+}
+
+export const byGeohash = (a: Cell, b: Cell) => (a.geohash < b.geohash ? -1 : 1);
+
+/** The area widened to whole cells. The parts may overlap, which does not matter for reading them. */
+function widen(area: Area, precision: number): Area {
+  const width = 360 / 2 ** lngBits(precision);
+  const height = 180 / 2 ** latBits(precision);
+  return {
+    bounds: area.bounds,
+    parts: area.parts.map(({ west, south, east, north }) => ({
+      west: columnOf(west, precision) * width - 180,
+      south: rowOf(south, precision) * height - 90,
+      east: (columnOf(east, precision) + 1) * width - 180,
+      north: (rowOf(north, precision) + 1) * height - 90,
+    })),
+  };
+}
+
+/**
+ * The cells of one precision (1 to 12) that overlap an area and hold markers, with whole counts: read as they are stored
+ * up to length 5, counted from all their markers beyond, or where a filter leaves some markers out. Throws
+ * LIMIT_EXCEEDED in the name of `field` where that takes more than one field may.
+ */
+export async function occupiedCells(
+  context: MapContext,
+  {
+    field,
+    collection,
+    area,
+    precision,
+    filter,
+  }: {
+    readonly field: string;
+    readonly collection: Collection;
+    readonly area: Area;
+    readonly precision: number;
+    readonly filter?: MarkerFilter | undefined;
+  },
+): Promise<OccupiedCells> {
+  const { loaders, keys, limits } = context;
+  const { rangesPerPage, itemsPerField } = limits;
+  const overlaps = remembered((geohash: string) => areaOverlapsCell(area, cellBounds(geohash)));
+  if (precision > FINEST_STORED || filter) {
+    const markers = await readAll(context, {
+      field,
+      collection,
+      source: await areaSource(context, collection, widen(area, precision), precision),
+      accept: (placed) => overlaps(cellOf(placed, precision)),
+      filter,
+      advice: filter
+        ? 'ask for a smaller rectangle, or filter by what the map draws (category, mapProperties)'
+        : `ask for a smaller rectangle, or cells of precision ${FINEST_STORED} or less`,
+    });
+    return { cells: cellsOfMarkers(markers, precision), markers };
+  }
+  const plan = planBlocks(area, precision);
+  const blocks =
+    plan.ranges.length <= rangesPerPage
+      ? await loaders.blocks.load({ scope: keys.scope(collection), plan, maxCalls: rangesPerPage })
+      : undefined;
+  const cells = blocks?.flatMap(cellsOfBlock).filter(({ geohash }) => overlaps(geohash));
+  if (!cells || cells.length > itemsPerField) {
+    throw tooMuch(field, rangesPerPage, itemsPerField, 'ask for a smaller rectangle or a lower precision');
+  }
+  return { cells: cells.sort(byGeohash), plan };
+}
+
+/** The same, with the finest stored cells instead where there are too many markers to count finer ones from. */
+export async function occupiedCellsOrCoarser(
+  context: MapContext,
+  question: Parameters<typeof occupiedCells>[1],
+): Promise<OccupiedCells & { readonly precision: number }> {
+  const { precision, filter } = question;
+  try {
+    return { ...(await occupiedCells(context, question)), precision };
+  } catch (error) {
+    const coarser = precision > FINEST_STORED && !filter;
+    if (!coarser || !(error instanceof CellportError) || error.code !== 'LIMIT_EXCEEDED') throw error;
+    return { ...(await occupiedCells(context, { ...question, precision: FINEST_STORED })), precision: FINEST_STORED };
+  }
+}
+
+function remembered(test: (geohash: string) => boolean): (geohash: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (geohash) => {
+    const before = known.get(geohash);
+    if (before !== undefined) return before;
+    const now = test(geohash);
+    known.set(geohash, now);
+    return now;
+  };
+}

@@ -1,0 +1,105 @@
+import { CellportError } from '../../errors.js';
+import { type Area, areaContains } from '../../geo/bounds.js';
+import type { Collection } from '../../model/collection.js';
+import type { MapMarker } from '../../model/marker.js';
+import { type Clustered, DEFAULT_RADIUS, type MapCluster, clustersOf } from '../cells/clusters.js';
+import { type MapContext, requireCollection } from '../context.js';
+import { countInside } from '../cells/count.js';
+import { type MarkerFilter, type MarkerFilterInput, readFilter } from '../filter.js';
+import { readWhole } from '../page.js';
+import { readAll } from './read-all.js';
+import { areaSource } from './sources.js';
+import type { Viewport } from '../viewport.js';
+
+/** Markers or clusters, whichever fits; the other list is empty. */
+export interface ViewportContent {
+  readonly mode: 'MARKERS' | 'CLUSTERS';
+  /** Markers inside the viewport that pass the filter. */
+  readonly total: number;
+  readonly markers: readonly MapMarker[];
+  readonly clusters: readonly MapCluster[];
+  /** Geohash length of the cells that the clusters are made from. */
+  readonly precision: number;
+}
+
+/** Markers while at most `limit` are inside, else clusters. */
+export async function viewportAuto(
+  context: MapContext,
+  viewport: Viewport,
+  collectionKey: string,
+  limit: number,
+  filter?: MarkerFilterInput | null,
+): Promise<ViewportContent> {
+  const most = readWhole('limit', limit, 1, context.limits.maxFirst);
+  const passing = readFilter(filter);
+  const collection = await requireCollection(context, collectionKey);
+  return contentOf(context, viewport, collection, { field: 'auto', limit: most, filter: passing });
+}
+
+export interface ContentQuestion {
+  readonly field: string;
+  readonly limit: number;
+  readonly filter: MarkerFilter | undefined;
+}
+
+/** What `auto` answers, for a collection that is known. Throws LIMIT_EXCEEDED in the name of `field`. */
+export async function contentOf(
+  context: MapContext,
+  viewport: Viewport,
+  collection: Collection,
+  { field, limit, filter }: ContentQuestion,
+): Promise<ViewportContent> {
+  const { area, precision } = viewport;
+  const inside = await markersInside(context, collection, area, precision, { field, limit, filter });
+  if (inside !== undefined && inside.length <= limit) {
+    return { mode: 'MARKERS', total: inside.length, markers: inside, clusters: [], precision };
+  }
+  const [clustered, total] = await Promise.all([
+    clustersOf(context, viewport, collection, { field, size: DEFAULT_RADIUS, filter }),
+    filter && inside ? inside.length : countInside(context, collection, area, field),
+  ]);
+  return clusteredContent(clustered, total);
+}
+
+const clusteredContent = ({ clusters, precision }: Clustered, total: number): ViewportContent => ({
+  mode: 'CLUSTERS',
+  total,
+  markers: [],
+  clusters,
+  precision,
+});
+
+/**
+ * The markers of an area where they may fit: more than `limit`, or undefined, where they do not. With a filter, all of
+ * them, as nothing but reading tells how many pass.
+ */
+async function markersInside(
+  context: MapContext,
+  collection: Collection,
+  area: Area,
+  precision: number,
+  { field, limit, filter }: ContentQuestion,
+): Promise<readonly MapMarker[] | undefined> {
+  const accept = ({ marker }: { readonly marker: MapMarker }) => areaContains(area, marker.position);
+  const source = await areaSource(context, collection, area, precision, 1.5 * limit);
+  const { atMost } = source;
+  // Close to the limit it is cheaper to read the markers than to look how many of them are inside.
+  const decide = !filter && atMost !== undefined && atMost > 1.5 * limit;
+  if (decide && (await countInside(context, collection, area, field)) > limit) return undefined;
+  const read = readAll(context, {
+    field,
+    collection,
+    source,
+    accept,
+    filter,
+    wanted: filter ? Infinity : limit + 1,
+    advice: 'ask for a smaller rectangle, or for clusters',
+  });
+  try {
+    return (await read).map(({ marker }) => marker);
+  } catch (error) {
+    // More than can be read is more than fits; a filter leaves no other way to tell.
+    if (!filter && error instanceof CellportError && error.code === 'LIMIT_EXCEEDED') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,106 @@
+import { DEFAULT_RADIUS, type MapCluster, clustersOf } from '../cells/clusters.js';
+import type { MapMarker, Properties } from '../../model/marker.js';
+import { precisionForZoom } from '../../plan/precision.js';
+import { contentOf } from './content.js';
+import { type MapContext, requireCollection } from '../context.js';
+import { idOf, oncePerMarker } from './drawn.js';
+import { type MarkerFilterInput, readFilter } from '../filter.js';
+import { JsonText } from '../json-text.js';
+import { readWhole } from '../page.js';
+import type { Viewport } from '../viewport.js';
+
+/** An RFC 7946 Feature with a Point. */
+export interface PointFeature {
+  readonly type: 'Feature';
+  readonly id?: string;
+  readonly geometry: { readonly type: 'Point'; readonly coordinates: readonly [lng: number, lat: number] };
+  readonly properties: Properties;
+}
+
+/** A marker as a Feature with these of its properties and `key`, `name` and `category` among them. */
+export function markerFeature(marker: MapMarker, properties: Properties): PointFeature {
+  const { key, name, category, position } = marker;
+  return {
+    type: 'Feature',
+    id: idOf(marker),
+    geometry: { type: 'Point', coordinates: [position.lng, position.lat] },
+    properties: { ...properties, key, name, category },
+  };
+}
+
+/** Properties that every marker's Feature has, after those of its own. */
+const COMMON = ['key', 'name', 'category'] as const;
+
+/** The JSON of `markerFeature`, without the objects in between. */
+export function markerFeatureText(marker: MapMarker, properties: Properties): string {
+  // One of its own by such a name keeps its place and not its value.
+  if (COMMON.some((name) => Object.hasOwn(properties, name))) return JSON.stringify(markerFeature(marker, properties));
+  const { key, name, category, position } = marker;
+  const own = JSON.stringify(properties).slice(1, -1);
+  const id = JSON.stringify(idOf(marker));
+  const common = `"key":${JSON.stringify(key)},"name":${JSON.stringify(name)},"category":${JSON.stringify(category)}`;
+  return `{"type":"Feature","id":${id},"geometry":{"type":"Point","coordinates":[${position.lng},${position.lat}]},"properties":{${own}${own === '' ? '' : ','}${common}}}`;
+}
+
+/** The Feature of a marker with what a map draws of it. */
+export const drawnFeature = oncePerMarker((marker) => Buffer.from(markerFeatureText(marker, marker.mapProperties)));
+
+/** A cluster as a Feature, told from markers by `cluster: true`. */
+function clusterFeature({ position, count }: MapCluster): PointFeature {
+  return {
+    type: 'Feature',
+    geometry: { type: 'Point', coordinates: [position.lng, position.lat] },
+    properties: { cluster: true, count },
+  };
+}
+
+/**
+ * A viewport as the JSON of a FeatureCollection: its markers, with the properties that the index holds, while at most `limit` are inside; else
+ * its clusters, made as at a lower zoom where there would be more than `limit` of them.
+ */
+export async function viewportFeatures(
+  context: MapContext,
+  viewport: Viewport,
+  collectionKey: string,
+  limit: number,
+  filterInput?: MarkerFilterInput | null,
+): Promise<JsonText> {
+  const most = readWhole('limit', limit, 1, context.limits.maxFirst);
+  const filter = readFilter(filterInput);
+  const collection = await requireCollection(context, collectionKey);
+  const { mode, markers, clusters } = await contentOf(context, viewport, collection, {
+    field: 'features',
+    limit: most,
+    filter,
+  });
+  if (mode === 'MARKERS') return collectionOf(markers.map(drawnFeature));
+  let fewer: readonly MapCluster[] = clusters;
+  // At the latest where the world is a single square, one cluster is left.
+  for (let zoom = viewport.zoom - 1; fewer.length > most; zoom--) {
+    const coarser = { ...viewport, zoom, precision: precisionForZoom(zoom) };
+    ({ clusters: fewer } = await clustersOf(context, coarser, collection, {
+      field: 'features',
+      size: DEFAULT_RADIUS,
+      filter,
+    }));
+  }
+  return collectionOf(fewer.map((cluster) => Buffer.from(JSON.stringify(clusterFeature(cluster)))));
+}
+
+const HEAD = Buffer.from('{"type":"FeatureCollection","features":[');
+const TAIL = Buffer.from(']}');
+const COMMA = ','.charCodeAt(0);
+
+/** A FeatureCollection of features that are written already. */
+export function collectionOf(features: readonly Buffer[]): JsonText {
+  const commas = Math.max(0, features.length - 1);
+  const bytes = features.reduce((sum, { length }) => sum + length, HEAD.length + commas + TAIL.length);
+  const text = Buffer.allocUnsafe(bytes);
+  let end = HEAD.copy(text);
+  features.forEach((feature, index) => {
+    if (index > 0) text[end++] = COMMA;
+    end += feature.copy(text, end);
+  });
+  TAIL.copy(text, end);
+  return new JsonText(text);
+}

@@ -1,0 +1,49 @@
+import { areaContains } from '../../geo/bounds.js';
+import { notFound } from '../../errors.js';
+import type { MapMarker, Marker, Properties } from '../../model/marker.js';
+import { type MapContext, requireCollection } from '../context.js';
+import type { MarkerFilterInput } from '../filter.js';
+import { type MarkerPage, type PageInput, readPage } from '../page.js';
+import { areaSource } from './sources.js';
+import type { Viewport } from '../viewport.js';
+
+/** A page of the markers inside a viewport that pass the filter, its edges included. */
+export async function viewportMarkers(
+  context: MapContext,
+  viewport: Viewport,
+  collectionKey: string,
+  page: PageInput,
+  filter?: MarkerFilterInput | null,
+): Promise<MarkerPage> {
+  const collection = await requireCollection(context, collectionKey);
+  const { area, precision } = viewport;
+  return readPage(
+    context,
+    {
+      collection,
+      of: ['viewport', area.bounds],
+      source: () => areaSource(context, collection, area, precision),
+      accept: ({ marker }) => areaContains(area, marker.position),
+      filter,
+    },
+    page,
+  );
+}
+
+/**
+ * The marker with all that its base item holds, read in one batch with others of the same tick. Throws NOT_FOUND where it
+ * was deleted meanwhile.
+ */
+export async function markerDetails(context: MapContext, marker: MapMarker | Marker): Promise<Marker> {
+  if ('version' in marker) return marker;
+  const collection = await requireCollection(context, marker.collection);
+  const base = await context.loaders.marker({ collection, key: marker.key });
+  if (!base) throw notFound('marker', marker.key);
+  return base;
+}
+
+/** All properties of a marker; its base item is read only where the index does not hold them all. */
+export async function markerProperties(context: MapContext, marker: MapMarker | Marker): Promise<Properties> {
+  if ('properties' in marker) return marker.properties;
+  return marker.complete ? marker.mapProperties : (await markerDetails(context, marker)).properties;
+}

@@ -1,0 +1,33 @@
+import { shapeIsArea } from '../../geo/zone-geometry.js';
+import type { Zone } from '../../model/zone.js';
+import { type MapContext, requireCollection } from '../context.js';
+import type { MarkerFilterInput } from '../filter.js';
+import { shapeSource } from '../near/inside.js';
+import { type MarkerPage, type PageInput, readPage } from '../page.js';
+import { fixedSource } from '../markers/sources.js';
+
+/**
+ * A page of the markers of a collection inside a zone that pass the filter, edges included, in the order of their geohashes.
+ * A line has none. Throws UNAVAILABLE where the zone's geometry cannot be read.
+ */
+export async function zoneMarkers(
+  context: MapContext,
+  zone: Zone,
+  collectionKey: string,
+  page: PageInput,
+  filter?: MarkerFilterInput | null,
+): Promise<MarkerPage> {
+  const collection = await requireCollection(context, collectionKey);
+  const { geometry, shape } = await context.loaders.zoneGeometry(zone);
+  return readPage(
+    context,
+    {
+      collection,
+      of: ['zone', zone.collection, zone.key, zone.geometry.sha256],
+      source: () => (shapeIsArea(geometry) ? shapeSource(context, collection, shape) : fixedSource([], collection, 0)),
+      accept: ({ marker }) => shape.contains(marker.position),
+      filter,
+    },
+    page,
+  );
+}

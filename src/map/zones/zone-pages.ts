@@ -1,0 +1,192 @@
+import { type Area, areaOverlapsCell } from '../../geo/bounds.js';
+import { GEOHASH_ALPHABET, fromZ } from '../../geo/geohash.js';
+import { coverArea } from '../../geo/ranges.js';
+import { COVER_LENGTHS, coverBounds } from '../../geo/zone-cover.js';
+import type { PartitionRange } from '../../keys/keyspace.js';
+import { compareBytes } from '../../keys/byte-order.js';
+import type { Collection } from '../../model/collection.js';
+import type { Zone } from '../../model/zone.js';
+import { type MapContext, requireCollection } from '../context.js';
+import { listName, readCursor, writeCursor } from '../cursor.js';
+import { type PageInput, readWhole } from '../page.js';
+import type { Viewport } from '../viewport.js';
+import { isZoneIn } from './zones.js';
+
+/** A page of zones in the order of their keys. */
+export interface ZonePage {
+  readonly edges: readonly { readonly cursor: string; readonly node: Zone }[];
+  readonly pageInfo: {
+    readonly hasNextPage: boolean;
+    readonly hasPreviousPage: boolean;
+    readonly startCursor: string | null;
+    /** Where the next page begins; not always the last edge's, as a page may end where its ceiling of reads does. */
+    readonly endCursor: string | null;
+  };
+}
+
+/** Query calls of one page that goes through zones by key, up to 1 MB each. */
+const CALLS_A_PAGE = 8;
+/** Zones looked at in one go that may turn out to lie elsewhere. */
+const BATCH = 100;
+/** Query calls for the covers of each of the two smaller lengths; an area that would take more is gone through by key. */
+const MOST_RANGES = 16;
+
+/** What has been found for a page, and whether and from where there may be more. */
+interface Found {
+  readonly zones: readonly Zone[];
+  /** The key behind which the rest lies; undefined where nothing is left. */
+  readonly rest: string | undefined;
+}
+
+type Accept = (zone: Zone) => Promise<boolean>;
+
+async function accepted(zones: readonly Zone[], accept: Accept): Promise<Zone[]> {
+  const verdicts = await Promise.all(zones.map(accept));
+  return zones.filter((_, index) => verdicts[index]);
+}
+
+/** Zones by key, from the base items: as they come, each looked at. */
+async function walkKeys(
+  { loaders }: MapContext,
+  collection: Collection,
+  { after, wanted, accept }: { after: string | undefined; wanted: number; accept: Accept | undefined },
+): Promise<Found> {
+  const zones: Zone[] = [];
+  let rest = after;
+  for (let calls = 0; calls < CALLS_A_PAGE && zones.length < wanted; calls++) {
+    const limit = accept ? Math.max(BATCH, wanted) : wanted - zones.length;
+    const page = await loaders.zonePage(collection, { after: rest, limit });
+    zones.push(...(accept ? await accepted(page.zones, accept) : page.zones));
+    rest = page.next;
+    if (rest === undefined) break;
+  }
+  return { zones, rest };
+}
+
+/** The ranges of covers of one length that reach into an area; undefined where they are too many. */
+function rangesOf({ keys }: MapContext, scope: string, area: Area, length: number): PartitionRange[] | undefined {
+  const size = 32 ** Math.min(3, length);
+  const ranges: PartitionRange[] = [];
+  for (const { from, to } of coverArea(area, length, MOST_RANGES / 2)) {
+    // What stands in one partition shares all but its last three characters.
+    for (let start = from; start < to; start = (Math.floor(start / size) + 1) * size) {
+      const end = Math.min(to, (Math.floor(start / size) + 1) * size);
+      ranges.push(keys.zoneRange(scope, fromZ(start, length), fromZ(end - 1, length)));
+      if (ranges.length > MOST_RANGES) return undefined;
+    }
+  }
+  return ranges;
+}
+
+/** The largest cells that reach into an area, neighbours in the order of keys together. */
+function pairsIn(area: Area): { readonly from: string; readonly to: string }[] {
+  const runs: { from: string; to: string }[] = [];
+  let touching = false;
+  for (let value = 0; value < GEOHASH_ALPHABET.length; value += 2) {
+    const pair = GEOHASH_ALPHABET.charAt(value);
+    const last = touching ? runs.at(-1) : undefined;
+    touching = areaOverlapsCell(area, coverBounds(pair));
+    if (touching && last) last.to = pair;
+    else if (touching) runs.push({ from: pair, to: pair });
+  }
+  return runs;
+}
+
+/** The ranges of all covers that reach into an area; undefined where they are too many. */
+function rangesIn(context: MapContext, scope: string, area: Area): PartitionRange[] | undefined {
+  const [, ...lengths] = COVER_LENGTHS;
+  const found = lengths.map((length) => rangesOf(context, scope, area, length));
+  const all = [pairsIn(area).map(({ from, to }) => context.keys.zoneRange(scope, from, to)), ...found];
+  return all.includes(undefined) ? undefined : all.flatMap((ranges) => ranges ?? []);
+}
+
+/** Zones by key, from their covers in an area; undefined where these are too many to be read at once. */
+async function readCovers(
+  context: MapContext,
+  collection: Collection,
+  area: Area,
+  { after, wanted, accept }: { after: string | undefined; wanted: number; accept: Accept },
+): Promise<Found | undefined> {
+  const { loaders, keys, limits } = context;
+  const ranges = rangesIn(context, keys.scope(collection), area);
+  if (!ranges) return undefined;
+  const lists = await Promise.all(ranges.map((range) => loaders.zoneEntries(collection, range, limits.itemsPerField)));
+  const inArea = new Set<string>();
+  for (const entries of lists) {
+    if (!entries) return undefined;
+    for (const { key, box } of entries) {
+      if (
+        area.parts.some(
+          (part) =>
+            part.west <= box.east && box.west <= part.east && part.south <= box.north && box.south <= part.north,
+        )
+      )
+        inArea.add(key);
+    }
+    if (inArea.size > limits.itemsPerField) return undefined;
+  }
+  const left = [...inArea].filter((key) => after === undefined || compareBytes(key, after) > 0).sort(compareBytes);
+  const zones: Zone[] = [];
+  let looked = 0;
+  while (zones.length < wanted && looked < left.length) {
+    const batch = left.slice(looked, looked + Math.max(BATCH, wanted - zones.length));
+    looked += batch.length;
+    const read = (await loaders.zones(collection, batch)).filter((zone) => zone !== null);
+    zones.push(...(await accepted(read, accept)));
+  }
+  return { zones, rest: looked < left.length ? left[looked - 1] : undefined };
+}
+
+function pageOf(name: string, { zones, rest }: Found, first: number, isFirst: boolean): ZonePage {
+  const edges = zones.slice(0, first).map((node) => ({ cursor: writeCursor(name, node.key), node }));
+  const full = zones.length > first;
+  const last = edges.at(-1)?.cursor ?? null;
+  return {
+    edges,
+    pageInfo: {
+      hasNextPage: full || rest !== undefined,
+      hasPreviousPage: !isFirst,
+      startCursor: edges[0]?.cursor ?? null,
+      endCursor: full || rest === undefined ? last : writeCursor(name, rest),
+    },
+  };
+}
+
+function readPageInput({ limits }: MapContext, name: string, { first, after }: PageInput) {
+  const isFirst = after === null || after === undefined;
+  return {
+    first: readWhole('first', first, 1, limits.maxFirst),
+    isFirst,
+    after: isFirst ? undefined : readCursor(name, after, (key) => key !== ''),
+  };
+}
+
+/** A page of all zones of a collection. */
+export async function collectionZones(context: MapContext, collection: Collection, page: PageInput): Promise<ZonePage> {
+  const name = listName(['zones', collection.key]);
+  const { first, after, isFirst } = readPageInput(context, name, page);
+  // One more tells whether there is a next page.
+  const found = await walkKeys(context, collection, { after, wanted: first + 1, accept: undefined });
+  return pageOf(name, found, first, isFirst);
+}
+
+/**
+ * A page of the zones of which something is in a viewport. Where it is small they are found by the covers in it, where it
+ * is large by going through all zones by key; both in the same order, so that each zone appears once over all pages.
+ */
+export async function viewportZones(
+  context: MapContext,
+  { area }: Viewport,
+  collectionKey: string,
+  page: PageInput,
+): Promise<ZonePage> {
+  const collection = await requireCollection(context, collectionKey);
+  const name = listName(['viewport zones', area.bounds, collection.key]);
+  const { first, after, isFirst } = readPageInput(context, name, page);
+  const accept = (zone: Zone) => isZoneIn(context, zone, area);
+  const wanted = first + 1;
+  const found =
+    (await readCovers(context, collection, area, { after, wanted, accept })) ??
+    (await walkKeys(context, collection, { after, wanted, accept }));
+  return pageOf(name, found, first, isFirst);
+}

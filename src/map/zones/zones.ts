@@ -1,0 +1,57 @@
+import { CellportError, limitExceeded } from '../../errors.js';
+import type { Area, Bounds } from '../../geo/bounds.js';
+import { type Point, canonicalLng } from '../../geo/point.js';
+import { boundsMeet, shapeMeets } from '../../geo/zone-area.js';
+import { coversOfPoint } from '../../geo/zone-cover.js';
+import { compareBytes } from '../../keys/byte-order.js';
+import type { Collection } from '../../model/collection.js';
+import type { Zone } from '../../model/zone.js';
+import type { MapContext } from '../context.js';
+
+const ADVICE = 'more zones are smaller than 5 km there than can be looked through at once';
+
+const boxContains = ({ west, south, east, north }: Bounds, { lng, lat }: Point) =>
+  west <= lng && lng <= east && south <= lat && lat <= north;
+
+/**
+ * The zones of a collection that a position is in, or on whose edge it is, in the order of their keys. At most three Query
+ * calls (one more for each MB of covers in one cell), one batch of those zones in whose rectangle it is, and an exact
+ * test. A line has only what is on it. Throws UNAVAILABLE where the geometry of a zone that it may be in cannot be read.
+ */
+export async function zonesAt(
+  context: MapContext,
+  collection: Collection,
+  { lng, lat }: Point,
+): Promise<readonly Zone[]> {
+  const { loaders, keys, limits } = context;
+  const point = { lng: canonicalLng(lng), lat };
+  const scope = keys.scope(collection);
+  const lists = await Promise.all(
+    coversOfPoint(point).map((cell) =>
+      loaders.zoneEntries(collection, keys.zoneRange(scope, cell, cell), limits.itemsPerField),
+    ),
+  );
+  const near = new Set<string>();
+  for (const entries of lists) {
+    if (!entries)
+      throw limitExceeded('zonesAt', 'more than can be read at once', `${limits.itemsPerField} zones`, ADVICE);
+    for (const { key, box } of entries) if (boxContains(box, point)) near.add(key);
+  }
+  const zones = (await loaders.zones(collection, [...near].sort(compareBytes))).filter((zone) => zone !== null);
+  // Side by side, as large ones lie in an object store.
+  const inside = await Promise.all(zones.map(async (zone) => (await loaders.zoneGeometry(zone)).shape.contains(point)));
+  return zones.filter((_, index) => inside[index]);
+}
+
+/**
+ * Whether something of a zone is in an area. Its geometry is looked at only where its rectangle is partly in it; where
+ * that cannot be read, the zone is taken to be in it, and its field `geometry` tells of the failure.
+ */
+export async function isZoneIn({ loaders }: MapContext, zone: Zone, area: Area): Promise<boolean> {
+  try {
+    return boundsMeet(zone.bounds, area) ?? shapeMeets((await loaders.zoneGeometry(zone)).shape, area);
+  } catch (error) {
+    if (error instanceof CellportError && error.code === 'UNAVAILABLE') return true;
+    throw error;
+  }
+}

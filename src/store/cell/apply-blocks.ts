@@ -1,0 +1,161 @@
+import {
+  BatchExecuteStatementCommand,
+  type BatchExecuteStatementCommandInput,
+  ExecuteTransactionCommand,
+} from '@aws-sdk/lib-dynamodb';
+
+import type { Key, Keyspace } from '../../keys/keyspace.js';
+import { type Figures, PLACE_CHILD, placeOfParent } from '../../model/cell.js';
+import { batchGet } from '../request/batch-get.js';
+import { chunks } from '../request/concurrency.js';
+import { childrenOfItem } from './cells.js';
+import type { Database } from '../database.js';
+import { isFailure, mapFailure } from '../request/failures.js';
+import type { Call } from '../request/meter.js';
+
+/** DynamoDB's own limit of statements in one BatchExecuteStatement. */
+const STATEMENTS_IN_A_BATCH = 25;
+
+/** New figures of some children of a block of cells, or of the one of a place, for as long as the block is as it was read. */
+export interface BlockReplacement {
+  readonly scope: string;
+  readonly parent: string;
+  /** The batch it had when it was read; undefined where there was no item. */
+  readonly seen: number | undefined;
+  readonly batch: number;
+  readonly children: ReadonlyMap<string, Figures>;
+}
+
+/**
+ * A block as it was read: `batch` is undefined where there is no item. A child without markers stays in it while it has
+ * sums: they are what the records to come will take away.
+ */
+export interface BlockAsRead {
+  readonly batch: number | undefined;
+  readonly children: ReadonlyMap<string, Figures>;
+}
+
+/** Where a block stands: one of cells, or the count of a place. */
+export function blockKey(keys: Keyspace, { scope, parent }: { readonly scope: string; readonly parent: string }): Key {
+  const place = placeOfParent(parent);
+  return place === undefined ? keys.cell(scope, parent) : keys.placeCount(scope, place);
+}
+
+/** A block's figures by the names of their attributes. */
+export function figuresOf(children: ReadonlyMap<string, Figures>): [name: string, figure: number][] {
+  return [...children].flatMap(([child, { count, sumLng, sumLat }]): [string, number][] => {
+    const counted: [string, number] = [`n${child}`, count];
+    return child === PLACE_CHILD ? [counted] : [counted, [`x${child}`, sumLng], [`y${child}`, sumLat]];
+  });
+}
+
+/** Blocks by their names, in that order. */
+export async function readBlocks(
+  database: Database,
+  names: readonly { readonly scope: string; readonly parent: string }[],
+  consistent: boolean,
+  call: Call,
+): Promise<BlockAsRead[]> {
+  const { keys, tables } = database;
+  const wanted = names.map((name) => blockKey(keys, name));
+  const items = await batchGet(database, tables.derived, wanted, call, { consistent });
+  return items.map((item) => {
+    if (item === undefined) return { batch: undefined, children: new Map<string, Figures>() };
+    const { b } = item;
+    return { batch: typeof b === 'number' ? b : 0, children: childrenOfItem(item) };
+  });
+}
+
+/**
+ * The BatchExecuteStatement that replaces figures of at most 25 blocks: an INSERT (which fails where the item is there)
+ * for a block that was not there, an UPDATE with a condition for one that was. It costs the write units of as many
+ * UpdateItem calls and a tenth of their time in this process.
+ */
+export function replaceBlocksRequest(
+  { keys, tables }: Pick<Database, 'keys' | 'tables'>,
+  blocks: readonly BlockReplacement[],
+): BatchExecuteStatementCommandInput {
+  const table = `"${tables.derived}"`;
+  const statements = blocks.map(({ seen, batch, children, ...name }) => {
+    const { pk, sk } = blockKey(keys, name);
+    const figures = figuresOf(children);
+    const values = figures.map(([, value]) => value);
+    if (seen === undefined) {
+      const names = ['pk', 'sk', 'b', ...figures.map(([name]) => name)].map((name) => `'${name}': ?`);
+      return { Statement: `INSERT INTO ${table} VALUE {${names.join(', ')}}`, Parameters: [pk, sk, batch, ...values] };
+    }
+    const sets = ['b', ...figures.map(([name]) => name)].map((name) => `SET "${name}" = ?`);
+    return {
+      Statement: `UPDATE ${table} ${sets.join(' ')} WHERE pk = ? AND sk = ? AND b = ?`,
+      Parameters: [batch, ...values, pk, sk, seen],
+    };
+  });
+  return { Statements: statements };
+}
+
+/** `refused`: the block was not as it was read. `failed`: it may have been written or not. */
+export type ReplacementOutcome = 'written' | 'refused' | 'failed';
+
+const REFUSALS = new Set(['ConditionalCheckFailed', 'DuplicateItem']);
+
+/**
+ * Replaces figures of all blocks in one transaction; false where one of them is not as it was read, and then nothing is
+ * written.
+ */
+async function replaceTogether(
+  database: Database,
+  blocks: readonly BlockReplacement[],
+  { meter, signal }: Call,
+): Promise<boolean> {
+  const { Statements: TransactStatements } = replaceBlocksRequest(database, blocks);
+  try {
+    await database.client.send(
+      new ExecuteTransactionCommand({ TransactStatements }),
+      signal === undefined ? {} : { abortSignal: signal },
+    );
+    meter.writes += blocks.length;
+    return true;
+  } catch (error) {
+    if (isFailure(error, 'TransactionCanceledException')) return false;
+    throw mapFailure(error);
+  }
+}
+
+/**
+ * Replaces figures of blocks, each for itself: what came of each, in their order. Throws THROTTLED, UNAVAILABLE or what
+ * DynamoDB said only where nothing is known of any; with some of them written or not.
+ */
+export async function replaceBlocks(
+  database: Database,
+  blocks: readonly BlockReplacement[],
+  call: Call,
+): Promise<ReplacementOutcome[]> {
+  if (database.waitsForDisk && (await replaceTogether(database, blocks, call))) {
+    return blocks.map(() => 'written');
+  }
+  const { meter, signal } = call;
+  const answers = await Promise.all(
+    chunks(blocks, STATEMENTS_IN_A_BATCH).map(async (some): Promise<ReplacementOutcome[]> => {
+      const command = new BatchExecuteStatementCommand({
+        ...replaceBlocksRequest(database, some),
+        ReturnConsumedCapacity: 'TOTAL',
+      });
+      try {
+        const { Responses = [], ConsumedCapacity = [] } = await database.client.send(
+          command,
+          signal === undefined ? {} : { abortSignal: signal },
+        );
+        meter.writes += some.length;
+        meter.writeUnits += ConsumedCapacity.reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
+        return some.map((_, index) => {
+          const code = Responses[index]?.Error?.Code;
+          if (code === undefined) return Responses[index] === undefined ? 'failed' : 'written';
+          return REFUSALS.has(code) ? 'refused' : 'failed';
+        });
+      } catch (error) {
+        throw mapFailure(error);
+      }
+    }),
+  );
+  return answers.flat();
+}

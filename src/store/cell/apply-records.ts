@@ -1,0 +1,104 @@
+import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+
+import type { Figures } from '../../model/cell.js';
+import { blockKey, figuresOf } from './apply-blocks.js';
+import type { Database } from '../database.js';
+import { isFailure } from '../request/failures.js';
+import type { Call } from '../request/meter.js';
+import { send } from '../request/send.js';
+
+/** Records of one marker that are to be applied together. */
+export interface MarkerRecords {
+  readonly scope: string;
+  readonly key: string;
+  /** Sequence numbers of the first and the last of them, as `comparable` writes them. */
+  readonly first: string;
+  readonly last: string;
+}
+
+/** What records add to one block. */
+export interface BlockDelta {
+  readonly scope: string;
+  readonly parent: string;
+  readonly deltas: ReadonlyMap<string, Figures>;
+}
+
+/** DynamoDB's own limit of items in one transaction. */
+export const ITEMS_IN_A_TRANSACTION = 100;
+/** A stream keeps records for a day, so nothing comes again after two. */
+const REMEMBERED_SECONDS = 2 * 24 * 3_600;
+const LONGEST_SEQUENCE = 40;
+
+/** A sequence number as a text that compares as the number does. */
+export function comparable(sequence: string): string {
+  return sequence.padStart(LONGEST_SEQUENCE, '0');
+}
+
+/** The transaction that adds to blocks, if no record of any of the markers has been applied that is not before these. */
+export function applyRecordsRequest(
+  { keys, tables }: Pick<Database, 'keys' | 'tables'>,
+  markers: readonly MarkerRecords[],
+  blocks: readonly BlockDelta[],
+  now: number,
+): TransactWriteCommandInput {
+  const ttl = Math.floor(now / 1_000) + REMEMBERED_SECONDS;
+  const marks = markers.map(({ scope, key, first, last }) => ({
+    Update: {
+      TableName: tables.derived,
+      Key: keys.applied(scope, key),
+      UpdateExpression: 'SET #s = :last, #ttl = :ttl',
+      ConditionExpression: 'attribute_not_exists(#s) OR #s < :first',
+      ExpressionAttributeNames: { '#s': 's', '#ttl': 'ttl' },
+      ExpressionAttributeValues: { ':first': first, ':last': last, ':ttl': ttl },
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
+    },
+  }));
+  const sums = blocks.map(({ deltas, ...name }) => {
+    const figures = figuresOf(deltas);
+    return {
+      Update: {
+        TableName: tables.derived,
+        Key: blockKey(keys, name),
+        // The batch number of the consumer in a server, so that a recount finds blocks as it knows them.
+        UpdateExpression: `SET #b = if_not_exists(#b, :zero) ADD ${figures.map((_, n) => `#f${n} :f${n}`).join(', ')}`,
+        ExpressionAttributeNames: {
+          '#b': 'b',
+          ...Object.fromEntries(figures.map(([attribute], n) => [`#f${n}`, attribute])),
+        },
+        ExpressionAttributeValues: { ':zero': 0, ...Object.fromEntries(figures.map(([, sum], n) => [`:f${n}`, sum])) },
+      },
+    };
+  });
+  return { TransactItems: [...marks, ...sums] };
+}
+
+/** `applied`, or of each marker whose records were applied before, up to which one; `busy` is to be tried again. */
+export type RecordsOutcome = 'applied' | 'busy' | ReadonlyMap<MarkerRecords, string>;
+
+interface Reason {
+  readonly Code?: string;
+  readonly Item?: Readonly<Record<string, { readonly S?: string }>>;
+}
+
+/** Applies records in one transaction, which does all of it or nothing. An answer that is lost may have done it. */
+export async function applyRecords(
+  database: Database,
+  markers: readonly MarkerRecords[],
+  blocks: readonly BlockDelta[],
+  now: number,
+  call: Call,
+): Promise<RecordsOutcome> {
+  try {
+    await send(database, 'transactWrite', applyRecordsRequest(database, markers, blocks, now), call);
+    return 'applied';
+  } catch (error) {
+    if (!isFailure(error, 'TransactionCanceledException')) throw error;
+    const { CancellationReasons: reasons = [] } = error as unknown as { CancellationReasons?: readonly Reason[] };
+    const known = new Map<MarkerRecords, string>();
+    for (const [index, marker] of markers.entries()) {
+      const { Code, Item } = reasons[index] ?? {};
+      if (Code === 'ConditionalCheckFailed') known.set(marker, Item?.['s']?.S ?? '');
+    }
+    return known.size > 0 ? known : 'busy';
+  }
+}

@@ -1,0 +1,59 @@
+import { GEOHASH_ALPHABET } from '../../geo/geohash.js';
+import type { Keyspace } from '../../keys/keyspace.js';
+import { type CellBlock, type Figures, PLACE_CHILD } from '../../model/cell.js';
+import { type BatchGetOptions, batchGet } from '../request/batch-get.js';
+import type { Database, Item } from '../database.js';
+import type { Call } from '../request/meter.js';
+
+const CHILDREN = [PLACE_CHILD, ...Array.from(GEOHASH_ALPHABET)];
+
+/**
+ * What an item under a block's key says of its children: `n`, `x` and `y` followed by a child's last character are the
+ * child's count and sums; the child of a place has the bare `n`. Children of which it says nothing, or that all is zero, are left out.
+ */
+export function childrenOfItem(item: Item): Map<string, Figures> {
+  const children = new Map<string, Figures>();
+  for (const child of CHILDREN) {
+    const figures = {
+      count: number(item[`n${child}`]),
+      sumLng: number(item[`x${child}`]),
+      sumLat: number(item[`y${child}`]),
+    };
+    if (figures.count !== 0 || figures.sumLng !== 0 || figures.sumLat !== 0) children.set(child, figures);
+  }
+  return children;
+}
+
+/** The block that an item holds; `b` is its batch. Undefined where the item is not under a block's key. */
+export function blockFromItem(keys: Keyspace, item: Item): CellBlock | undefined {
+  const { pk, sk, b } = item;
+  const parent = typeof pk === 'string' && typeof sk === 'string' ? keys.parseCell({ pk, sk })?.geohash : undefined;
+  if (parent === undefined) return undefined;
+  const children = new Map([...childrenOfItem(item)].filter(([, { count }]) => count !== 0));
+  return { parent, batch: number(b), children };
+}
+
+const number = (value: unknown) => (typeof value === 'number' ? value : 0);
+
+/** Blocks of one collection by their parents, in that order; one that was never written is empty, of batch 0. */
+export async function getBlocks(
+  database: Database,
+  scope: string,
+  parents: readonly string[],
+  call: Call,
+  options: BatchGetOptions = {},
+): Promise<CellBlock[]> {
+  const { keys, tables } = database;
+  const items = await batchGet(
+    database,
+    tables.derived,
+    parents.map((parent) => keys.cell(scope, parent)),
+    call,
+    options,
+  );
+  return parents.map((parent, index) => {
+    const item = items[index];
+    const block = item === undefined ? undefined : blockFromItem(keys, item);
+    return block ?? { parent, batch: 0, children: new Map<string, Figures>() };
+  });
+}

@@ -1,0 +1,61 @@
+import { fromZ } from '../../geo/geohash.js';
+import { LONGEST_BLOCK } from '../../model/cell.js';
+import type { Collection } from '../../model/collection.js';
+import { getBlocks } from './cells.js';
+import { chunks } from '../request/concurrency.js';
+import type { Database } from '../database.js';
+import type { Call } from '../request/meter.js';
+
+const CHARACTERS = 32;
+const BLOCKS_AT_A_TIME = 1_000;
+/** Up to so many partitions are gone through one by one, whatever the cells say: 1,024 of them cost 512 read units. */
+const FEW_PARTITIONS = 65_536;
+
+/** Prefixes of a collection's partitions, from the one with number `from` on; `number` counts them. */
+export interface Prefixes {
+  readonly total: number;
+  list(from: number): Iterable<{ readonly number: number; readonly prefix: string }>;
+}
+
+/** All prefixes that a collection's markers may have. */
+export function allPrefixes({ prefixLength }: Pick<Collection, 'prefixLength'>): Prefixes {
+  const total = CHARACTERS ** prefixLength;
+  return {
+    total,
+    *list(from) {
+      for (let number = from; number < total; number += 1) yield { number, prefix: fromZ(number, prefixLength) };
+    },
+  };
+}
+
+/** Whether a collection has so few partitions that none needs to be left out. */
+export function hasFewPartitions({ prefixLength, writeShards }: Collection): boolean {
+  return CHARACTERS ** prefixLength * writeShards <= FEW_PARTITIONS;
+}
+
+/** The prefixes below which the cells know markers. Good only while the cells are exact and hold every write. */
+export async function occupiedPrefixes(database: Database, collection: Collection, call: Call): Promise<Prefixes> {
+  const { prefixLength } = collection;
+  const scope = database.keys.scope(collection);
+  let cells = [''];
+  for (let length = 0; length < Math.min(prefixLength, LONGEST_BLOCK + 1); length += 1) {
+    const below: string[] = [];
+    for (const parents of chunks(cells, BLOCKS_AT_A_TIME)) {
+      const blocks = await getBlocks(database, scope, parents, call, { consistent: true });
+      for (const { parent, children } of blocks) below.push(...[...children.keys()].map((child) => parent + child));
+    }
+    cells = below;
+  }
+  // Cells of the longest prefixes are not stored.
+  const rest = CHARACTERS ** Math.max(0, prefixLength - LONGEST_BLOCK - 1);
+  const total = cells.length * rest;
+  return {
+    total,
+    *list(from) {
+      for (let number = from; number < total; number += 1) {
+        const cell = cells[Math.floor(number / rest)] ?? '';
+        yield { number, prefix: cell + fromZ(number % rest, prefixLength - cell.length) };
+      }
+    },
+  };
+}

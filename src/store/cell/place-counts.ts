@@ -1,0 +1,35 @@
+import type { Place, PlaceCount } from '../../model/place.js';
+import type { Database } from '../database.js';
+import type { Call } from '../request/meter.js';
+import { queryPages } from '../request/query-pages.js';
+
+/**
+ * The places of the next level below a place that have markers, in the order of their keys; undefined where the level has
+ * more than `most` items. A place that lost its last marker keeps its item, which counts among them.
+ */
+export async function readPlaceCounts(
+  database: Database,
+  { scope, under, most }: { readonly scope: string; readonly under: Place; readonly most: number },
+  call: Call,
+): Promise<PlaceCount[] | undefined> {
+  const { keys, tables } = database;
+  const found: PlaceCount[] = [];
+  let items = 0;
+  const request = {
+    TableName: tables.derived,
+    KeyConditionExpression: 'pk = :pk',
+    ExpressionAttributeValues: { ':pk': keys.placesPartition(scope, under) },
+  };
+  for await (const page of queryPages(database, request, call, most + 1)) {
+    items += page.length;
+    if (items > most) return undefined;
+    for (const { pk, sk, n } of page) {
+      const place = keys.parsePlaceCount({ pk: String(pk), sk: String(sk) })?.place;
+      const name = place?.at(-1);
+      // Below zero: the counts have missed something, and say that they are not exact.
+      if (place === undefined || name === undefined || typeof n !== 'number' || n <= 0) continue;
+      found.push({ name, place, count: n });
+    }
+  }
+  return found;
+}

@@ -1,0 +1,148 @@
+import type { PutCommandInput } from '@aws-sdk/lib-dynamodb';
+
+import { putInBulk } from '../request/batch-write.js';
+import type { Database } from '../database.js';
+import { isFailure } from '../request/failures.js';
+import type { Call } from '../request/meter.js';
+import { queryAll } from '../request/query-pages.js';
+import { send } from '../request/send.js';
+
+/** How far one shard of the stream is complete. */
+export interface ShardProgress {
+  /** Sequence number of the last record that is complete; left out while there is none. */
+  readonly after?: string | undefined;
+  /** When its end was read, in milliseconds since 1970; a shard that ended has nothing more to give. */
+  readonly endedAt?: number | undefined;
+  /** A time, in milliseconds since 1970, before which nothing was written that is still to be read. */
+  readonly since: number;
+}
+
+/** The records of one shard in a batch: the sequence numbers of the first and the last of them. */
+export interface PlannedRange {
+  /** Named although it follows from the progress: the stream forgets, and what it forgot must show. */
+  readonly first: string;
+  readonly to: string;
+}
+
+/** Records were lost to the cells; they stay as they are until a recount. */
+export interface StreamGap {
+  /** RFC 3339, UTC, milliseconds. */
+  readonly since: string;
+  readonly reason: string;
+}
+
+/** What the consumers of a stream share: who works, how far the work is complete, and what is under way. */
+export interface StreamState {
+  /** Raised by every write, and the condition of the next one: of two writers one is refused. */
+  readonly version: number;
+  /** Tells the writes of one process apart, so that a write whose answer was lost can be recognised. */
+  readonly token: string;
+  /** Who may write batches; empty for nobody. */
+  readonly owner: string;
+  /** How records are folded into blocks. */
+  readonly layout: string;
+  /** The stream that sequence numbers and shards belong to. */
+  readonly stream: string;
+  /** Number of the last planned batch. */
+  readonly batch: number;
+  readonly shards: Readonly<Record<string, ShardProgress>>;
+  /** What `batch` is made of, from when it is stored until all blocks are known to have it. */
+  readonly plan: Readonly<Record<string, PlannedRange>> | null;
+  readonly gap: StreamGap | null;
+  /** Records set aside so far. */
+  readonly setAside: number;
+  /** Records folded so far. */
+  readonly records: number;
+  /** A time, in milliseconds since 1970, at which the stream had no shards but those in `shards`. */
+  readonly listedAt: number;
+  /** Whether all that the stream held was complete when this was written. */
+  readonly atEnd: boolean;
+}
+
+/** A record that could not be understood, for a human to look at. */
+export interface SetAsideRecord {
+  readonly shard: string;
+  readonly sequence: string;
+  readonly reason: string;
+  /** Key of the item as JSON, shortened where it is long. */
+  readonly item: string;
+  /** What happened to it: INSERT, MODIFY or REMOVE. */
+  readonly event: string;
+}
+
+/** The state of a consumer, as it stands at this moment; undefined before its first start. */
+export async function loadStreamState(
+  database: Database,
+  consumer: string,
+  call: Call,
+): Promise<StreamState | undefined> {
+  const { keys, tables } = database;
+  const { Item } = await send(
+    database,
+    'get',
+    { TableName: tables.derived, Key: keys.streamState(consumer), ConsistentRead: true },
+    call,
+  );
+  if (Item === undefined) return undefined;
+  const { pk: _pk, sk: _sk, ...state } = Item;
+  return state as StreamState;
+}
+
+/** The PutItem that replaces the state of version `next.version - 1`; version 1 is the first. */
+export function putStreamStateRequest(
+  { keys, tables }: Pick<Database, 'keys' | 'tables'>,
+  consumer: string,
+  next: StreamState,
+): PutCommandInput {
+  const request = { TableName: tables.derived, Item: { ...keys.streamState(consumer), ...next } };
+  if (next.version === 1) return { ...request, ConditionExpression: 'attribute_not_exists(pk)' };
+  return {
+    ...request,
+    ConditionExpression: '#version = :before',
+    ExpressionAttributeNames: { '#version': 'version' },
+    ExpressionAttributeValues: { ':before': next.version - 1 },
+  };
+}
+
+/** Replaces the state; false where another write came first (which may have been this one, with its answer lost). */
+export async function putStreamState(
+  database: Database,
+  consumer: string,
+  next: StreamState,
+  call: Call,
+): Promise<boolean> {
+  try {
+    await send(database, 'put', putStreamStateRequest(database, consumer, next), call);
+    return true;
+  } catch (error) {
+    if (isFailure(error, 'ConditionalCheckFailedException')) return false;
+    throw error;
+  }
+}
+
+/** Stores records that were set aside; the same ones again change nothing. */
+export async function putSetAside(
+  database: Database,
+  consumer: string,
+  records: readonly SetAsideRecord[],
+  call: Call,
+): Promise<void> {
+  const items = records.map((record) => ({
+    // Sequence numbers are told to be unique within their shard only.
+    ...database.keys.setAside(consumer, `${record.sequence}.${record.shard}`),
+    ...record,
+  }));
+  await putInBulk(database, database.tables.derived, items, call);
+}
+
+/** All records that were set aside, in the order of their sequence numbers. */
+export async function listSetAside(database: Database, consumer: string, call: Call): Promise<SetAsideRecord[]> {
+  const { pk, from, to } = database.keys.setAsidePartition(consumer);
+  const request = {
+    TableName: database.tables.derived,
+    KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+    ExpressionAttributeValues: { ':pk': pk, ':from': from, ':to': to },
+  };
+  const items = await queryAll(database, request, call);
+  return items.map(({ pk: _pk, sk: _sk, ...record }) => record as unknown as SetAsideRecord);
+}

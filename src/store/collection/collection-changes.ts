@@ -1,0 +1,151 @@
+import { badInput, notFound } from '../../errors.js';
+import type { Key } from '../../keys/document-id.js';
+import type { Collection } from '../../model/collection.js';
+import {
+  EMPTYING,
+  anyCollectionFromItem,
+  canBeCollection,
+  checkCollectionSize,
+  collectionFromItem,
+  readDescription,
+  readText,
+} from './collections.js';
+import { type ConditionalChange, changeItem, checkVersion, readItem } from '../request/conditional-change.js';
+import type { Database, Item } from '../database.js';
+import { isFailure } from '../request/failures.js';
+import { counterKey } from '../marker/marker-keys.js';
+import type { Call } from '../request/meter.js';
+import { queryPages } from '../request/query-pages.js';
+import { send } from '../request/send.js';
+
+/** What a client says of a collection that is there: what is left out stays. */
+export interface CollectionUpdate {
+  readonly name?: string | null | undefined;
+  readonly description?: string | null | undefined;
+}
+
+/** What one write did to a collection: its item before and after, and the collection as it is, or was. */
+export interface CollectionWrite extends ConditionalChange {
+  readonly collection: Collection;
+}
+
+function requireItem(database: Database, key: string, item: Item | undefined) {
+  const collection = item && collectionFromItem(database, item);
+  if (item === undefined || collection === undefined) throw notFound('collection', key);
+  return { item, collection };
+}
+
+async function readCollectionItem(database: Database, key: string, call: Call): Promise<Item | undefined> {
+  return canBeCollection(key) ? readItem(database, database.keys.collection(key), call) : undefined;
+}
+
+/**
+ * Changes what is said of a collection, by one conditional write; `now` is RFC 3339 in UTC. Throws NOT_FOUND,
+ * BAD_USER_INPUT naming the field, or CONFLICT with the current version where it is not the expected one.
+ */
+export async function updateCollection(
+  database: Database,
+  key: string,
+  { name, description }: CollectionUpdate,
+  { now, expectedVersion }: { readonly now: string; readonly expectedVersion?: number | null | undefined },
+  call: Call,
+): Promise<CollectionWrite> {
+  if (name === null) throw badInput('name', name, 'text of Unicode characters that is not empty, or left out');
+  const change = await changeItem(
+    database,
+    () => readCollectionItem(database, key, call),
+    (current) => {
+      const { item, collection } = requireItem(database, key, current);
+      checkVersion(`the collection ${key}`, item, expectedVersion);
+      const next: Item = {
+        ...item,
+        name: name === undefined ? item['name'] : readText('name', name),
+        description: (description === undefined ? collection.description : readDescription(description)) ?? undefined,
+        version: collection.version + 1,
+        updatedAt: now,
+      };
+      checkCollectionSize(next);
+      return { found: item, next };
+    },
+    call,
+  );
+  return { ...change, collection: requireItem(database, key, change.after).collection };
+}
+
+/**
+ * Deletes a collection by one conditional write: it is gone for everybody who looks it up from then on, while its key and
+ * code stay taken until a job in the background has removed all that was in it. Gives the collection as it was. `now` is
+ * RFC 3339 in UTC. Throws NOT_FOUND.
+ */
+export async function deleteCollection(
+  database: Database,
+  key: string,
+  now: string,
+  call: Call,
+): Promise<CollectionWrite> {
+  const change = await changeItem(
+    database,
+    () => readCollectionItem(database, key, call),
+    (current) => {
+      const { item, collection } = requireItem(database, key, current);
+      return { found: item, next: { ...item, [EMPTYING]: now, version: collection.version + 1 } };
+    },
+    call,
+  );
+  return { ...change, collection: requireItem(database, key, change.before).collection };
+}
+
+/** All collections there are, page by page: those that are in use, or those that were deleted and are not empty yet. */
+export async function* everyCollection(
+  database: Database,
+  state: 'in use' | 'emptying',
+  call: Call,
+): AsyncGenerator<readonly Collection[]> {
+  const request = {
+    TableName: database.tables.entities,
+    KeyConditionExpression: 'pk = :pk',
+    FilterExpression: `attribute_${state === 'emptying' ? '' : 'not_'}exists(#emptying)`,
+    ExpressionAttributeNames: { '#emptying': EMPTYING },
+    ExpressionAttributeValues: { ':pk': database.keys.collectionsPartition },
+  };
+  for await (const items of queryPages(database, request, call)) {
+    yield items.flatMap((item) => anyCollectionFromItem(database, item) ?? []);
+  }
+}
+
+const EMPTYING_JOB = 'emptying';
+
+/** The key of the job that empties a collection. */
+export function emptyingJob({ keys }: Database, collection: Collection): Key {
+  return keys.job(keys.scope(collection), EMPTYING_JOB);
+}
+
+/**
+ * Removes what is left of a collection that was emptied: its item, its counters, its code and the job, in one transaction,
+ * so that its key and code can be used again. Changes nothing where it is another collection by now.
+ */
+export async function releaseCollection(database: Database, collection: Collection, call: Call): Promise<void> {
+  const { keys, tables } = database;
+  const { key, code, createdAt } = collection;
+  const own = {
+    TableName: tables.entities,
+    Key: { ...keys.collection(key) },
+    ConditionExpression: 'attribute_exists(#emptying) AND createdAt = :createdAt',
+    ExpressionAttributeNames: { '#emptying': EMPTYING },
+    ExpressionAttributeValues: { ':createdAt': createdAt },
+  };
+  const claims = keys.style === 'compact' && code !== null ? [keys.codeClaim(code)] : [];
+  const counters = (['marker', 'zone'] as const).map((counted) => counterKey(database, collection, counted));
+  const others = [...counters, emptyingJob(database, collection), ...claims].map((other) => ({
+    TableName: tables.entities,
+    Key: { ...other },
+  }));
+  try {
+    const deletes = [own, ...others].map((Delete) => ({ Delete }));
+    await send(database, 'transactWrite', { TransactItems: deletes }, call);
+  } catch (error) {
+    if (!isFailure(error, 'TransactionCanceledException')) throw error;
+    const item = await readCollectionItem(database, key, call);
+    if (item?.[EMPTYING] !== undefined && item['createdAt'] === createdAt) throw error;
+  }
+}

@@ -1,0 +1,308 @@
+import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+
+import { CellportError, badInput } from '../../errors.js';
+import { isWellFormed } from '../../keys/escape.js';
+import { readCode, readCollectionKey } from '../../keys/validate.js';
+import type { Collection, IdStrategy, ReadingsBucket } from '../../model/collection.js';
+import { partitionsOf } from '../../model/reading.js';
+import { backOff } from '../request/backoff.js';
+import { type BatchGetOptions, batchGet } from '../request/batch-get.js';
+import { putIfAbsent, putIfAbsentRequest } from '../request/conditional-put.js';
+import type { Database, Item } from '../database.js';
+import { failureOf, isFailure } from '../request/failures.js';
+import { MAX_ITEM_BYTES, itemBytes } from '../request/item-size.js';
+import type { Call } from '../request/meter.js';
+import { send } from '../request/send.js';
+
+/** What a client says of a new collection; everything is checked, whatever the types promise. */
+export interface CollectionInput {
+  readonly key: string;
+  readonly name: string;
+  readonly description?: string | null | undefined;
+  readonly idStrategy?: IdStrategy | null | undefined;
+  readonly globalIds?: boolean | null | undefined;
+  readonly mapProperties?: readonly string[] | null | undefined;
+  readonly prefixLength?: number | null | undefined;
+  readonly writeShards?: number | null | undefined;
+  readonly code?: string | null | undefined;
+  readonly readingsTtlDays?: number | null | undefined;
+  readonly readingsBucket?: ReadingsBucket | null | undefined;
+}
+
+const COLLECTION_KEY = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+const DEFAULT_PREFIX_LENGTH = 2;
+const LONGEST_PREFIX = 6;
+/** A page has a ceiling of Query calls, and each shard of a prefix costs one. */
+const MOST_WRITE_SHARDS = 32;
+const MOST_MAP_PROPERTIES = 64;
+/** About a hundred years; what is to be kept longer is kept for good. */
+const LONGEST_TTL_DAYS = 36_500;
+/** Looking for a reading may take a Query call for each. */
+const MOST_BUCKETS = 64;
+const READINGS_BUCKETS: readonly unknown[] = ['NONE', 'DAY', 'HOUR'] satisfies ReadingsBucket[];
+
+function readInteger<T>(field: string, value: unknown, least: number, most: number, otherwise: T): number | T {
+  if (value === undefined || value === null) return otherwise;
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {
+    throw badInput(field, value, `an integer from ${least} to ${most}`);
+  }
+  return value;
+}
+
+const ID_STRATEGIES: readonly unknown[] = ['GIVEN', 'SEQUENCE', 'UUID'] satisfies IdStrategy[];
+const isStrategy = (value: unknown): value is IdStrategy => ID_STRATEGIES.includes(value);
+
+function readStrategy(value: unknown): IdStrategy {
+  if (value === undefined || value === null) return 'GIVEN';
+  if (isStrategy(value)) return value;
+  throw badInput('idStrategy', value, ID_STRATEGIES.join(', '));
+}
+
+function readMapProperties(value: unknown): readonly string[] {
+  if (value === undefined || value === null) return [];
+  const names = Array.isArray(value) ? [...new Set<unknown>(value)] : [];
+  const right = names.every((name): name is string => typeof name === 'string' && name !== '' && isWellFormed(name));
+  if (!Array.isArray(value) || !right || names.length > MOST_MAP_PROPERTIES) {
+    throw badInput('mapProperties', value, `at most ${MOST_MAP_PROPERTIES} names of properties that are not empty`);
+  }
+  return names;
+}
+
+/** A text that is not empty from a client. Throws BAD_USER_INPUT naming the field. */
+export function readText(field: string, value: unknown): string {
+  if (typeof value !== 'string' || value === '' || !isWellFormed(value)) {
+    throw badInput(field, value, 'text of Unicode characters that is not empty');
+  }
+  return value;
+}
+
+/**
+ * How readings are spread and how long they are kept, which goes together: buckets of readings that are kept for good
+ * would be too many to look into.
+ */
+export function readReadingsSettings(
+  input: Pick<CollectionInput, 'readingsTtlDays' | 'readingsBucket'>,
+): Pick<Collection, 'readingsTtlDays' | 'readingsBucket'> {
+  const readingsTtlDays = readInteger('readingsTtlDays', input.readingsTtlDays, 1, LONGEST_TTL_DAYS, null);
+  const readingsBucket = input.readingsBucket ?? 'NONE';
+  if (!READINGS_BUCKETS.includes(readingsBucket)) throw badInput('readingsBucket', readingsBucket, 'NONE, DAY or HOUR');
+  if (readingsBucket !== 'NONE' && partitionsOf(readingsBucket, readingsTtlDays ?? Infinity) > MOST_BUCKETS) {
+    const days = Array.from({ length: MOST_BUCKETS }, (_, index) => index).findLast(
+      (count) => partitionsOf(readingsBucket, count) <= MOST_BUCKETS,
+    );
+    throw badInput('readingsTtlDays', readingsTtlDays, `1 to ${days} where readings are spread by ${readingsBucket}`);
+  }
+  return { readingsTtlDays, readingsBucket };
+}
+
+/** What a collection holds, in words from a client; null for none. */
+export function readDescription(value: unknown): string | null {
+  return value === undefined || value === null || value === '' ? null : readText('description', value);
+}
+
+/** The collection that an input describes. Throws BAD_USER_INPUT naming the field that is wrong. */
+export function newCollection(input: CollectionInput, now: string): Collection {
+  const key = readCollectionKey('key', input.key);
+  if (!COLLECTION_KEY.test(key)) {
+    throw badInput('key', key, '1 to 63 of a-z, 0-9, _ and -, beginning with a letter or digit');
+  }
+  return {
+    key,
+    name: readText('name', input.name),
+    description: readDescription(input.description),
+    idStrategy: readStrategy(input.idStrategy),
+    globalIds: input.globalIds ?? false,
+    mapProperties: readMapProperties(input.mapProperties),
+    prefixLength: readInteger('prefixLength', input.prefixLength, 0, LONGEST_PREFIX, DEFAULT_PREFIX_LENGTH),
+    writeShards: readInteger('writeShards', input.writeShards, 1, MOST_WRITE_SHARDS, 1),
+    code: input.code === undefined || input.code === null ? null : readCode('code', input.code),
+    ...readReadingsSettings(input),
+    geoSlot: 'A',
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+/** The item of a collection: its fields as they are, those that are null left out. */
+function collectionItem({ keys }: Pick<Database, 'keys'>, collection: Collection): Item {
+  const { key, description, code, readingsTtlDays, ...fields } = collection;
+  const item = {
+    ...keys.collection(key),
+    ...fields,
+    description: description ?? undefined,
+    code: code ?? undefined,
+    readingsTtlDays: readingsTtlDays ?? undefined,
+  };
+  checkCollectionSize(item);
+  return item;
+}
+
+/** Throws BAD_USER_INPUT for an item that DynamoDB does not hold. */
+export function checkCollectionSize(item: Item): void {
+  const bytes = itemBytes(item);
+  if (bytes > MAX_ITEM_BYTES) throw badInput('description', `${bytes} bytes`, `under ${MAX_ITEM_BYTES} bytes in all`);
+}
+
+/** The key of the collection that has a code, from the item that keeps it. */
+export async function collectionOfCode(database: Database, code: string, call: Call): Promise<string | undefined> {
+  const request = { TableName: database.tables.entities, Key: { ...database.keys.codeClaim(code) } };
+  const { Item: claim } = await send(database, 'get', request, call);
+  return typeof claim?.['collection'] === 'string' ? claim['collection'] : undefined;
+}
+
+/** A collection from its item; undefined where the item is none, e.g. written by hand, and where it is being emptied. */
+export function collectionFromItem(database: Pick<Database, 'keys'>, item: Item): Collection | undefined {
+  return item[EMPTYING] === undefined ? anyCollectionFromItem(database, item) : undefined;
+}
+
+/** The same, also of one that is being emptied. */
+export function anyCollectionFromItem({ keys }: Pick<Database, 'keys'>, item: Item): Collection | undefined {
+  const { pk, sk, name, description, mapProperties, prefixLength, writeShards, code, geoSlot, version } = item;
+  const { createdAt, updatedAt, readingsTtlDays, readingsBucket, idStrategy, globalIds } = item;
+  const key = typeof pk === 'string' && typeof sk === 'string' ? keys.parseCollection({ pk, sk }) : undefined;
+  if (key === undefined || typeof prefixLength !== 'number' || typeof writeShards !== 'number') return undefined;
+  return {
+    key,
+    name: typeof name === 'string' ? name : key,
+    description: typeof description === 'string' ? description : null,
+    idStrategy: isStrategy(idStrategy) ? idStrategy : 'GIVEN',
+    globalIds: globalIds === true,
+    mapProperties: Array.isArray(mapProperties) ? mapProperties.map(String) : [],
+    prefixLength,
+    writeShards,
+    code: typeof code === 'string' ? code : null,
+    readingsTtlDays: typeof readingsTtlDays === 'number' ? readingsTtlDays : null,
+    readingsBucket: readingsBucket === 'DAY' || readingsBucket === 'HOUR' ? readingsBucket : 'NONE',
+    geoSlot: geoSlot === 'B' ? 'B' : 'A',
+    version: typeof version === 'number' ? version : 0,
+    createdAt: typeof createdAt === 'string' ? createdAt : '',
+    updatedAt: typeof updatedAt === 'string' ? updatedAt : '',
+  };
+}
+
+function keyTaken(key: string): CellportError {
+  const message = `there is a collection ${JSON.stringify(key)} already, or one that is still being emptied`;
+  return new CellportError('CONFLICT', message, { key });
+}
+
+/**
+ * Attribute of a collection that was deleted, until nothing of it is left: from when. Nobody sees such a collection, and
+ * its key and code stay taken.
+ */
+export const EMPTYING = 'emptying';
+
+const CONFLICTING_TRANSACTIONS = 6;
+
+/** Puts the collection and the claim of its code together, or neither. */
+async function putWithCode(database: Database, item: Item, key: string, code: string, call: Call): Promise<void> {
+  const { keys, tables } = database;
+  const claim = { ...keys.codeClaim(code), collection: key };
+  const request: TransactWriteCommandInput = {
+    TransactItems: [item, claim].map((put) => ({ Put: putIfAbsentRequest(tables.entities, put) })),
+  };
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      await send(database, 'transactWrite', request, call);
+      return;
+    } catch (error) {
+      if (!isFailure(error, 'TransactionCanceledException')) throw error;
+      const [ofKey, ofCode] = (failureOf(error).CancellationReasons ?? []).map(({ Code }) => Code);
+      if (ofKey === 'ConditionalCheckFailed') throw keyTaken(key);
+      if (ofCode === 'ConditionalCheckFailed') {
+        throw new CellportError('CONFLICT', `the code ${code} belongs to another collection`, { code });
+      }
+      const another = ofKey === 'TransactionConflict' || ofCode === 'TransactionConflict';
+      if (!another || attempt >= CONFLICTING_TRANSACTIONS) throw error;
+      await backOff(attempt, call.signal);
+    }
+  }
+}
+
+/**
+ * Creates a collection; where keys are compact its code is claimed with it, in one transaction. `now` is RFC 3339 in UTC.
+ * Throws BAD_USER_INPUT naming the field, or CONFLICT where its key or its code is taken.
+ */
+export async function createCollection(
+  database: Database,
+  input: CollectionInput,
+  now: string,
+  call: Call,
+): Promise<Collection> {
+  const collection = newCollection(input, now);
+  // Refuses a collection without a code where keys need one, before anything is written.
+  database.keys.scope(collection);
+  const item = collectionItem(database, collection);
+  if (database.keys.style === 'compact' && collection.code !== null) {
+    await putWithCode(database, item, collection.key, collection.code, call);
+  } else if (!(await putIfAbsent(database, database.tables.entities, item, call))) {
+    throw keyTaken(collection.key);
+  }
+  return collection;
+}
+
+/** Whether a collection can have this key at all. */
+export function canBeCollection(key: string): boolean {
+  return COLLECTION_KEY.test(key);
+}
+
+/** Collections by key, in the order of the keys, null where there is none. */
+export async function getCollections(
+  database: Database,
+  keys: readonly string[],
+  call: Call,
+  options: BatchGetOptions = {},
+): Promise<(Collection | null)[]> {
+  // What no collection can be called has no key in the table either.
+  const possible = keys.filter(canBeCollection);
+  const items = await batchGet(
+    database,
+    database.tables.entities,
+    possible.map((key) => database.keys.collection(key)),
+    call,
+    options,
+  );
+  const found = new Map(possible.map((key, index) => [key, items[index]]));
+  return keys.map((key) => {
+    const item = found.get(key);
+    return item === undefined ? null : (collectionFromItem(database, item) ?? null);
+  });
+}
+
+export interface CollectionPage {
+  readonly collections: readonly Collection[];
+  /** Whether there are more behind the last one. */
+  readonly more: boolean;
+}
+
+/** The first so many collections by key, bytes compared, or those behind the key `after`. */
+export async function listCollections(
+  database: Database,
+  { first, after }: { readonly first: number; readonly after?: string | undefined },
+  call: Call,
+): Promise<CollectionPage> {
+  const { keys, tables } = database;
+  const found: Collection[] = [];
+  let start: Item | undefined;
+  do {
+    const page = await send(
+      database,
+      'query',
+      {
+        TableName: tables.entities,
+        KeyConditionExpression: after === undefined ? 'pk = :pk' : 'pk = :pk AND sk > :after',
+        ExpressionAttributeValues: {
+          ':pk': keys.collectionsPartition,
+          ...(after === undefined ? {} : { ':after': keys.collection(after).sk }),
+        },
+        // One more than asked for tells whether there are more.
+        Limit: first + 1 - found.length,
+        ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+      },
+      call,
+    );
+    found.push(...(page.Items ?? []).flatMap((item) => collectionFromItem(database, item) ?? []));
+    start = page.LastEvaluatedKey;
+  } while (start !== undefined && found.length <= first);
+  return { collections: found.slice(0, first), more: found.length > first };
+}

@@ -1,0 +1,107 @@
+import { CellportError, notFound } from '../../errors.js';
+import type { Collection } from '../../model/collection.js';
+import { changeItem, checkVersion, readItem } from '../request/conditional-change.js';
+import type { Database, Item } from '../database.js';
+import { type MarkerUpdate, markerFromBase, updatedMarkerItem } from './marker-item.js';
+import type { MarkerReference, MarkerWrite } from './markers.js';
+import type { Call } from '../request/meter.js';
+import { forget, remember, removeReadingsNow } from '../reading/reading-removal.js';
+import { send } from '../request/send.js';
+
+const nameOf = ({ key }: MarkerReference) => `the marker ${JSON.stringify(key)}`;
+
+/** The marker that an item holds, with the item. Throws NOT_FOUND where there is none. */
+function requireMarker(database: Database, { collection, key }: MarkerReference, item: Item | undefined) {
+  const marker = item && markerFromBase(database.keys, item, collection);
+  if (item === undefined || marker === undefined) throw notFound('marker', key);
+  return { item, marker };
+}
+
+/**
+ * Changes a marker by one conditional write of its item, its index keys included, that touches only what differs; `now`
+ * is RFC 3339 in UTC. Its version is raised even where nothing differs. Throws NOT_FOUND, BAD_USER_INPUT naming the
+ * field, or CONFLICT with the current version where it is not the expected one.
+ */
+export async function updateMarker(
+  database: Database,
+  reference: MarkerReference,
+  update: MarkerUpdate,
+  { now, expectedVersion }: { readonly now: string; readonly expectedVersion?: number | null | undefined },
+  call: Call,
+): Promise<MarkerWrite> {
+  const { collection, key } = reference;
+  const { keys } = database;
+  const change = await changeItem(
+    database,
+    () => readItem(database, keys.marker(keys.scope(collection), key), call),
+    (current) => {
+      const { item } = requireMarker(database, reference, current);
+      checkVersion(nameOf(reference), item, expectedVersion);
+      return { found: item, next: updatedMarkerItem(database, collection, item, update, now) };
+    },
+    call,
+  );
+  return { ...change, marker: requireMarker(database, reference, change.after).marker };
+}
+
+/** A marker's item, if it is there, and whether anything stands under it: one Query, strongly consistent. */
+async function readWithLatestReading(
+  database: Database,
+  collection: Collection,
+  key: string,
+  call: Call,
+): Promise<{ readonly item: Item | undefined; readonly hasReadings: boolean }> {
+  const { keys, tables } = database;
+  const { pk, sk } = keys.marker(keys.scope(collection), key);
+  const { Items = [] } = await send(
+    database,
+    'query',
+    {
+      TableName: tables.entities,
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': pk },
+      ScanIndexForward: false,
+      Limit: 2,
+      ConsistentRead: true,
+    },
+    call,
+  );
+  const item = Items.find((found) => found['sk'] === sk);
+  return { item, hasReadings: Items.length > (item === undefined ? 0 : 1) };
+}
+
+/**
+ * Deletes a marker by one conditional write, and then its readings. From the write on it is gone, and a marker made again
+ * under its key has another life, so readings that are still there are nobody's: more than a thousand of them, and those
+ * of a process that dies now, are removed in the background. `now` is RFC 3339 in UTC. Throws NOT_FOUND, or CONFLICT with
+ * the current version where it is not the expected one.
+ */
+export async function deleteMarker(
+  database: Database,
+  reference: MarkerReference,
+  { now, expectedVersion }: { readonly now: string; readonly expectedVersion?: number | null | undefined },
+  call: Call,
+): Promise<MarkerWrite> {
+  const { collection, key } = reference;
+  const read = await readWithLatestReading(database, collection, key, call);
+  const checked = (current: Item | undefined) => {
+    const { item } = requireMarker(database, reference, current);
+    checkVersion(nameOf(reference), item, expectedVersion);
+    // The one that was asked for has been deleted, and another made: that was not meant.
+    if (read.item !== undefined && item['life'] !== read.item['life']) throw notFound('marker', key);
+    return { found: item, next: undefined };
+  };
+  const { found } = checked(read.item);
+  // Before the write: whatever happens behind it, somebody will know of the readings.
+  const mayHave = read.hasReadings || collection.readingsBucket !== 'NONE';
+  const reminder = mayHave ? await remember(database, collection, found, now, call) : undefined;
+  try {
+    const change = await changeItem(database, async () => found, checked, call);
+    if (reminder) await removeReadingsNow(database, collection, reminder, call);
+    return { ...change, marker: requireMarker(database, reference, change.before).marker };
+  } catch (error) {
+    const refused = error instanceof CellportError && (error.code === 'CONFLICT' || error.code === 'NOT_FOUND');
+    if (refused && reminder) await forget(database, reminder, call);
+    throw error;
+  }
+}

@@ -1,0 +1,72 @@
+import { INDEXES, geoIndexOf } from '../../keys/indexes.js';
+import type { Collection } from '../../model/collection.js';
+import { mapConcurrently } from '../request/concurrency.js';
+import { deleteInBulk } from '../request/conditional-delete.js';
+import type { Database, Item } from '../database.js';
+import type { Call } from '../request/meter.js';
+import { queryPages } from '../request/query-pages.js';
+import { readingPartitions } from '../reading/reading-removal.js';
+
+const MARKERS_AT_A_TIME = 16;
+const ENTRIES_A_PAGE = 400;
+
+/** Removes all that stands under a marker, and gives the marker's own item if it is there. */
+async function removeUnder(database: Database, partitions: readonly string[], call: Call): Promise<Item | undefined> {
+  let own: Item | undefined;
+  for (const pk of partitions) own = (await removeIn(database, pk, call)) ?? own;
+  return own;
+}
+
+/** The same for one partition that it may take. */
+async function removeIn(database: Database, pk: string, call: Call): Promise<Item | undefined> {
+  let own: Item | undefined;
+  const request = {
+    TableName: database.tables.entities,
+    KeyConditionExpression: 'pk = :pk',
+    ExpressionAttributeValues: { ':pk': pk },
+    ProjectionExpression: 'pk, sk, life, #of',
+    ExpressionAttributeNames: { '#of': 'of' },
+    ConsistentRead: true,
+  };
+  for await (const items of queryPages(database, request, call)) {
+    own ??= items.find(({ sk }) => sk === 'self');
+    const others = items.filter(({ sk }) => sk !== 'self');
+    await deleteInBulk(database, others, call);
+  }
+  return own;
+}
+
+/**
+ * Removes all markers that stand in one partition of its geo index, each after what stands under it: cut short anywhere,
+ * what is left is found again. An item goes only with the life it was read with, so that nothing is removed that was
+ * made later. Gives how many markers went.
+ */
+export async function removePartition(
+  database: Database,
+  collection: Collection,
+  pk: string,
+  call: Call,
+): Promise<number> {
+  const index = geoIndexOf(collection.geoSlot);
+  const request = {
+    TableName: database.tables.entities,
+    IndexName: index,
+    KeyConditionExpression: '#pk = :pk',
+    ExpressionAttributeNames: { '#pk': INDEXES[index].pk },
+    ExpressionAttributeValues: { ':pk': pk },
+    Limit: ENTRIES_A_PAGE,
+  };
+  let removed = 0;
+  for await (const items of queryPages(database, request, call)) {
+    const names = items.flatMap(
+      (item) => database.keys.parseMarker({ pk: String(item['pk']), sk: String(item['sk']) }) ?? [],
+    );
+    const own = await mapConcurrently(names, MARKERS_AT_A_TIME, ({ key }) =>
+      removeUnder(database, readingPartitions(database, collection, key, Date.now()), call),
+    );
+    const there = own.filter((item) => item !== undefined);
+    await deleteInBulk(database, there, call);
+    removed += there.length;
+  }
+  return removed;
+}

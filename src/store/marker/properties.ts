@@ -1,0 +1,62 @@
+import { badInput } from '../../errors.js';
+import { isWellFormed } from '../../keys/escape.js';
+import type { Properties } from '../../model/marker.js';
+
+/** DynamoDB nests 32 deep; the map of properties itself is one. */
+const DEEPEST = 31;
+/** Magnitudes that DynamoDB's decimal numbers hold. */
+const LARGEST = 9.9e125;
+const SMALLEST = 1e-130;
+
+/** Throws BAD_USER_INPUT for a text that UTF-8 cannot write. */
+export function checkText(field: string, value: string): void {
+  // DynamoDB would put U+FFFD in place of half a surrogate pair: other text than was given, and no error.
+  if (!isWellFormed(value)) throw badInput(field, value, 'text of Unicode characters, without lone surrogates');
+}
+
+/** Throws BAD_USER_INPUT for a number that would not come back from DynamoDB and JSON as it is. */
+export function checkNumber(field: string, value: number): void {
+  if (!Number.isFinite(value)) throw badInput(field, value, 'a finite number');
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    throw badInput(field, value, 'an integer of at most 53 bits, or a text, so that no digit is lost');
+  }
+  const magnitude = Math.abs(value);
+  if (magnitude > LARGEST || (magnitude > 0 && magnitude < SMALLEST)) {
+    throw badInput(field, value, 'a number between 1e-130 and 9.9e125 in magnitude');
+  }
+}
+
+/** Throws BAD_USER_INPUT for a name that an attribute, or a field of an answer, cannot have. */
+export function checkName(field: string, name: string): void {
+  checkText(field, name);
+  // Assigning this name would set a prototype somewhere between here and the client, and lose the value.
+  if (name === '' || name === '__proto__') throw badInput(field, name, 'names that are not empty and not __proto__');
+}
+
+function check(field: string, value: unknown, depth: number): void {
+  if (typeof value === 'string') return checkText(field, value);
+  if (typeof value === 'number') return checkNumber(field, value);
+  if (typeof value === 'boolean' || value === null) return;
+  if (typeof value !== 'object') throw badInput(field, value, 'JSON');
+  if (depth > DEEPEST) throw badInput(field, '…', `nested at most ${DEEPEST} deep`);
+  if (Array.isArray(value)) {
+    value.forEach((entry, index) => check(`${field}[${index}]`, entry, depth + 1));
+    return;
+  }
+  for (const [name, entry] of Object.entries(value)) {
+    checkName(field, name);
+    check(`${field}.${name}`, entry, depth + 1);
+  }
+}
+
+/**
+ * A marker's properties from a client: a JSON object whose every value comes back from DynamoDB as it was given. Throws
+ * BAD_USER_INPUT naming the path of what does not: integers of more than 53 bits, lone surrogates, 32 levels and more.
+ */
+export function readProperties(field: string, value: unknown): Properties {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw badInput(field, value, 'a JSON object');
+  }
+  check(field, value, 1);
+  return value as Properties;
+}

@@ -1,0 +1,219 @@
+import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
+
+import { badInput, limitExceeded, notFound } from '../../errors.js';
+import { markerId } from '../../keys/ids.js';
+import type { PartitionRange } from '../../keys/keyspace.js';
+import { readInstant } from '../../model/instant.js';
+import type { Collection } from '../../model/collection.js';
+import type { Marker } from '../../model/marker.js';
+import { type Reading, bucketsDown, expiredUpTo, latestInstant } from '../../model/reading.js';
+import { putInBulk } from '../request/batch-write.js';
+import type { Database, Item } from '../database.js';
+import { markerFromBase } from '../marker/marker-item.js';
+import { type MarkerReference, getMarkers } from '../marker/markers.js';
+import type { Call } from '../request/meter.js';
+import { newReadingItem, readValues, readingFromItem } from './reading-item.js';
+import { send } from '../request/send.js';
+
+/** Most readings that one call may record. */
+export const MAX_READINGS_A_CALL = 1_000;
+
+/** What a client says of a reading; everything is checked, whatever the types promise. */
+export interface ReadingInput {
+  /** RFC 3339; the moment of the call where it is left out. */
+  readonly at?: string | null | undefined;
+  readonly values: unknown;
+}
+
+/** Readings from a client. Throws BAD_USER_INPUT naming the field that is wrong. */
+function readReadings(inputs: readonly ReadingInput[], now: Date): Reading[] {
+  if (inputs.length > MAX_READINGS_A_CALL) {
+    throw badInput('readings', `${inputs.length} readings`, `at most ${MAX_READINGS_A_CALL} readings a call`);
+  }
+  const dateless = inputs.filter(({ at }) => at === undefined || at === null).length;
+  // They would all be of the same instant, and only one of them would be left.
+  if (dateless > 1) throw badInput('readings', `${dateless} readings without at`, 'with at in all of them but one');
+  return inputs.map(({ at, values }, index) => ({
+    at: readInstant(`readings[${index}].at`, at ?? now.toISOString()),
+    values: readValues(`readings[${index}].values`, values),
+  }));
+}
+
+/**
+ * Records readings of a marker and gives how many instants were stored: of several at one instant the last counts, one
+ * that was there is overwritten, so that a call may be repeated; one that has expired already is left out. Throws
+ * BAD_USER_INPUT or NOT_FOUND before anything is written; THROTTLED or UNAVAILABLE where some may not have been.
+ */
+export async function recordReadings(
+  database: Database,
+  reference: MarkerReference,
+  inputs: readonly ReadingInput[],
+  now: Date,
+  call: Call,
+): Promise<number> {
+  const { collection, key } = reference;
+  const readings = readReadings(inputs, now);
+  const [marker] = await getMarkers(database, [reference], call, { consistent: true });
+  if (!marker) throw notFound('marker', markerId(collection.key, key));
+  const owner = { collection, key, life: marker.life };
+  const items = new Map<string, Item>();
+  readings.forEach((reading, index) => {
+    const item = newReadingItem(database, owner, reading, now.getTime(), `readings[${index}].`);
+    if (item !== undefined) items.set(reading.at, item);
+  });
+  await putInBulk(database, database.tables.entities, [...items.values()], call, { patient: false });
+  return items.size;
+}
+
+/**
+ * Puts items made by `newReadingItem` over whatever stands under their keys, for imports. Of several with one key the
+ * last wins. See `putInBulk` for what happens under throttling.
+ */
+export function putReadingsInBulk(database: Database, items: readonly Item[], call: Call): Promise<void> {
+  return putInBulk(database, database.tables.entities, items, call);
+}
+
+/** Which readings of a marker: its latest `last`, within bounds (RFC 3339, both included) where there are any. */
+export interface ReadingsWanted {
+  readonly last: number;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** What reading needs to know besides what is wanted. */
+export interface ReadingsOptions {
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Items that may be passed over because they have expired or were a former marker's, before LIMIT_EXCEEDED. */
+  readonly mostPassed: number;
+  /** Whether the last write has to be seen, at twice the price. */
+  readonly consistent?: boolean | undefined;
+  readonly call: Call;
+}
+
+/** Most items of a page behind the first one: only expired readings, or those of a former marker, lead there. */
+const FURTHER_ITEMS = 1_000;
+
+/** The Query of the last items of a partition's range, backwards. */
+export function lastItemsRequest(
+  { tables }: Pick<Database, 'tables'>,
+  { pk, from, to }: PartitionRange,
+  limit: number,
+  { after, consistent = false }: { readonly after?: Item | undefined; readonly consistent?: boolean | undefined } = {},
+): QueryCommandInput {
+  return {
+    TableName: tables.entities,
+    KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+    ExpressionAttributeValues: { ':pk': pk, ':from': from, ':to': to },
+    ScanIndexForward: false,
+    Limit: limit,
+    ...(consistent ? { ConsistentRead: true } : {}),
+    ...(after === undefined ? {} : { ExclusiveStartKey: after }),
+  };
+}
+
+/** The items of a range, last ones first; `first` of them with the first call. */
+async function* itemsDown(
+  database: Database,
+  range: PartitionRange,
+  first: number,
+  { call, mostPassed, consistent }: ReadingsOptions,
+): AsyncGenerator<Item, void, undefined> {
+  let after: Item | undefined;
+  for (let read = 0, limit = first; ; limit = Math.min(FURTHER_ITEMS, mostPassed)) {
+    const page = await send(database, 'query', lastItemsRequest(database, range, limit, { after, consistent }), call);
+    const items = page.Items ?? [];
+    yield* items;
+    read += items.length;
+    after = page.LastEvaluatedKey;
+    if (after === undefined) return;
+    if (read - first >= mostPassed) {
+      const passed = `${read - first} or more that are shown no more`;
+      throw limitExceeded('readings', passed, mostPassed, 'ask from a later instant on');
+    }
+  }
+}
+
+/** Where to begin, so that what has expired is not even read; undefined where there is no bound. */
+function startOf({ readingsTtlDays }: Collection, from: string | undefined, now: number): string | undefined {
+  const expired = expiredUpTo(readingsTtlDays, now);
+  if (expired === undefined) return from;
+  const kept = new Date(expired + 1).toISOString();
+  return from === undefined || kept > from ? kept : from;
+}
+
+async function firstReadings(
+  { keys }: Database,
+  items: AsyncGenerator<Item, void, undefined>,
+  count: number,
+  life: string,
+  now: number,
+): Promise<Reading[]> {
+  const readings: Reading[] = [];
+  for await (const item of items) {
+    const reading = readingFromItem(keys, item, life, now);
+    if (reading !== undefined) readings.push(reading);
+    if (readings.length >= count) break;
+  }
+  return readings;
+}
+
+/** A marker with readings of it, newest first. */
+export interface MarkerWithReadings {
+  readonly marker: Marker | null;
+  /** None where there is no marker, whatever is left of a former one. */
+  readonly readings: readonly Reading[];
+}
+
+/**
+ * A marker and its latest readings by one Query, however many there are: `self` sorts behind all readings. Only where
+ * latest ones are not to be shown there are more calls. Throws LIMIT_EXCEEDED where too many are not.
+ */
+export async function readMarkerWithReadings(
+  database: Database,
+  reference: MarkerReference,
+  { last, from }: Omit<ReadingsWanted, 'to'>,
+  options: ReadingsOptions,
+): Promise<MarkerWithReadings> {
+  const { keys } = database;
+  const { collection, key } = reference;
+  const scope = keys.scope(collection);
+  const start = startOf(collection, from, options.now);
+  const range = { ...keys.readingRange({ scope, key }, start, undefined), to: keys.marker(scope, key).sk };
+  const items = itemsDown(database, range, last + 1, options);
+  const first = await items.next();
+  const marker = first.done === true ? undefined : markerFromBase(keys, first.value, collection);
+  if (marker === undefined) return { marker: null, readings: [] };
+  return { marker, readings: await firstReadings(database, items, last, marker.life, options.now) };
+}
+
+/**
+ * Readings of a marker, newest first: by one Query as above, or where they are spread over buckets by one for each, until
+ * there are enough. Buckets that are empty cost a Query too; there are only as many as have not expired.
+ */
+export async function readReadingsOf(
+  database: Database,
+  { collection, key }: MarkerReference,
+  { life }: Pick<Marker, 'life'>,
+  { last, from, to }: ReadingsWanted,
+  options: ReadingsOptions,
+): Promise<readonly Reading[]> {
+  const { now } = options;
+  const { readingsBucket } = collection;
+  const start = startOf(collection, from, now);
+  // DynamoDB refuses bounds that stand the wrong way round.
+  if (start !== undefined && to !== undefined && start > to) return [];
+  const scope = database.keys.scope(collection);
+  const readIn = (bucket: string | undefined, count: number) => {
+    const range = database.keys.readingRange({ scope, key, bucket }, start, to);
+    return firstReadings(database, itemsDown(database, range, count, options), count, life, now);
+  };
+  if (readingsBucket === 'NONE' || start === undefined) return readIn(undefined, last);
+  const end = Math.min(latestInstant(readingsBucket, now), to === undefined ? Infinity : Date.parse(to));
+  const found: Reading[] = [];
+  for (const bucket of bucketsDown(readingsBucket, Date.parse(start), end)) {
+    found.push(...(await readIn(bucket, last - found.length)));
+    if (found.length >= last) break;
+  }
+  return found;
+}

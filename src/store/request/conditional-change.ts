@@ -1,0 +1,135 @@
+import type { DeleteCommandInput, UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import { isDeepStrictEqual } from 'node:util';
+
+import { CellportError } from '../../errors.js';
+import type { Key } from '../../keys/document-id.js';
+import { backOff } from './backoff.js';
+import type { Database, Item } from '../database.js';
+import { failureOf, isFailure } from './failures.js';
+import type { Call } from './meter.js';
+import { type WireMap, itemOf } from './query-items.js';
+import { send } from './send.js';
+
+/** An item before a write and after it; undefined where it was not there, or is there no more. */
+export interface ConditionalChange {
+  readonly before: Item | undefined;
+  readonly after: Item | undefined;
+}
+
+/** What tells whether an item is still as it was found: `version` counts changes within one life of it. */
+const TELLTALES = ['version', 'life', 'createdAt'] as const;
+
+/** The condition that an item is there and still as it was found. */
+export function asFound(found: Item) {
+  const there = TELLTALES.filter((name) => found[name] !== undefined);
+  const equal = TELLTALES.map((name) =>
+    there.includes(name) ? `#found_${name} = :found_${name}` : `attribute_not_exists(#found_${name})`,
+  );
+  const values = Object.fromEntries(there.map((name) => [`:found_${name}`, found[name]]));
+  return {
+    ConditionExpression: ['attribute_exists(pk)', ...equal].join(' AND '),
+    ExpressionAttributeNames: Object.fromEntries(TELLTALES.map((name) => [`#found_${name}`, name])),
+    ...(there.length === 0 ? {} : { ExpressionAttributeValues: values }),
+  };
+}
+
+/** The UpdateItem that makes `next` of an item that is still as it was found, and touches nothing that stays the same. */
+export function updateRequest(table: string, found: Item, next: Item): UpdateCommandInput {
+  const names = Object.keys({ ...found, ...next }).filter((name) => !isDeepStrictEqual(found[name], next[name]));
+  const put = names.filter((name) => next[name] !== undefined);
+  const gone = names.filter((name) => next[name] === undefined);
+  const at = (name: string) => `${names.indexOf(name)}`;
+  const set = put.map((name) => `#${at(name)} = :${at(name)}`).join(', ');
+  const remove = gone.map((name) => `#${at(name)}`).join(', ');
+  const condition = asFound(found);
+  return {
+    TableName: table,
+    Key: { pk: found['pk'], sk: found['sk'] },
+    UpdateExpression: [set && `SET ${set}`, remove && `REMOVE ${remove}`].filter(Boolean).join(' '),
+    ...condition,
+    ExpressionAttributeNames: {
+      ...condition.ExpressionAttributeNames,
+      ...Object.fromEntries(names.map((name) => [`#${at(name)}`, name])),
+    },
+    ExpressionAttributeValues: {
+      ...condition.ExpressionAttributeValues,
+      ...Object.fromEntries(put.map((name) => [`:${at(name)}`, next[name]])),
+    },
+    ReturnValues: 'ALL_NEW',
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  };
+}
+
+/** The DeleteItem of an item that is still as it was found. */
+export function deleteRequest(table: string, found: Item): DeleteCommandInput {
+  return {
+    TableName: table,
+    Key: { pk: found['pk'], sk: found['sk'] },
+    ...asFound(found),
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  };
+}
+
+/** How often an item may change between our reading and our writing it. Pauses with jitter in between. */
+const ROUNDS = 24;
+
+/** What a write came to: done with this item left, or refused as the item is another one. */
+type Outcome = { readonly done: Item | undefined } | { readonly found: Item | undefined };
+
+async function attempt(database: Database, found: Item, next: Item | undefined, call: Call): Promise<Outcome> {
+  const table = database.tables.entities;
+  try {
+    if (next === undefined) {
+      await send(database, 'delete', deleteRequest(table, found), call);
+      return { done: undefined };
+    }
+    const { Attributes } = await send(database, 'update', updateRequest(table, found, next), call);
+    return { done: Attributes };
+  } catch (error) {
+    if (!isFailure(error, 'ConditionalCheckFailedException')) throw error;
+    call.meter.writes += 1;
+    const { Item: wire, $metadata } = failureOf(error);
+    const now = wire === undefined ? undefined : itemOf(wire as WireMap);
+    // The SDK tried again after an attempt without an answer: that one may be what the condition found.
+    const repeated = ($metadata?.attempts ?? 1) > 1;
+    return repeated && isDeepStrictEqual(now, next) ? { done: now } : { found: now };
+  }
+}
+
+/**
+ * Changes one item of the entities table by a read and one conditional write that touches only what differs. `decide`
+ * gets the item as it was found, throws where it may not be changed (it has to where there is none), and gives what to
+ * make of it, undefined to delete it. Where another write comes in between, it decides anew on what that one left.
+ * Throws CONFLICT where the item changes faster than that.
+ */
+export async function changeItem(
+  database: Database,
+  read: () => Promise<Item | undefined>,
+  decide: (found: Item | undefined) => { readonly found: Item; readonly next: Item | undefined },
+  call: Call,
+): Promise<ConditionalChange> {
+  let current = await read();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const { found, next } = decide(current);
+    const outcome = await attempt(database, found, next, call);
+    if ('done' in outcome) return { before: found, after: outcome.done };
+    current = outcome.found;
+    await backOff(Math.min(round, 4), call.signal);
+  }
+  throw new CellportError('CONFLICT', 'it is changed by others all the time; try again');
+}
+
+/** One item, strongly consistent; undefined where there is none. */
+export async function readItem(database: Database, key: Key, call: Call): Promise<Item | undefined> {
+  const { pk, sk } = key;
+  const request = { TableName: database.tables.entities, Key: { pk, sk }, ConsistentRead: true };
+  return (await send(database, 'get', request, call)).Item;
+}
+
+/** Throws CONFLICT, with both versions in its details, where an item is of another version than a client expects. */
+export function checkVersion(what: string, found: Item, expected: number | null | undefined): void {
+  const { version } = found;
+  if (expected === undefined || expected === null || expected === version) return;
+  const message = `${what} has version ${String(version)}, not ${expected}`;
+  throw new CellportError('CONFLICT', message, { expectedVersion: expected, version });
+}

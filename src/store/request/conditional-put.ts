@@ -1,0 +1,53 @@
+import type { PutCommandInput } from '@aws-sdk/lib-dynamodb';
+import { isDeepStrictEqual } from 'node:util';
+
+import type { Database, Item } from '../database.js';
+import { failureOf, isFailure } from './failures.js';
+import type { Call } from './meter.js';
+import { send } from './send.js';
+
+/** The PutItem of an item that must not be there yet. */
+export function putIfAbsentRequest(table: string, item: Item): PutCommandInput {
+  return { TableName: table, Item: { ...item }, ConditionExpression: 'attribute_not_exists(pk)' };
+}
+
+const defined = (item: Item) => Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined));
+
+/**
+ * Puts an item that must not be there yet, in one conditional write; false where something stands under its key
+ * already. An attempt that was applied but whose answer was lost counts as what it is: the item is ours.
+ */
+export async function putIfAbsent(database: Database, table: string, item: Item, call: Call): Promise<boolean> {
+  try {
+    await send(database, 'put', putIfAbsentRequest(table, item), call);
+    return true;
+  } catch (error) {
+    if (!isFailure(error, 'ConditionalCheckFailedException')) throw error;
+    call.meter.writes += 1;
+    if ((failureOf(error).$metadata?.attempts ?? 1) === 1) return false;
+    // The SDK tried again after an attempt without an answer: that one may be what the condition found.
+    const Key = { pk: item['pk'], sk: item['sk'] };
+    const { Item: found } = await send(database, 'get', { TableName: table, Key, ConsistentRead: true }, call);
+    return found !== undefined && isDeepStrictEqual(found, defined(item));
+  }
+}
+
+/**
+ * Puts items that must not be there yet in one transaction; false where something stands under one of their keys, and
+ * then none is put. The SDK names its attempts, so that one that was applied and whose answer was lost is no other's.
+ */
+export async function putTogetherIfAbsent(
+  database: Database,
+  table: string,
+  items: readonly Item[],
+  call: Call,
+): Promise<boolean> {
+  const puts = items.map((item) => ({ Put: putIfAbsentRequest(table, item) }));
+  try {
+    await send(database, 'transactWrite', { TransactItems: puts }, call);
+    return true;
+  } catch (error) {
+    if (!isFailure(error, 'TransactionCanceledException')) throw error;
+    return false;
+  }
+}

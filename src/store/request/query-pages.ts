@@ -1,0 +1,44 @@
+import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
+
+import type { Database, Item } from '../database.js';
+import type { Call } from './meter.js';
+import { send } from './send.js';
+
+/**
+ * The items of a Query page by page as DynamoDB gives them (up to 1 MB each, some of them empty), until there are no more,
+ * or `most` of them were given. A page is asked for when the one before it has been taken.
+ */
+export async function* queryPages(
+  database: Database,
+  request: QueryCommandInput,
+  call: Call,
+  most = Infinity,
+): AsyncGenerator<readonly Item[], void, undefined> {
+  let left = most;
+  let after: Item | undefined;
+  do {
+    const limit = Math.min(left, request.Limit ?? Infinity);
+    const page = await send(
+      database,
+      'query',
+      {
+        ...request,
+        ...(limit < Infinity ? { Limit: limit } : {}),
+        ...(after === undefined ? {} : { ExclusiveStartKey: after }),
+      },
+      call,
+    );
+    const items = page.Items ?? [];
+    left -= items.length;
+    after = page.LastEvaluatedKey;
+    yield items;
+    // Only the missing key ends it: a page may be empty and still not be the last.
+  } while (after !== undefined && left > 0);
+}
+
+/** All of its items, for those that cannot be many. */
+export async function queryAll(database: Database, request: QueryCommandInput, call: Call): Promise<Item[]> {
+  const found: Item[] = [];
+  for await (const items of queryPages(database, request, call)) found.push(...items);
+  return found;
+}

@@ -1,0 +1,89 @@
+import type { GlobalSecondaryIndexDescription, KeySchemaElement, TableDescription } from '@aws-sdk/client-dynamodb';
+
+import { CellportError } from '../../errors.js';
+import type { Database } from '../database.js';
+import { type TableDefinition, tableDefinitions } from './table-definitions.js';
+import { type TableState, describeTables } from './tables.js';
+
+/** One thing about a table that is not as it has to be. */
+export interface TableDifference {
+  readonly what: string;
+  readonly expected: string;
+  readonly found: string;
+}
+
+const NOTHING = 'none';
+
+function keysOf(schema: readonly KeySchemaElement[] | undefined): string {
+  return (schema ?? []).map(({ AttributeName, KeyType }) => `${AttributeName} (${KeyType})`).join(', ') || NOTHING;
+}
+
+function projectionOf(index: Pick<GlobalSecondaryIndexDescription, 'Projection'>, wanted: readonly string[]): string {
+  const { ProjectionType: type, NonKeyAttributes: names = [] } = index.Projection ?? {};
+  if (type !== 'INCLUDE') return String(type);
+  // More than what is wanted does no harm, so it is not named.
+  return `INCLUDE ${wanted.filter((name) => names.includes(name)).join(' ')}`;
+}
+
+/** What a described table lacks of its definition. Indexes, capacity and tags beyond it are its owner's business. */
+export function tableDifferences({ request, ttl }: TableDefinition, state: TableState): readonly TableDifference[] {
+  const table = state.description;
+  if (table === undefined) return [{ what: 'the table', expected: 'there', found: 'missing' }];
+  const pairs: [what: string, expected: string, found: string][] = [
+    ['key', keysOf(request.KeySchema), keysOf(table.KeySchema)],
+    ...attributePairs(request, table),
+    ['TTL attribute', ttl ?? NOTHING, ttl === null ? NOTHING : (state.ttl ?? NOTHING)],
+  ];
+  for (const index of request.GlobalSecondaryIndexes ?? []) {
+    const name = `index ${index.IndexName}`;
+    const other = table.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === index.IndexName);
+    if (other === undefined) {
+      pairs.push([name, 'there', 'missing']);
+      continue;
+    }
+    pairs.push([`key of ${name}`, keysOf(index.KeySchema), keysOf(other.KeySchema)]);
+    // An index that projects everything serves as well; it only costs more.
+    if (other.Projection?.ProjectionType === 'ALL') continue;
+    const wanted = index.Projection?.NonKeyAttributes ?? [];
+    if (wanted.length === 0) continue;
+    pairs.push([`projection of ${name}`, projectionOf(index, wanted), projectionOf(other, wanted)]);
+  }
+  const stream = request.StreamSpecification?.StreamViewType;
+  if (stream !== undefined) {
+    const { StreamEnabled: on, StreamViewType: view } = table.StreamSpecification ?? {};
+    pairs.push(['stream', stream, on === true ? String(view) : NOTHING]);
+  }
+  return pairs
+    .filter(([, expected, found]) => expected !== found)
+    .map(([what, expected, found]) => ({ what, expected, found }));
+}
+
+function attributePairs(
+  { AttributeDefinitions: wanted = [] }: TableDefinition['request'],
+  { AttributeDefinitions: there = [] }: TableDescription,
+): [string, string, string][] {
+  return (wanted ?? []).flatMap(({ AttributeName: name, AttributeType: type }) => {
+    const found = there.find(({ AttributeName }) => AttributeName === name)?.AttributeType;
+    // An attribute that no key uses has no type: then its index is missing, and is named for that.
+    return found === undefined ? [] : [[`type of attribute ${name}`, String(type), found] as [string, string, string]];
+  });
+}
+
+/**
+ * Compares both tables with what they have to be. Throws UNAVAILABLE naming the table and, for everything that differs,
+ * what was expected and what was found; `details.differences` holds the same as data.
+ */
+export async function checkTables(database: Database): Promise<void> {
+  const states = await describeTables(database);
+  const faults = tableDefinitions(database.tables).flatMap((definition, index) => {
+    const state = states[index];
+    return state === undefined
+      ? []
+      : tableDifferences(definition, state).map((difference) => ({ table: state.name, ...difference }));
+  });
+  if (faults.length === 0) return;
+  const lines = faults.map(
+    ({ table, what, expected, found }) => `table ${table}: ${what} must be ${expected}; found ${found}`,
+  );
+  throw new CellportError('UNAVAILABLE', lines.join('\n'), { differences: faults });
+}

@@ -1,0 +1,134 @@
+import {
+  CreateTableCommand,
+  DeleteTableCommand,
+  DescribeTableCommand,
+  DescribeTimeToLiveCommand,
+  type TableDescription,
+  UpdateTimeToLiveCommand,
+} from '@aws-sdk/client-dynamodb';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { CellportError } from '../../errors.js';
+import type { Database } from '../database.js';
+import { isFailure, mapFailure } from '../request/failures.js';
+import { type TableDefinition, tableDefinitions } from './table-definitions.js';
+
+const POLL_MS = 50;
+const ACTIVE_WITHIN_MS = 120_000;
+
+/** What DynamoDB says of one of our tables; `description` is undefined where there is none. */
+export interface TableState {
+  readonly name: string;
+  readonly description: TableDescription | undefined;
+  /** Attribute by which items expire; null where none is set. */
+  readonly ttl: string | null;
+}
+
+async function asking<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw mapFailure(error);
+  }
+}
+
+async function describe(database: Database, name: string): Promise<TableDescription | undefined> {
+  try {
+    return (await database.client.send(new DescribeTableCommand({ TableName: name }))).Table;
+  } catch (error) {
+    if (isFailure(error, 'ResourceNotFoundException')) return undefined;
+    throw mapFailure(error);
+  }
+}
+
+async function describeTtl(database: Database, name: string): Promise<string | null> {
+  const { TimeToLiveDescription: ttl } = await asking(
+    database.client.send(new DescribeTimeToLiveCommand({ TableName: name })),
+  );
+  const on = ttl?.TimeToLiveStatus === 'ENABLED' || ttl?.TimeToLiveStatus === 'ENABLING';
+  return on ? (ttl.AttributeName ?? null) : null;
+}
+
+/** Both tables as DynamoDB describes them at this moment. */
+export function describeTables(database: Database): Promise<readonly TableState[]> {
+  return Promise.all(
+    tableDefinitions(database.tables).map(async ({ request }) => {
+      const name = request.TableName ?? '';
+      const description = await describe(database, name);
+      return { name, description, ttl: description === undefined ? null : await describeTtl(database, name) };
+    }),
+  );
+}
+
+async function waitFor(database: Database, name: string, wanted: 'ACTIVE' | 'GONE'): Promise<void> {
+  const deadline = performance.now() + ACTIVE_WITHIN_MS;
+  for (;;) {
+    const table = await describe(database, name);
+    const indexes = table?.GlobalSecondaryIndexes ?? [];
+    const active =
+      table?.TableStatus === 'ACTIVE' && indexes.every(({ IndexStatus: status }) => (status ?? 'ACTIVE') === 'ACTIVE');
+    if (wanted === 'GONE' ? table === undefined : active) return;
+    if (performance.now() > deadline) {
+      throw new CellportError('UNAVAILABLE', `table ${name} is still ${table?.TableStatus ?? 'missing'} after 120 s`);
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+async function ensure(database: Database, { request, ttl }: TableDefinition): Promise<boolean> {
+  const name = request.TableName ?? '';
+  let made = false;
+  if ((await describe(database, name)) === undefined) {
+    try {
+      await database.client.send(new CreateTableCommand(request));
+      made = true;
+    } catch (error) {
+      // Another process that starts beside us was faster: its table is as good as ours.
+      if (!isFailure(error, 'ResourceInUseException')) throw mapFailure(error);
+    }
+  }
+  await waitFor(database, name, 'ACTIVE');
+  // Also where the table was there: a process that was killed after making it has not come to this.
+  if (ttl !== null && (await describeTtl(database, name)) === null) {
+    try {
+      const specification = { AttributeName: ttl, Enabled: true };
+      await database.client.send(
+        new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification: specification }),
+      );
+    } catch (error) {
+      if (!isFailure(error, 'ValidationException')) throw mapFailure(error);
+    }
+  }
+  return made;
+}
+
+/**
+ * Makes what is missing of the two tables and waits until it is active; gives the names of the tables it made. Tables
+ * that exist are left as they are: `checkTables` says whether they will do.
+ */
+export async function ensureTables(database: Database): Promise<readonly string[]> {
+  const made = await Promise.all(
+    tableDefinitions(database.tables).map(async (definition) =>
+      (await ensure(database, definition)) ? [definition.request.TableName ?? ''] : [],
+    ),
+  );
+  return made.flat();
+}
+
+/** Deletes both tables with all that is in them, and waits until they are gone; gives the names of those there were. */
+export async function deleteTables(database: Database): Promise<readonly string[]> {
+  const deleted = await Promise.all(
+    tableDefinitions(database.tables).map(async ({ request }) => {
+      const name = request.TableName ?? '';
+      try {
+        await database.client.send(new DeleteTableCommand({ TableName: name }));
+      } catch (error) {
+        if (isFailure(error, 'ResourceNotFoundException')) return [];
+        throw mapFailure(error);
+      }
+      await waitFor(database, name, 'GONE');
+      return [name];
+    }),
+  );
+  return deleted.flat();
+}

@@ -1,0 +1,142 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+
+import { CellportError, limitExceeded } from '../../errors.js';
+import type { Bounds } from '../../geo/bounds.js';
+import type { ZoneGeometry } from '../../geo/antimeridian.js';
+import { type Cover, coverZone } from '../../geo/zone-cover.js';
+import { readZoneGeometry } from '../../geo/zone-geometry.js';
+import type { StoredGeometry } from '../../model/zone.js';
+import type { ObjectStore } from '../../objects/object-store.js';
+import type { Database } from '../database.js';
+
+const gzipped = promisify(gzip);
+const gunzipped = promisify(gunzip);
+
+/** Where geometry goes. */
+export interface GeometryStore {
+  /** For what is too large for an item; undefined where there is none. */
+  readonly objects: ObjectStore | undefined;
+  /** The most gzipped bytes that stay in the zone's item. */
+  readonly inlineBytes: number;
+}
+
+/** A geometry that was checked, and all that a zone's item says of it. */
+export interface PreparedGeometry {
+  readonly bounds: Bounds;
+  readonly covers: readonly Cover[];
+  readonly stored: Omit<StoredGeometry, 'body' | 'object'>;
+  readonly body: Uint8Array;
+}
+
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+/** Reads, covers and packs a geometry from a client. Throws BAD_USER_INPUT naming the part of `geometry` that is wrong. */
+export async function prepareGeometry(value: unknown): Promise<PreparedGeometry> {
+  const { geometry, parts, shape } = readZoneGeometry('geometry', value);
+  const json = Buffer.from(JSON.stringify(geometry));
+  const body = new Uint8Array(await gzipped(json));
+  return {
+    bounds: shape.area.bounds,
+    covers: coverZone(shape, parts),
+    stored: { vertices: shape.vertices, sha256: sha256(body), bytes: body.length, jsonBytes: json.length },
+    body,
+  };
+}
+
+/** Longest part of an object's name that stores take, with some room. */
+const LONGEST_PART = 160;
+
+/** What the names of all objects of a table's zones begin with: stores may be shared by tables. */
+function objectsOfTable({ tables: { entities } }: Pick<Database, 'tables'>): string {
+  const table =
+    entities.length <= LONGEST_PART
+      ? entities
+      : `${entities.slice(0, LONGEST_PART)}-${sha256(Buffer.from(entities)).slice(0, 16)}`;
+  return `${table}/zones/`;
+}
+
+/** The scope of the collection whose zone an object was put for; undefined for other objects. */
+export function scopeOfObject(database: Pick<Database, 'tables'>, name: string): string | undefined {
+  const start = objectsOfTable(database);
+  if (!name.startsWith(start)) return undefined;
+  const [scope, file, ...more] = name.slice(start.length).split('/');
+  return more.length === 0 && file?.endsWith('.json.gz') === true ? scope : undefined;
+}
+
+/** Throws LIMIT_EXCEEDED where a geometry is too large for an item and there is no store for objects. */
+export function checkRoom({ objects, inlineBytes }: GeometryStore, { body }: PreparedGeometry): void {
+  if (body.length <= inlineBytes || objects !== undefined) return;
+  throw limitExceeded(
+    'geometry',
+    `${body.length} bytes gzipped`,
+    `${inlineBytes} bytes`,
+    'simplify it, or set up an object store for geometry',
+  );
+}
+
+/**
+ * Puts a geometry where it belongs: nowhere yet where it stays in the item, else into an object of a name that nobody
+ * else has. To be called before the item that refers to it is written. Throws LIMIT_EXCEEDED where it needs an object and
+ * there is no store for them, UNAVAILABLE where the store fails.
+ */
+export async function placeGeometry(
+  database: Pick<Database, 'tables'>,
+  store: GeometryStore,
+  scope: string,
+  prepared: PreparedGeometry,
+): Promise<StoredGeometry> {
+  const { stored, body } = prepared;
+  checkRoom(store, prepared);
+  if (body.length <= store.inlineBytes) return { ...stored, body, object: undefined };
+  const object = `${objectsOfTable(database)}${scope}/${randomUUID()}.json.gz`;
+  await store.objects?.put(object, body);
+  return { ...stored, body: undefined, object };
+}
+
+/** Removes the object of a geometry that no item refers to any more. What fails is left to a sweep. */
+export async function dropGeometry({ objects }: GeometryStore, { object }: StoredGeometry): Promise<void> {
+  if (object === undefined) return;
+  try {
+    await objects?.remove(object);
+  } catch (error) {
+    if (!(error instanceof CellportError)) throw error;
+  }
+}
+
+/** UNAVAILABLE for a geometry whose bytes are not what was stored. */
+function broken(what: string, cause?: unknown): CellportError {
+  return new CellportError('UNAVAILABLE', `the geometry cannot be read: ${what}`, {}, { cause });
+}
+
+/**
+ * The GeoJSON of a stored geometry, its bytes compared with the hash that the item has of them. Undefined where the object
+ * is not there; throws UNAVAILABLE where it is damaged or the store does not answer.
+ */
+export async function readGeometry(
+  { objects }: GeometryStore,
+  { body, object, sha256: hash, jsonBytes }: StoredGeometry,
+): Promise<Buffer | undefined> {
+  const where = object === undefined ? 'the bytes in its item' : `the object ${object}`;
+  if (object !== undefined && objects === undefined) throw broken(`${where} needs an object store, and none is set up`);
+  const bytes = object === undefined ? body : await objects?.get(object);
+  if (bytes === undefined) return undefined;
+  if (sha256(bytes) !== hash) throw broken(`${where} ${object === undefined ? 'are' : 'is'} damaged`);
+  try {
+    // Never more than was packed, whatever the bytes say.
+    return await gunzipped(bytes, { maxOutputLength: jsonBytes });
+  } catch (cause) {
+    throw broken(`${where} cannot be unpacked`, cause);
+  }
+}
+
+/** UNAVAILABLE for a geometry whose object is not there. */
+export function missing({ object }: StoredGeometry): CellportError {
+  return broken(object === undefined ? 'its item has none' : `the object ${object} is missing`);
+}
+
+/** A geometry from the JSON that `readGeometry` gave. */
+export function parseGeometry(json: Buffer): ZoneGeometry {
+  return JSON.parse(json.toString()) as ZoneGeometry;
+}

@@ -1,0 +1,59 @@
+import { geoIndexOf } from '../../keys/indexes.js';
+import type { PartitionRange } from '../../keys/keyspace.js';
+import type { Collection } from '../../model/collection.js';
+import type { Zone } from '../../model/zone.js';
+import type { Database, Item } from '../database.js';
+import type { Call } from '../request/meter.js';
+import { queryPages } from '../request/query-pages.js';
+import { rangeRequest } from '../request/ranges.js';
+import { send } from '../request/send.js';
+import { type ZoneEntry, zoneEntryOf, zoneFromItem } from './zone-item.js';
+
+/**
+ * The covers that stand in a range of the geo index, one Query for each MB of them; undefined where there are more than
+ * `most`.
+ */
+export async function readZoneEntries(
+  database: Database,
+  collection: Collection,
+  range: PartitionRange,
+  most: number,
+  call: Call,
+): Promise<ZoneEntry[] | undefined> {
+  const entries: ZoneEntry[] = [];
+  const index = geoIndexOf(collection.geoSlot);
+  for await (const items of queryPages(database, rangeRequest(database, { index, ...range }), call, most + 1)) {
+    entries.push(...items.flatMap((item) => zoneEntryOf(database.keys, item) ?? []));
+  }
+  return entries.length > most ? undefined : entries;
+}
+
+/** A page of a collection's zones in the order of their keys, one Query; `next` is the key behind which there may be more. */
+export async function readZonePage(
+  database: Database,
+  collection: Collection,
+  { after, limit, consistent = false }: { after: string | undefined; limit: number; consistent?: boolean },
+  call: Call,
+): Promise<{ readonly items: readonly Item[]; readonly zones: readonly Zone[]; readonly next: string | undefined }> {
+  const { keys, tables } = database;
+  const scope = keys.scope(collection);
+  const { Items = [], LastEvaluatedKey } = await send(
+    database,
+    'query',
+    {
+      TableName: tables.entities,
+      KeyConditionExpression: after === undefined ? 'pk = :pk' : 'pk = :pk AND sk > :after',
+      ExpressionAttributeValues: {
+        ':pk': keys.zonesPartition(scope),
+        ...(after === undefined ? {} : { ':after': keys.zone(scope, after).sk }),
+      },
+      Limit: limit,
+      ...(consistent ? { ConsistentRead: true } : {}),
+    },
+    call,
+  );
+  const zones = Items.flatMap((item) => zoneFromItem(keys, item, collection) ?? []);
+  const last =
+    LastEvaluatedKey && keys.parseZone({ pk: String(LastEvaluatedKey['pk']), sk: String(LastEvaluatedKey['sk']) });
+  return { items: Items, zones, next: last?.key };
+}

@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto';
+
+import { badInput } from '../../errors.js';
+import type { Bounds } from '../../geo/bounds.js';
+import type { Cover } from '../../geo/zone-cover.js';
+import type { Keyspace } from '../../keys/keyspace.js';
+import type { Collection } from '../../model/collection.js';
+import type { Properties } from '../../model/marker.js';
+import type { StoredGeometry, Zone } from '../../model/zone.js';
+import type { Database, Item } from '../database.js';
+import { MAX_ITEM_BYTES, itemBytes } from '../request/item-size.js';
+
+const LIFE_BYTES = 6;
+
+/** What people say of a zone, checked. */
+export interface ZoneContent {
+  readonly name: string | null;
+  readonly properties: Properties;
+}
+
+/** Where a zone lies, as its item says it. */
+export interface ZonePlace {
+  readonly bounds: Bounds;
+  readonly covers: readonly Cover[];
+  readonly geometry: StoredGeometry;
+}
+
+const contentAttributes = ({ name, properties }: ZoneContent): Item => ({ name: name ?? undefined, properties });
+
+function placeAttributes({ bounds, covers, geometry }: ZonePlace): Item {
+  return { bounds: { ...bounds }, cells: covers.map(({ geohash }) => geohash), geometry: { ...geometry } };
+}
+
+function checkSize(item: Item): Item {
+  const bytes = itemBytes(item);
+  if (bytes <= MAX_ITEM_BYTES) return item;
+  throw badInput(
+    'properties',
+    `${bytes} bytes`,
+    `small enough for the whole zone to stay under ${MAX_ITEM_BYTES} bytes`,
+  );
+}
+
+/** The item of a new zone. `now` is RFC 3339 in UTC. Throws BAD_USER_INPUT where it is over 400 KB. */
+export function newZoneItem(
+  { keys }: Pick<Database, 'keys'>,
+  collection: Collection,
+  key: string,
+  content: ZoneContent,
+  place: ZonePlace,
+  now: string,
+): Item {
+  return checkSize({
+    ...keys.zone(keys.scope(collection), key),
+    version: 1,
+    // Of two zones that had the same key one after the other: what stands under the former is not taken for the latter's.
+    life: randomBytes(LIFE_BYTES).toString('base64url'),
+    createdAt: now,
+    updatedAt: now,
+    ...contentAttributes(content),
+    ...placeAttributes(place),
+  });
+}
+
+/** What takes the place of a zone's item; it stays where it is without a `place`. Throws as `newZoneItem` does. */
+export function updatedZoneItem(found: Item, content: ZoneContent, place: ZonePlace | undefined, now: string): Item {
+  return checkSize({
+    ...found,
+    ...contentAttributes(content),
+    ...(place === undefined ? {} : placeAttributes(place)),
+    version: Number(found['version']) + 1,
+    updatedAt: now,
+  });
+}
+
+/** The items that stand for a zone in the cells that cover it; `zone` is its item. */
+export function coverItems(
+  { keys }: Pick<Database, 'keys'>,
+  collection: Collection,
+  key: string,
+  covers: readonly Cover[],
+  zone: Item,
+): Item[] {
+  const scope = keys.scope(collection);
+  return covers.map(({ geohash, box }) => ({
+    ...keys.zoneCover(scope, key, geohash),
+    ...keys.zoneEntry(scope, key, geohash, collection.geoSlot),
+    // Projected by the index, so that most zones whose cell a position is in are told apart without reading them.
+    m: { ...box },
+    mv: zone['version'],
+    of: zone['life'],
+  }));
+}
+
+/** Keys of the items that stand for a zone, with the life that tells them from those of another one. */
+export function coverKeys(
+  { keys }: Pick<Database, 'keys'>,
+  collection: Pick<Collection, 'key' | 'code'>,
+  { key, cells, life }: Pick<Zone, 'key' | 'cells' | 'life'>,
+): Item[] {
+  const scope = keys.scope(collection);
+  return cells.map((geohash) => ({ ...keys.zoneCover(scope, key, geohash), of: life }));
+}
+
+const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
+const isObject = (value: unknown): value is Item => typeof value === 'object' && value !== null;
+
+function boundsOf(value: unknown): Bounds | undefined {
+  if (!isObject(value)) return undefined;
+  const { west, south, east, north } = value;
+  const all = [west, south, east, north].every((edge) => typeof edge === 'number');
+  return all ? ({ west, south, east, north } as Bounds) : undefined;
+}
+
+function geometryOf(value: unknown): StoredGeometry | undefined {
+  if (!isObject(value)) return undefined;
+  const { vertices, sha256, bytes, jsonBytes, body, object } = value;
+  if (typeof sha256 !== 'string' || typeof jsonBytes !== 'number') return undefined;
+  return {
+    vertices: Number(vertices),
+    sha256,
+    bytes: Number(bytes),
+    jsonBytes,
+    body: body instanceof Uint8Array ? body : undefined,
+    object: text(object),
+  };
+}
+
+/** A zone from its item; undefined where the item is none, e.g. written by hand. */
+export function zoneFromItem(keys: Keyspace, item: Item, collection: Pick<Collection, 'key'>): Zone | undefined {
+  const { pk, sk, name, properties, bounds, cells, geometry, life, version } = item;
+  const own = keys.parseZone({ pk: String(pk), sk: String(sk) });
+  const around = boundsOf(bounds);
+  const stored = geometryOf(geometry);
+  if (own === undefined || around === undefined || stored === undefined || !Array.isArray(cells)) return undefined;
+  return {
+    collection: collection.key,
+    ...own,
+    name: text(name) ?? null,
+    properties: isObject(properties) ? properties : {},
+    bounds: around,
+    cells: cells.map(String),
+    geometry: stored,
+    life: text(life) ?? '',
+    version: typeof version === 'number' ? version : 0,
+  };
+}
+
+/** What an entry of the geo index says of a zone. */
+export interface ZoneEntry {
+  readonly key: string;
+  /** A rectangle around what is of the zone in the entry's cell. */
+  readonly box: Bounds;
+}
+
+/** A zone's entry in the geo index; undefined where the item is none. */
+export function zoneEntryOf(keys: Keyspace, item: Item): ZoneEntry | undefined {
+  const { pk, sk, m } = item;
+  const name = keys.parseZoneCover({ pk: String(pk), sk: String(sk) });
+  const box = boundsOf(m);
+  return name && box && { key: name.key, box };
+}

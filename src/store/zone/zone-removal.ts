@@ -1,0 +1,106 @@
+import type { ObjectStore } from '../../objects/object-store.js';
+import type { Collection } from '../../model/collection.js';
+import { deleteInBulk } from '../request/conditional-delete.js';
+import type { Database } from '../database.js';
+import type { Call } from '../request/meter.js';
+import { queryPages } from '../request/query-pages.js';
+import { dropGeometry, scopeOfObject } from './zone-geometry.js';
+import { readZonePage } from './zone-index.js';
+import { coverKeys } from './zone-item.js';
+
+const ZONES_A_PAGE = 100;
+/** What a put that was cut short leaves, in every object store. */
+const HALF_WRITTEN = '.writing/';
+/** So many objects are compared with the items in one go. */
+const OBJECTS_AT_A_TIME = 10_000;
+
+/**
+ * Removes all zones of a collection that nobody writes to any more: each after its covers, and its object after it. Cut
+ * short anywhere, what is left is found again, but for an object, which the sweep finds. An item goes only with the life
+ * it was read with.
+ */
+export async function removeZones(
+  database: Database,
+  objects: ObjectStore | undefined,
+  collection: Collection,
+  call: Call,
+): Promise<void> {
+  let after: string | undefined;
+  do {
+    const page = { after, limit: ZONES_A_PAGE, consistent: true };
+    const { items, zones, next } = await readZonePage(database, collection, page, call);
+    await deleteInBulk(
+      database,
+      zones.flatMap((zone) => coverKeys(database, collection, zone)),
+      call,
+    );
+    await deleteInBulk(database, items, call);
+    for (const { geometry } of zones) await dropGeometry({ objects, inlineBytes: 0 }, geometry);
+    after = next;
+  } while (after !== undefined);
+}
+
+/** Names of the objects that the zones of a collection have. */
+async function objectsIn(database: Database, scope: string, call: Call): Promise<Set<string>> {
+  const names = new Set<string>();
+  const request = {
+    TableName: database.tables.entities,
+    KeyConditionExpression: 'pk = :pk',
+    ExpressionAttributeValues: { ':pk': database.keys.zonesPartition(scope) },
+    ProjectionExpression: '#geometry.#object',
+    ExpressionAttributeNames: { '#geometry': 'geometry', '#object': 'object' },
+    ConsistentRead: true,
+  };
+  for await (const items of queryPages(database, request, call)) {
+    for (const { geometry } of items) {
+      const { object } = (geometry ?? {}) as { readonly object?: unknown };
+      if (typeof object === 'string') names.add(object);
+    }
+  }
+  return names;
+}
+
+/** What a sweep has done: objects of this table's zones that it looked at, and those of them that it removed. */
+export interface Swept {
+  readonly objects: number;
+  readonly removed: number;
+}
+
+/**
+ * Removes the objects of this table that no zone has and that were there before a moment: longer ago than any request
+ * lasts, as one may just be writing the item that is to have it. The items are read after the objects are listed, one
+ * collection after the other by Query. What puts that were cut short have left goes, too.
+ */
+export async function sweepObjects(database: Database, objects: ObjectStore, before: Date, call: Call): Promise<Swept> {
+  let looked = 0;
+  let removed = 0;
+  let byScope = new Map<string, string[]>();
+  let collected = 0;
+  const compare = async () => {
+    for (const [scope, names] of byScope) {
+      const used = await objectsIn(database, scope, call);
+      for (const name of names) {
+        if (used.has(name)) continue;
+        await objects.remove(name);
+        removed += 1;
+      }
+    }
+    byScope = new Map();
+    collected = 0;
+  };
+  for await (const { name, modifiedAt } of objects.list()) {
+    call.signal?.throwIfAborted();
+    const scope = scopeOfObject(database, name);
+    if (scope !== undefined) looked += 1;
+    if (modifiedAt >= before) continue;
+    if (name.startsWith(HALF_WRITTEN)) await objects.remove(name);
+    if (scope === undefined) continue;
+    const names = byScope.get(scope) ?? [];
+    byScope.set(scope, names);
+    names.push(name);
+    collected += 1;
+    if (collected >= OBJECTS_AT_A_TIME) await compare();
+  }
+  await compare();
+  return { objects: looked, removed };
+}

@@ -1,0 +1,182 @@
+import { mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+
+import { readLayout } from '../../src/geolibrary/layout.js';
+import { spoolRows, spoolTable } from '../../src/geolibrary/spool.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { interceptCalls } from '../support/faults.js';
+import { recordCalls } from '../support/record-calls.js';
+import { runCli } from '../support/run-cli.js';
+import { engine, newDatabase } from '../support/test-database.js';
+import { POSITIONS, libraryItems, makeGeoTable } from './library.js';
+
+const database = newDatabase();
+const folder = await mkdtemp(join(tmpdir(), 'cellport-geo-table-'));
+afterAll(() => rm(folder, { recursive: true }));
+
+const LENGTH = 3;
+const good = libraryItems({ length: LENGTH, order: 'latitude first' });
+const one = good[1] ?? {};
+/** What the library would never have written, and numbers that JavaScript cannot hold. */
+const odd = [
+  { ...one, rangeKey: { S: 'moved' }, geoJson: { S: '{"type":"POINT","coordinates":[1,2]}' } },
+  { ...one, rangeKey: { S: 'no point' }, geoJson: { S: 'nothing' } },
+  { ...one, rangeKey: { S: 'exact' }, large: { N: '12345678901234567890123' }, bytes: { B: Buffer.from([1, 2]) } },
+  { ...one, rangeKey: { S: 'fraction' }, large: { N: '90071992547409930.5' } },
+];
+await makeGeoTable(database, 'Shops', [...good, ...odd]);
+
+const { endpoint, region, credentials } = engine();
+const ENV = {
+  AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+  AWS_REGION: region,
+  AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+  CELLPORT_TABLE: 'moved',
+  CELLPORT_DATA_DIR: folder,
+};
+
+const path = join(folder, 'copy.ndjson');
+const layout = await readLayout(database, 'Shops');
+const spool = (db = database, signal?: AbortSignal) =>
+  spoolTable({ database: db, layout, path, segments: 4, call: newCall(signal), onProgress: () => undefined });
+
+describe('a layout', () => {
+  test('with other names is recognised, and a table of another kind is refused', async () => {
+    const names = { hashKey: 'h', rangeKey: 'r', geohash: 'g', geoJson: 'where' };
+    const items = libraryItems({ length: 5, order: 'longitude first', names });
+    await makeGeoTable(database, 'Renamed', items, { names, index: 'by-place' });
+    expect(await readLayout(database, 'Renamed', { index: 'by-place', geoJson: 'where' })).toMatchObject({
+      attributes: names,
+      hashKeyLength: 5,
+      order: 'longitude first',
+    });
+    await expect(readLayout(database, 'Renamed')).rejects.toThrow(/no local secondary index geohash-index.*by-place/);
+    await expect(readLayout(database, 'Renamed', { index: 'by-place' })).rejects.toThrow(/its geoJson is no GeoJSON/);
+    await expect(readLayout(database, 'Nowhere')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await makeGeoTable(database, 'Empty', []);
+    await expect(readLayout(database, 'Empty')).rejects.toThrow(/is empty/);
+    await makeGeoTable(database, 'Mixed', [...items.slice(0, 3), { ...items[4], h: { N: '5' } }], {
+      names,
+      index: 'by-place',
+    });
+    await expect(readLayout(database, 'Mixed', { index: 'by-place', geoJson: 'where' })).rejects.toThrow(
+      /hash keys of/,
+    );
+  });
+});
+
+describe('the copy of a table', () => {
+  test('goes on in each segment where it was stopped, and holds each item once', async () => {
+    const stop = new AbortController();
+    const stopping = newDatabase('readable', { tables: database.tables });
+    const answers: Promise<Record<string, unknown>>[] = [];
+    interceptCalls(stopping, 'Scan', async (input, ask) => {
+      if (answers.length < 2) {
+        const answer = ask(input);
+        answers.push(answer);
+        return answer;
+      }
+      await Promise.all(answers);
+      stop.abort(new Error('stopped'));
+      throw stop.signal.reason;
+    });
+    await expect(spool(stopping, stop.signal)).rejects.toThrow(/stopped/);
+    stopping.client.destroy();
+    const calls = recordCalls(database);
+    const partial = (await stat(path)).size;
+    expect(partial).toBeGreaterThan(0);
+    const { items, resumed } = await spool();
+    expect(resumed).toBeGreaterThan(0);
+    expect(items).toBe(good.length + odd.length);
+    // One page a segment: those that were read before the stop are not read again.
+    expect(calls.count('Scan')).toBeLessThan(4);
+    const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
+    expect(new Set(lines.map((line) => (JSON.parse(line) as { rangeKey: { S: string } }).rangeKey.S)).size).toBe(items);
+    expect(lines).toHaveLength(items);
+    // Done is done.
+    const done = calls.count();
+    expect((await spool()).resumed).toBe(items);
+    expect(calls.count()).toBe(done);
+  });
+
+  test('is read as markers; what is none comes with its reason', async () => {
+    const source = spoolRows(path, (await stat(path)).size, layout);
+    const markers = new Map<string, unknown>();
+    const reasons: string[] = [];
+    for await (const rows of source.scan()) {
+      for (const { content } of rows) {
+        if ('reason' in content) reasons.push(content.reason);
+        else markers.set(content.marker.key, content.marker);
+      }
+    }
+    await source.close();
+    expect(markers.size).toBe(good.length + 2);
+    for (const [index, position] of POSITIONS.entries()) expect(markers.get(String(index))).toMatchObject({ position });
+    expect(markers.get('exact')).toMatchObject({
+      name: 'point 1',
+      category: 'shop',
+      properties: { rank: 1, large: '12345678901234567890123', bytes: 'AQI=' },
+    });
+    expect(markers.get('fraction')).toMatchObject({ properties: { large: '90071992547409940' } });
+    expect(reasons).toHaveLength(2);
+    expect(reasons).toEqual(
+      expect.arrayContaining([
+        'its geoJson is no GeoJSON text of a point',
+        expect.stringMatching(/^its geoJson is not where its geohash is, at longitude and latitude /) as string,
+      ]),
+    );
+  });
+});
+
+describe('cellport import --from-geo-table', () => {
+  test('loads a table into a collection, says what it found, and changes nothing when it is run again', async () => {
+    const rejects = join(folder, 'rejects.ndjson');
+    const args = ['import', '--from-geo-table', 'Shops', '--collection', 'shops', '--rejects', rejects];
+    const first = runCli(args, ENV);
+    expect([await first.ended, first.output()]).toEqual([
+      0,
+      expect.stringMatching(/hash keys of 3 digits, latitude first/),
+    ]);
+    expect(first.output()).toMatch(new RegExp(`${good.length + odd.length} items copied`));
+    expect(first.output()).toMatch(new RegExp(`${good.length + 2} created, 0 updated, 0 unchanged, 2 rejected`));
+    expect((await readFile(rejects, 'utf8')).trimEnd().split('\n')).toHaveLength(2);
+    const again = runCli(args, ENV);
+    expect(await again.ended).toBe(0);
+    expect(again.output()).toMatch(new RegExp(`0 created, 0 updated, ${good.length + 2} unchanged, 2 rejected`));
+    const wrong = runCli(['import', 'file.csv', '--from-geo-table', 'Shops', '--collection', 'shops'], ENV);
+    expect([await wrong.ended, wrong.output()]).toEqual([2, expect.stringMatching(/a file, or --from-geo-table/)]);
+    // The copy is taken away.
+    expect((await readdir(join(folder, 'imports'))).filter((name) => name.includes('ndjson'))).toEqual([]);
+  });
+});
+
+describe('cellport serve --geo-table', () => {
+  test('says how the table is laid out and answers from it', async () => {
+    const run = runCli(['serve', '--geo-table', 'Shops'], { ...ENV, CELLPORT_TABLE: 'beside', PORT: '0' });
+    const [, url = ''] = await run.said(/Serving +(http:\/\/\S+)/);
+    expect(run.output()).toMatch(/Shops as collection shops, read-only: latitude first, hash keys of 3 digits/);
+    const query =
+      '{ viewport(bounds: { west: 16, south: 52, east: 18, north: 53 }, zoom: 8) { count(collection: "shops") } }';
+    const response = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query }),
+    });
+    const inside = POSITIONS.filter(({ lng, lat }) => lng >= 16 && lng <= 18 && lat >= 52 && lat <= 53).length;
+    // Two of the odd ones stand there, too.
+    expect(await response.json()).toMatchObject({ data: { viewport: { count: inside + 2 } } });
+    run.child.kill('SIGTERM');
+    expect(await run.ended).toBe(0);
+
+    const taken = runCli(['serve', '--geo-table', 'Shops'], { ...ENV, PORT: '0' });
+    expect([await taken.ended, taken.output()]).toEqual([
+      1,
+      expect.stringMatching(/there is a collection shops already/),
+    ]);
+    const none = runCli(['serve', '--geo-table', 'Nowhere'], { ...ENV, PORT: '0' });
+    expect([await none.ended, none.output()]).toEqual([1, expect.stringMatching(/there is no table "Nowhere"/)]);
+  });
+});

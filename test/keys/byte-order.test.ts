@@ -1,0 +1,13 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { compareBytes } from '../../src/keys/byte-order.js';
+
+test('texts compare as their bytes of UTF-8 do, those beyond U+FFFF and the private ones included', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'z', ':', ';', 'é', '\ud7ff', '\ue000', '\uff5e', '😀', '𐀀') });
+  fc.assert(
+    fc.property(text, text, (a, b) => {
+      expect(Math.sign(compareBytes(a, b))).toBe(Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    }),
+  );
+});
