@@ -1,15 +1,9 @@
+import { systemClock } from '../../src/clock.js';
 import type { Engine } from '../../src/engine/start.js';
 import { createLog } from '../../src/log.js';
 import type { Database } from '../../src/store/database.js';
 import { type Consumer, type ConsumerOptions, createConsumer } from '../../src/stream/consumer.js';
-import {
-  createStreamsClient,
-  firstSince,
-  openCells,
-  openState,
-  openStream,
-  systemClock,
-} from '../../src/stream/dynamodb.js';
+import { createStreamsClient, firstSince, openCells, openState, openStream } from '../../src/stream/dynamodb.js';
 import { ownName } from '../../src/stream/owners.js';
 
 /** How to reach a DynamoDB Local that somebody else ends. */

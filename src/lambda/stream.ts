@@ -2,13 +2,14 @@
  * Keeps the cells as an AWS Lambda: an event-source mapping of the entities' stream calls `handler`. docs/stream.md says
  * how to set it up, and why each record counts once.
  */
+import { systemClock } from '../clock.js';
 import { type Config, readConfig, silenceSdkAdvice } from '../config.js';
 import { createLog } from '../log.js';
 import { applyRecords } from '../store/cell/apply-records.js';
 import { type Database, createDatabase } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 import { applyStreamRecords } from '../stream/apply-records.js';
-import { type WireRecord, openState, recordOf, systemClock } from '../stream/dynamodb.js';
+import { type WireRecord, openState, recordOf } from '../stream/dynamodb.js';
 import { claimForRecords } from '../stream/shared-state.js';
 
 /** What the mapping hands over. */

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { systemClock } from '../clock.js';
 import type { CellCache } from '../loaders/cell-cache.js';
 import type { MarkerCache } from '../loaders/marker-cache.js';
 import type { Log } from '../log.js';
 import { entryChanges } from '../store/marker/entry-changes.js';
 import { type ConsumerStatus, createConsumer } from '../stream/consumer.js';
-import { firstSince, openCells, openState, openStream, systemClock } from '../stream/dynamodb.js';
+import { firstSince, openCells, openState, openStream } from '../stream/dynamodb.js';
 import { ownName, ownerIsGone } from '../stream/owners.js';
 import { openRecount } from '../stream/recount-reads.js';
 import { type RecountResult, recount } from '../stream/recount.js';

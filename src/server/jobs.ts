@@ -1,6 +1,6 @@
+import { systemClock } from '../clock.js';
 import { keepJobs } from '../jobs/keep-jobs.js';
 import type { Log } from '../log.js';
-import { systemClock } from '../stream/dynamodb.js';
 import { ownName, ownerIsGone } from '../stream/owners.js';
 import type { Backend } from './backend.js';
 import type { Cells } from './cells.js';

@@ -1,8 +1,9 @@
+import { systemClock } from '../clock.js';
 import { type HubOptions, type LiveHub, createHub } from '../live/hub.js';
 import { openRelay } from '../live/redis.js';
 import type { Log } from '../log.js';
 import type { ConsumerOptions } from '../stream/consumer.js';
-import { openStream, systemClock } from '../stream/dynamodb.js';
+import { openStream } from '../stream/dynamodb.js';
 import { followStream, readWholeStream } from '../stream/follower.js';
 import type { Backend } from './backend.js';
 

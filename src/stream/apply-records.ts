@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
+import type { Clock } from '../clock.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
 import {
@@ -14,7 +15,6 @@ import type { SetAsideRecord } from '../store/cell/stream-state.js';
 import { blockChanges } from './apply.js';
 import { type Contribution, type StreamRecord, changeOf } from './change.js';
 import { createFold } from './fold.js';
-import type { Clock } from './ports.js';
 import { setAsideOf } from './reader.js';
 import { pause } from './shared-state.js';
 

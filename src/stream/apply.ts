@@ -1,8 +1,9 @@
+import type { Clock } from '../clock.js';
 import type { Log } from '../log.js';
 import type { Figures } from '../model/cell.js';
 import type { BlockMemory } from './block-memory.js';
 import type { CellChanges } from './fold.js';
-import type { BlockName, BlockWrite, CellsPort, Clock, StoredBlock } from './ports.js';
+import type { BlockName, BlockWrite, CellsPort, StoredBlock } from './ports.js';
 import { pause } from './shared-state.js';
 
 /** What a batch adds to one block. */

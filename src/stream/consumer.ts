@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
 import type { StreamGap, StreamState } from '../store/cell/stream-state.js';
@@ -5,7 +6,7 @@ import { applyBatch, isImpossible } from './apply.js';
 import { type BlockMemory, createBlockMemory } from './block-memory.js';
 import type { StreamRecord } from './change.js';
 import type { CellChanges } from './fold.js';
-import type { BlockName, CellsPort, Clock, StatePort, StreamPort } from './ports.js';
+import type { BlockName, CellsPort, StatePort, StreamPort } from './ports.js';
 import { type Batch, type BatchLimits, type Reader, RecordsLost, createReader } from './reader.js';
 import { OtherLayout, OwnershipLost, type SharedState, pause, takeOwnership } from './shared-state.js';
 import { type Knowledge, broken, firstState, informed, moved, planned, settled } from './state.js';

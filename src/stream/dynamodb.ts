@@ -6,7 +6,6 @@ import {
   GetShardIteratorCommand,
 } from '@aws-sdk/client-dynamodb-streams';
 import { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { CellportError } from '../errors.js';
 import { readBlocks, replaceBlocks } from '../store/cell/apply-blocks.js';
@@ -16,7 +15,7 @@ import { type Call, newCall } from '../store/request/meter.js';
 import { send } from '../store/request/send.js';
 import { loadStreamState, putSetAside, putStreamState } from '../store/cell/stream-state.js';
 import type { StreamRecord, WireImage } from './change.js';
-import { type CellsPort, type Clock, type StatePort, StreamFailure, type StreamPort } from './ports.js';
+import { type CellsPort, type StatePort, StreamFailure, type StreamPort } from './ports.js';
 
 /** A record as GetRecords writes it, and as an AWS Lambda gets it. */
 export interface WireRecord {
@@ -217,14 +216,3 @@ export async function firstSince(database: Database): Promise<number> {
   const enabled = Date.parse(`${table?.LatestStreamLabel ?? ''}Z`);
   return created === undefined || Number.isNaN(enabled) || enabled - created > STREAM_WITHIN_MS ? 0 : created;
 }
-
-/** The clock of this process. */
-export const systemClock: Clock = {
-  now: () => performance.now(),
-  wall: () => Date.now(),
-  sleep: async (ms, signal) => {
-    // Resolves when it is aborted, too: who waits looks at the signal.
-    await sleep(ms, undefined, { signal }).catch(() => undefined);
-  },
-  random: () => Math.random(),
-};

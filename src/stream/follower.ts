@@ -1,6 +1,7 @@
+import type { Clock } from '../clock.js';
 import type { Log } from '../log.js';
 import type { StreamRecord } from './change.js';
-import type { Clock, StreamPort } from './ports.js';
+import type { StreamPort } from './ports.js';
 import { RecordsLost, type ReaderOptions, createReader } from './reader.js';
 import { pause } from './shared-state.js';
 import { KEPT_MS, firstState } from './state.js';

@@ -84,15 +84,3 @@ export interface CellsPort {
   read(blocks: readonly BlockName[], consistent: boolean): Promise<readonly StoredBlock[]>;
   write(writes: readonly BlockWrite[]): Promise<readonly BlockOutcome[]>;
 }
-
-/** Time and chance, so that a simulation has them in hand. */
-export interface Clock {
-  /** Milliseconds of this process, never going back. */
-  now(): number;
-  /** Milliseconds since 1970. */
-  wall(): number;
-  /** Resolves after some milliseconds, or at once when the signal is aborted. */
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
-  /** From 0 to below 1. */
-  random(): number;
-}

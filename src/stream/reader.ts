@@ -1,17 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 
+import type { Clock } from '../clock.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { PlannedRange, SetAsideRecord, StreamState } from '../store/cell/stream-state.js';
 import { type StreamRecord, changeOf } from './change.js';
 import { type CellChanges, createFold } from './fold.js';
-import {
-  type Clock,
-  type ListedShard,
-  type RecordPage,
-  type ShardStart,
-  StreamFailure,
-  type StreamPort,
-} from './ports.js';
+import { type ListedShard, type RecordPage, type ShardStart, StreamFailure, type StreamPort } from './ports.js';
 import { pause } from './shared-state.js';
 import { type Knowledge, type Loss, mayHaveLost } from './state.js';
 

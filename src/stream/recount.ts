@@ -1,10 +1,11 @@
+import type { Clock } from '../clock.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
 import type { Figures } from '../model/cell.js';
 import { applyBatch, blockChanges } from './apply.js';
 import { type Contribution, type StreamRecord, type WireImage, changeOf, contributionOf } from './change.js';
 import { type CellChanges, createFold } from './fold.js';
-import type { BlockName, CellsPort, Clock, StatePort, StreamPort } from './ports.js';
+import type { BlockName, CellsPort, StatePort, StreamPort } from './ports.js';
 import { type Batch, type Reader, RecordsLost, createReader } from './reader.js';
 import { type SharedState, pause, takeOwnership } from './shared-state.js';
 import { broken, firstState, informed, moved, recounting, settled } from './state.js';

@@ -1,7 +1,8 @@
+import type { Clock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import type { StreamState } from '../store/cell/stream-state.js';
 import { LAYOUT } from './change.js';
-import type { Clock, StatePort } from './ports.js';
+import type { StatePort } from './ports.js';
 import { firstState, upgraded } from './state.js';
 
 /** Another process took the work over: nothing of ours can be written any more. */

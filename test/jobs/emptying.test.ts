@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { systemClock } from '../../src/clock.js';
 import { emptyCollection, type EmptyingOptions } from '../../src/jobs/emptying.js';
 import { keepJobs } from '../../src/jobs/keep-jobs.js';
 import { silentLog } from '../../src/log.js';
@@ -22,7 +23,6 @@ import { createMarker, createMarkers, putMarkersInBulk } from '../../src/store/m
 import { newCall } from '../../src/store/request/meter.js';
 import { createZone } from '../../src/store/zone/zones.js';
 import { createConsumer } from '../../src/stream/consumer.js';
-import { systemClock } from '../../src/stream/dynamodb.js';
 import { allItems, countedCells, countedPlaces, storedCells, storedPlaces, streamParts } from '../stream/support.js';
 import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 
+import type { Clock } from '../../src/clock.js';
 import { silentLog } from '../../src/log.js';
 import { applyBatch } from '../../src/stream/apply.js';
 import { createBlockMemory } from '../../src/stream/block-memory.js';
-import type { BlockName, Clock } from '../../src/stream/ports.js';
+import type { BlockName } from '../../src/stream/ports.js';
 import { takeOwnership } from '../../src/stream/shared-state.js';
 import { firstState } from '../../src/stream/state.js';
 import { DerivedModel } from './simulation/derived-model.js';

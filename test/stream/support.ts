@@ -1,3 +1,4 @@
+import { systemClock } from '../../src/clock.js';
 import { encode } from '../../src/geo/geohash.js';
 import { silentLog } from '../../src/log.js';
 import type { Figures } from '../../src/model/cell.js';
@@ -6,14 +7,7 @@ import type { Database, Item } from '../../src/store/database.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
-import {
-  createStreamsClient,
-  firstSince,
-  openCells,
-  openState,
-  openStream,
-  systemClock,
-} from '../../src/stream/dynamodb.js';
+import { createStreamsClient, firstSince, openCells, openState, openStream } from '../../src/stream/dynamodb.js';
 import { ownName } from '../../src/stream/owners.js';
 import { engine } from '../support/test-database.js';
 

@@ -1,8 +1,9 @@
+import { systemClock } from '../../src/clock.js';
 import type { Figures } from '../../src/model/cell.js';
 import { silentLog } from '../../src/log.js';
 import type { Database } from '../../src/store/database.js';
 import { applyBatch } from '../../src/stream/apply.js';
-import { openCells, systemClock } from '../../src/stream/dynamodb.js';
+import { openCells } from '../../src/stream/dynamodb.js';
 
 /** Adds to the blocks of a collection, by parent and child, as the stream's consumer does; gives how many it changed. */
 export async function addCells(

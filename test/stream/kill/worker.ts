@@ -1,15 +1,9 @@
 /** A process that keeps the cells and nothing else, to be killed: `node worker.ts '<WorkerOptions as JSON>'`. */
+import { systemClock } from '../../../src/clock.js';
 import { createLog } from '../../../src/log.js';
 import { createDatabase } from '../../../src/store/database.js';
 import { createConsumer } from '../../../src/stream/consumer.js';
-import {
-  createStreamsClient,
-  firstSince,
-  openCells,
-  openState,
-  openStream,
-  systemClock,
-} from '../../../src/stream/dynamodb.js';
+import { createStreamsClient, firstSince, openCells, openState, openStream } from '../../../src/stream/dynamodb.js';
 import { ownName, ownerIsGone } from '../../../src/stream/owners.js';
 import type { Engine } from '../../../src/engine/start.js';
 import type { Tables } from '../../../src/store/database.js';

@@ -1,5 +1,6 @@
+import type { Clock } from '../../../src/clock.js';
 import { type BlockMemory, createBlockMemory } from '../../../src/stream/block-memory.js';
-import type { Clock, StreamPort } from '../../../src/stream/ports.js';
+import type { StreamPort } from '../../../src/stream/ports.js';
 import { StreamFailure } from '../../../src/stream/ports.js';
 import type { CellsPort, StatePort } from '../../../src/stream/ports.js';
 import type { DerivedModel } from './derived-model.js';
@@ -100,13 +101,13 @@ export class Process {
       now: () => world.now,
       wall: () => world.now + this.#skewMs,
       sleep: async (ms, signal) => {
-        if (!signal.aborted) {
+        if (!signal?.aborted) {
           await new Promise<void>((resolve) => {
             const done = () => {
-              signal.removeEventListener('abort', done);
+              signal?.removeEventListener('abort', done);
               resolve();
             };
-            signal.addEventListener('abort', done);
+            signal?.addEventListener('abort', done);
             world.schedule(ms, done);
           });
         }

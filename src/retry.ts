@@ -1,0 +1,51 @@
+import { type Clock, systemClock } from './clock.js';
+
+/** How long to wait between attempts. */
+export interface Pauses {
+  /** Longest pause before the first retry, in milliseconds; it doubles with each further one. 25 by default. */
+  readonly firstMs?: number | undefined;
+  /** Longest pause of all, in milliseconds. 2,000 by default. */
+  readonly longestMs?: number | undefined;
+  /** Ends the pause at once; what it was aborted with is thrown. */
+  readonly signal?: AbortSignal | undefined;
+  readonly clock?: Pick<Clock, 'sleep' | 'random'> | undefined;
+}
+
+export interface RetryOptions extends Pauses {
+  /** Most calls in all; Infinity to go on until one succeeds or the signal is aborted. */
+  readonly attempts: number;
+  /** Whether a failure may pass. Any may, by default. */
+  readonly retryable?: ((error: unknown) => boolean) | undefined;
+  /** Called before each pause; `attempt` is 0 for the first call. */
+  readonly onRetry?: ((error: unknown, attempt: number) => void) | undefined;
+}
+
+/**
+ * Waits before retry number `retries` (0 for the first): exponential backoff with full jitter, so that clients refused
+ * together do not come back together. Throws the signal's reason when it is aborted.
+ */
+export async function pause(
+  retries: number,
+  { firstMs = 25, longestMs = 2_000, signal, clock = systemClock }: Pauses = {},
+): Promise<void> {
+  signal?.throwIfAborted();
+  await clock.sleep(clock.random() * Math.min(longestMs, firstMs * 2 ** retries), signal);
+  signal?.throwIfAborted();
+}
+
+/**
+ * What the first successful call of `work` gives. Throws its last failure when attempts run out, when the failure is not
+ * retryable or the signal was aborted meanwhile; the signal's reason when it is aborted during a pause.
+ */
+export async function retry<T>(work: (attempt: number) => Promise<T>, options: RetryOptions): Promise<T> {
+  const { attempts, retryable, onRetry, signal } = options;
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await work(attempt);
+    } catch (error) {
+      if (signal?.aborted === true || attempt + 1 >= attempts || retryable?.(error) === false) throw error;
+      onRetry?.(error, attempt);
+    }
+    await pause(attempt, options);
+  }
+}
