@@ -3,83 +3,83 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 /**
- * A rectangle as a map library reports it. All four edges belong to it, so one without width or height finds what lies
- * exactly on it.
+ * A bounding box as map libraries report it. All four edges are included, so a box without width or height matches markers
+ * that lie exactly on it.
  */
 export type BoundsInput = {
-  /** The right edge in degrees east; 360 or more beyond `west` is the whole way around. */
+  /** Eastern edge in degrees east. 360 degrees or more beyond `west` covers all longitudes. */
   readonly east: number;
-  /** The upper edge in degrees north, at least `south`. Beyond -90 or 90 it is moved to the pole. */
+  /** Northern edge in degrees north, at least `south`. Values beyond the poles are clamped to -90..90. */
   readonly north: number;
-  /** The lower edge in degrees north, at most `north`. Beyond -90 or 90 it is moved to the pole. */
+  /** Southern edge in degrees north, at most `north`. Values beyond the poles are clamped to -90..90. */
   readonly south: number;
   /**
-   * The left edge in degrees east. Any finite number: a map that was panned around the globe may send 190 or -540. Where it
-   * is greater than `east` once both are wrapped to -180..180, the rectangle crosses the antimeridian.
+   * Western edge in degrees east. Any finite number: a map panned around the globe may send 190 or -540. If it is greater
+   * than `east` after both are wrapped to -180..180, the box crosses the antimeridian.
    */
   readonly west: number;
 };
 
-/** What can happen to a marker. */
+/** Kinds of change to a marker. */
 export type ChangeKind =
-  /** It was made. */
+  /** Created. */
   | 'CREATED'
-  /** It was deleted. */
+  /** Deleted. */
   | 'DELETED'
-  /** It moved into the rectangle. */
+  /** Moved into the bounds. */
   | 'ENTERED'
-  /** It moved out of the rectangle, and is told with its new position. */
+  /** Moved out of the bounds; `marker` has the new position. */
   | 'LEFT'
-  /** It has another position; both are in the rectangle, where one is given. */
+  /** Moved; inside the bounds both before and after, if the subscription has any. */
   | 'MOVED'
-  /** Something about it changed, and it stayed where it was. */
+  /** Updated without moving. */
   | 'UPDATED';
 
-/** How the content of a viewport is drawn. */
+/** Ways to return the content of a viewport. */
 export type ContentMode =
-  /** Gathered into clusters, because there are too many. */
+  /** Clusters, because there are more markers than the limit. */
   | 'CLUSTERS'
-  /** Each marker by itself. */
+  /** One entry per marker. */
   | 'MARKERS';
 
 /**
- * Which markers to keep: those that pass every part that is given. What the geographic index does not hold (`updatedAfter`,
- * properties that no map draws) is looked up in the markers themselves; where that would take too many reads, it fails with
- * LIMIT_EXCEEDED.
+ * Conditions on markers, all of which must match. Fields that the geographic index does not hold (`updatedAfter`, and
+ * properties not in `mapProperties`) require reading the markers themselves; a filter that would need too many reads fails
+ * with LIMIT_EXCEEDED.
  */
 export type MarkerFilter = {
-  /** Any of these categories, letter by letter. */
+  /** Category is one of these, compared case-sensitively. */
   readonly category?: ReadonlyArray<string> | null | undefined;
-  /** All of these comparisons. */
+  /** All of these comparisons match. */
   readonly properties?: ReadonlyArray<PropertyFilter> | null | undefined;
-  /** Changed later than this instant. */
+  /** Updated after this time. */
   readonly updatedAfter?: string | null | undefined;
 };
 
 /**
- * One comparison with one property; exactly one of the fields besides `name` must be given. A marker without the property
- * passes only `ne` and `exists: false`.
+ * A comparison of one property with exactly one operator. Markers without the property match only `ne` and `exists:
+ * false`.
  */
 export type PropertyFilter = {
-  /** A string that has this in it, or a list that has this string as a member; capitals count. */
+  /** A string that contains this substring, or a list that contains this string; case-sensitive. */
   readonly contains?: string | null | undefined;
-  /** The same JSON value. */
+  /** Equal to this JSON value. */
   readonly eq?: unknown;
-  /** Whether the property is there at all, be it null. */
+  /** Whether the property is present, even if its value is null. */
   readonly exists?: boolean | null | undefined;
-  /** Greater: numbers by size, strings by their characters' code units. A property of another type does not pass. */
+  /** Greater than this number or string; strings are compared by code units. Values of another type do not match. */
   readonly gt?: unknown;
-  /** Greater or the same. */
+  /** Greater than or equal to this number or string. */
   readonly gte?: unknown;
-  /** The same as one of these values. */
+  /** Equal to one of these JSON values. */
   readonly in?: ReadonlyArray<unknown> | null | undefined;
-  /** Less. */
+  /** Less than this number or string. */
   readonly lt?: unknown;
-  /** Less or the same. */
+  /** Less than or equal to this number or string. */
   readonly lte?: unknown;
   /** Name of the property. */
   readonly name: string;
-  /** Another JSON value, or none at all. */
+  /** Not equal to this JSON value, or missing. */
   readonly ne?: unknown;
 };
 

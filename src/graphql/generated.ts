@@ -23,230 +23,232 @@ export type Scalars = {
   Int: { input: number; output: number; }
   Float: { input: number; output: number; }
   /**
-   * An instant in UTC, written as RFC 3339 with a `T` and an offset, e.g. `2026-11-21T09:30:00.000Z`. Input may have any
+   * An instant in RFC 3339 format with a `T` and an offset, for example `2026-11-21T09:30:00.000Z`. Input may have any
    * offset; output is always UTC with milliseconds.
    */
   DateTime: { input: string; output: string; }
   /**
-   * One GeoJSON object: a geometry, a Feature or a FeatureCollection. Coordinates are in degrees, longitude first. A geometry
-   * that crosses the antimeridian is cut in two there.
+   * A GeoJSON object: a geometry, Feature or FeatureCollection. Coordinates are longitude, latitude, in degrees. Geometries
+   * that cross the antimeridian are cut in two there.
    */
   GeoJSON: { input: unknown; output: unknown; }
   /**
-   * The name of a cell of the geohash grid: 1 to 12 of the characters `0123456789bcdefghjkmnpqrstuvwxyz`, each one dividing
-   * the cell before it into 32. Capitals are understood and answered in lower case.
+   * A cell of the geohash grid: 1 to 12 characters of `0123456789bcdefghjkmnpqrstuvwxyz`, each of which divides the previous
+   * cell into 32. Input may be in upper case; output is always in lower case.
    */
   Geohash: { input: string; output: string; }
-  /** Any JSON value: a string, number, boolean, null, list or object. Numbers are doubles. */
+  /** Any JSON value: a string, number, boolean, null, array or object. Numbers are double-precision. */
   JSON: { input: unknown; output: unknown; }
-  /** A JSON object, `{}` included; never a list, a string or a number on its own. */
+  /** A JSON object, possibly empty. */
   JSONObject: { input: Readonly<Record<string, unknown>>; output: Readonly<Record<string, unknown>>; }
-  /** Degrees north of the equator, -90 to 90; negative is south. */
+  /** Degrees north of the equator, -90 to 90; negative values are south. */
   Latitude: { input: number; output: number; }
-  /** Degrees east of Greenwich, -180 to 180; negative is west. -180 and 180 are the same meridian. */
+  /** Degrees east of Greenwich, -180 to 180; negative values are west. -180 and 180 are the same meridian. */
   Longitude: { input: number; output: number; }
 };
 
-/** A rectangle of longitudes and latitudes. */
+/** A bounding box in degrees. */
 export type Bounds = {
   readonly __typename?: 'Bounds';
-  /** The right edge in degrees east, -180 to 180. */
+  /** Eastern edge in degrees east, -180 to 180. */
   readonly east: Scalars['Float']['output'];
-  /** The upper edge in degrees north, -90 to 90. */
+  /** Northern edge in degrees north, -90 to 90. */
   readonly north: Scalars['Float']['output'];
-  /** The lower edge in degrees north, -90 to 90. */
+  /** Southern edge in degrees north, -90 to 90. */
   readonly south: Scalars['Float']['output'];
-  /** The left edge in degrees east, -180 to 180; greater than `east` where the rectangle crosses the antimeridian. */
+  /** Western edge in degrees east, -180 to 180; greater than `east` if the box crosses the antimeridian. */
   readonly west: Scalars['Float']['output'];
 };
 
 /**
- * A rectangle as a map library reports it. All four edges belong to it, so one without width or height finds what lies
- * exactly on it.
+ * A bounding box as map libraries report it. All four edges are included, so a box without width or height matches markers
+ * that lie exactly on it.
  */
 export type BoundsInput = {
-  /** The right edge in degrees east; 360 or more beyond `west` is the whole way around. */
+  /** Eastern edge in degrees east. 360 degrees or more beyond `west` covers all longitudes. */
   readonly east: Scalars['Float']['input'];
-  /** The upper edge in degrees north, at least `south`. Beyond -90 or 90 it is moved to the pole. */
+  /** Northern edge in degrees north, at least `south`. Values beyond the poles are clamped to -90..90. */
   readonly north: Scalars['Float']['input'];
-  /** The lower edge in degrees north, at most `north`. Beyond -90 or 90 it is moved to the pole. */
+  /** Southern edge in degrees north, at most `north`. Values beyond the poles are clamped to -90..90. */
   readonly south: Scalars['Float']['input'];
   /**
-   * The left edge in degrees east. Any finite number: a map that was panned around the globe may send 190 or -540. Where it
-   * is greater than `east` once both are wrapped to -180..180, the rectangle crosses the antimeridian.
+   * Western edge in degrees east. Any finite number: a map panned around the globe may send 190 or -540. If it is greater
+   * than `east` after both are wrapped to -180..180, the box crosses the antimeridian.
    */
   readonly west: Scalars['Float']['input'];
 };
 
 /**
- * A cell of the geohash grid and what is known of the markers in it. Cells of one precision do not overlap: a position on
- * the line between two belongs to the western or southern one.
+ * A cell of the geohash grid and the markers in it. Cells of the same precision never overlap: a position on the line
+ * between two cells belongs to the western or southern one.
  */
 export type Cell = {
   readonly __typename?: 'Cell';
-  /** Its edges in degrees. */
+  /** Edges of the cell, in degrees. */
   readonly bounds: Bounds;
-  /** The middle of its edges. */
+  /** Center of `bounds`. */
   readonly center: Point;
-  /** The mean position of its markers, to a millionth of a degree; the middle where it has none. */
+  /** Mean position of the cell's markers, rounded to a millionth of a degree; `center` if the cell is empty. */
   readonly centroid: Point;
-  /** Those of the 32 cells inside it that have markers; none below twelve characters. */
+  /** The non-empty cells among the 32 inside this one; an empty list for cells of 12 characters. */
   readonly children: ReadonlyArray<Cell>;
-  /** Markers in it, all of them, however little of the cell a viewport shows. */
+  /** Number of markers in the whole cell, even if a viewport shows only part of it. */
   readonly count: Scalars['Int']['output'];
-  /** Its name in the grid. */
+  /** Geohash of the cell. */
   readonly geohash: Scalars['Geohash']['output'];
-  /** The markers in it, in the order of their geohashes. */
+  /** Markers in the cell, in geohash order. */
   readonly markers: MarkerConnection;
-  /** The cell around it; null for one of a single character. */
+  /** The enclosing cell, one character shorter; null for cells of one character. */
   readonly parent?: Maybe<Cell>;
-  /** Characters in its geohash, 1 to 12. */
+  /** Geohash precision: the number of characters in `geohash`, 1 to 12. */
   readonly precision: Scalars['Int']['output'];
 };
 
 
 /**
- * A cell of the geohash grid and what is known of the markers in it. Cells of one precision do not overlap: a position on
- * the line between two belongs to the western or southern one.
+ * A cell of the geohash grid and the markers in it. Cells of the same precision never overlap: a position on the line
+ * between two cells belongs to the western or southern one.
  */
 export type CellMarkersArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
   first?: InputMaybe<Scalars['Int']['input']>;
 };
 
-/** What can happen to a marker. */
+/** Kinds of change to a marker. */
 export type ChangeKind =
-  /** It was made. */
+  /** Created. */
   | 'CREATED'
-  /** It was deleted. */
+  /** Deleted. */
   | 'DELETED'
-  /** It moved into the rectangle. */
+  /** Moved into the bounds. */
   | 'ENTERED'
-  /** It moved out of the rectangle, and is told with its new position. */
+  /** Moved out of the bounds; `marker` has the new position. */
   | 'LEFT'
-  /** It has another position; both are in the rectangle, where one is given. */
+  /** Moved; inside the bounds both before and after, if the subscription has any. */
   | 'MOVED'
-  /** Something about it changed, and it stayed where it was. */
+  /** Updated without moving. */
   | 'UPDATED';
 
-/** Markers that stand so close at one zoom that a map draws them as one. */
+/** Markers so close together at one zoom that a map draws them as one. */
 export type Cluster = {
   readonly __typename?: 'Cluster';
-  /** A rectangle around its cells, in degrees; its markers lie within. */
+  /** A rectangle that contains all markers of the cluster, in degrees: the bounds of its cells. */
   readonly bounds: Bounds;
-  /** Markers in it, 1 or more. */
+  /** Number of markers in the cluster, 1 or more. */
   readonly count: Scalars['Int']['output'];
   /**
-   * The least whole zoom, counted as MapLibre does, at which it falls apart. One whose markers never part (they all stand
-   * in one place) has 30, the greatest zoom there is.
+   * The lowest whole zoom, as MapLibre counts it, at which the cluster splits; 30, the maximum zoom, if it never does
+   * because all its markers share one position.
    */
   readonly expansionZoom: Scalars['Float']['output'];
-  /** The marker, where `count` is 1; else null. */
+  /** The marker if `count` is 1, otherwise null. */
   readonly marker?: Maybe<Marker>;
-  /** The mean position of its markers. */
+  /** Mean position of the cluster's markers. */
   readonly position: Point;
 };
 
-/** A named set of markers that is drawn, counted and paged together. */
+/** A named set of markers and zones that is drawn, counted and paged together. */
 export type Collection = Node & {
   readonly __typename?: 'Collection';
   /**
-   * A rectangle around its markers, to begin a map with: the least one that holds those cells of four characters (39 by
-   * 20 km at the equator) that have markers. It crosses the antimeridian where it is less than half the globe wide that
-   * way. Null while the collection is empty.
+   * Bounds in which to open a map: the smallest box around the non-empty cells of four characters (39 by 20 km at the
+   * equator). It crosses the antimeridian if that makes it less than half the globe wide. Null if the collection is empty.
    */
   readonly bounds?: Maybe<Bounds>;
-  /** The two symbols that stand for it in compact keys; null where it was given none. */
+  /** Two-character code of the collection in compact keys; null if it has none. */
   readonly code?: Maybe<Scalars['String']['output']>;
-  /** Markers in it, as far as the table's stream has been read: usually within a second of the last write. */
+  /** Number of markers. Follows the table's stream, usually within a second of the last write. */
   readonly count: Scalars['Int']['output'];
   /**
-   * Whether counts of this collection equal its markers once the stream has been read. False after a gap in the stream,
-   * until a recount mends it.
+   * Whether counts match the markers once the stream has been read. False after a gap in the stream, until a recount
+   * corrects them.
    */
   readonly countsExact: Scalars['Boolean']['output'];
-  /** When it was made. */
+  /** Time of creation. */
   readonly createdAt: Scalars['DateTime']['output'];
-  /** What it holds, in a sentence or two; null where nobody wrote any. */
+  /** Description in a sentence or two; null if it has none. */
   readonly description?: Maybe<Scalars['String']['output']>;
   /**
-   * Whether each of its markers gets a `globalId`, by which it is found without the collection's key. It costs one more
-   * write to an index when a marker is made, and when it is deleted.
+   * Whether each marker gets a `globalId`, by which it can be found without knowing its collection. Costs one extra index
+   * write when a marker is created and when it is deleted.
    */
   readonly globalIds: Scalars['Boolean']['output'];
   /** `collection::` followed by the key. */
   readonly id: Scalars['ID']['output'];
-  /** How its markers get their keys; never changes. */
+  /** How new markers and zones get their keys; never changes. */
   readonly idStrategy: IdStrategy;
-  /** The markers inside a polygon, its edges and those of its holes included, in the order of their geohashes. */
+  /** Markers inside a polygon, including those on its edges and on the edges of its holes, in geohash order. */
   readonly inside: MarkerConnection;
-  /** Its name in keys, queries and on the command line; never changes. */
+  /** Key of the collection in IDs, in queries and on the command line; never changes. */
   readonly key: Scalars['String']['output'];
   /**
-   * Names of the marker properties that a map draws. They stand in the geographic index, so that a viewport shows them
-   * without reading the markers themselves. All properties of a marker stand there while they are small.
+   * Names of the marker properties that a map draws. They are copied to the geographic index, so that a viewport returns
+   * them without reading the markers themselves. Small markers have all their properties copied.
    */
   readonly mapProperties: ReadonlyArray<Scalars['String']['output']>;
-  /** One of its markers by key; null where there is none. */
+  /** Looks up a marker by key; null if not found. */
   readonly marker?: Maybe<Marker>;
-  /** All its markers, in the order of their geohashes. */
+  /** All markers, in geohash order. */
   readonly markers: MarkerConnection;
   /**
-   * Its markers at a place of their hierarchy and at all places inside it, in the order of their places and keys. Names
-   * match as a whole (`1` does not find `12`), after Unicode NFC.
+   * Markers at a path of the place hierarchy and anywhere below it, in the order of their paths and keys. Names are
+   * compared as a whole (`1` does not match `12`), after Unicode NFC normalization.
    */
   readonly markersIn: MarkerConnection;
-  /** What people call it. */
+  /** Display name. */
   readonly name: Scalars['String']['output'];
   /**
-   * The nearest markers, nearest first: all `count` of them, or as many as there are. What would take more reads than the
-   * server's ceiling fails with LIMIT_EXCEEDED; other than the nearest are never told.
+   * The `count` nearest markers, or all if there are fewer, nearest first. Fails with LIMIT_EXCEEDED if it would need more
+   * reads than the server allows; it never returns a wrong neighbour.
    */
   readonly nearest: ReadonlyArray<NearbyEdge>;
   /**
-   * The next level of the hierarchy below a place, in the order of the names' bytes, each with the number of markers at it
-   * and inside it. Names without markers are left out. Counts follow the table's stream as `count` does. A level of more
-   * than 5,000 names, unless the server is set up otherwise, is refused with LIMIT_EXCEEDED.
+   * The next level of the place hierarchy below a path, in byte order of the names, each with the number of markers at it
+   * and below it. Names without markers are omitted. Counts follow the table's stream, as `count` does. More than 5,000
+   * names (the server's default maximum) fail with LIMIT_EXCEEDED.
    */
   readonly places: ReadonlyArray<PlaceCount>;
   /**
-   * Geohash characters in the partition key of its markers, 0 to 6. More of them spread writes over more partitions and
-   * make a viewport take more Query calls.
+   * Number of geohash characters in the partition key of markers, 0 to 6. More characters spread writes over more
+   * partitions but make a viewport take more Query calls.
    */
   readonly prefixLength: Scalars['Int']['output'];
-  /** Whether readings of a marker are spread over partitions by time. */
+  /** Whether a marker's readings are split into partitions by time. */
   readonly readingsBucket: ReadingsBucket;
   /**
-   * Days for which a reading of its markers is shown, counted from the instant it was measured; DynamoDB removes it some time
-   * after. Null where readings are kept for good.
+   * Days until a reading expires, counted from the time of measurement; DynamoDB deletes it some time later. Null if
+   * readings never expire.
    */
   readonly readingsTtlDays?: Maybe<Scalars['Int']['output']>;
-  /** When the collection itself was last changed. */
+  /** Time of the last update to the collection itself. */
   readonly updatedAt: Scalars['DateTime']['output'];
-  /** 1 at first, raised by 1 with each change of the collection itself; markers do not touch it. */
+  /** 1 at creation, raised by 1 with each update of the collection; changes to markers do not raise it. */
   readonly version: Scalars['Int']['output'];
   /**
-   * The markers within a radius, the nearest first, those equally far in the order of their keys: exact over poles and the
-   * antimeridian, both ends included. A page ends at its ceiling of reads too (up to 50 km around 16 Query calls), so that it
-   * may hold fewer than `first`, even none, and still have a next one: go on by `endCursor`.
+   * Markers within a radius, nearest first, ties in key order. Exact even across the poles and the antimeridian; a marker
+   * at exactly `radius` is included. A page also ends when it reaches its limit of Query calls (about 16 for a radius of
+   * up to 50 km), so it may hold fewer than `first` markers, or none, and still have a next page.
    */
   readonly within: NearbyConnection;
-  /** Partitions that each prefix is spread over, 1 for a collection without hot spots. A viewport reads all of them. */
+  /**
+   * Number of partitions over which each geohash prefix is spread; 1 for collections without hot spots. A viewport reads
+   * all of them.
+   */
   readonly writeShards: Scalars['Int']['output'];
-  /** One of its zones by key; null where there is none. */
+  /** Looks up a zone by key; null if not found. */
   readonly zone?: Maybe<Zone>;
-  /** All its zones, in the order of their keys. */
+  /** All zones, in key order. */
   readonly zones: ZoneConnection;
   /**
-   * Its zones that a position is in, in the order of their keys: exactly, edges included, and found in three Query calls
-   * however many zones there are elsewhere. Of a line a position is in it only where it lies exactly on it. UNAVAILABLE where
-   * a zone may hold the position and its geometry cannot be read: an answer without it could be wrong.
+   * Zones that contain a position, edges included, in key order. Takes three Query calls, however many zones there are
+   * elsewhere. A line contains only the positions exactly on it. Fails with UNAVAILABLE if the geometry of a candidate
+   * zone cannot be read, because an answer without that zone could be wrong.
    */
   readonly zonesAt: ReadonlyArray<Zone>;
 };
 
 
-/** A named set of markers that is drawn, counted and paged together. */
+/** A named set of markers and zones that is drawn, counted and paged together. */
 export type CollectionInsideArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
   filter?: InputMaybe<MarkerFilter>;
@@ -255,13 +257,13 @@ export type CollectionInsideArgs = {
 };
 
 
-/** A named set of markers that is drawn, counted and paged together. */
+/** A named set of markers and zones that is drawn, counted and paged together. */
 export type CollectionMarkerArgs = {
   key: Scalars['String']['input'];
 };
 
 
-/** A named set of markers that is drawn, counted and paged together. */
+/** A named set of markers and zones that is drawn, counted and paged together. */
 export type CollectionMarkersArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
   filter?: InputMaybe<MarkerFilter>;
@@ -269,7 +271,7 @@ export type CollectionMarkersArgs = {
 };
 
 
-/** A named set of markers that is drawn, counted and paged together. */
+/** A named set of markers and zones that is drawn, counted and paged together. */
 export type CollectionMarkersInArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
   first?: InputMaybe<Scalars['Int']['input']>;
@@ -277,7 +279,7 @@ export type CollectionMarkersInArgs = {
 };
 
 
-/** A named set of markers that is drawn, counted and paged together. */
+/** A named set of markers and zones that is drawn, counted and paged together. */
 export type CollectionNearestArgs = {
   center: PointInput;
   count?: InputMaybe<Scalars['Int']['input']>;
@@ -286,13 +288,13 @@ export type CollectionNearestArgs = {
 };
 
 
-/** A named set of markers that is drawn, counted and paged together. */
+/** A named set of markers and zones that is drawn, counted and paged together. */
 export type CollectionPlacesArgs = {
   under?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
 };
 
 
-/** A named set of markers that is drawn, counted and paged together. */
+/** A named set of markers and zones that is drawn, counted and paged together. */
 export type CollectionWithinArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
   center: PointInput;
@@ -302,20 +304,20 @@ export type CollectionWithinArgs = {
 };
 
 
-/** A named set of markers that is drawn, counted and paged together. */
+/** A named set of markers and zones that is drawn, counted and paged together. */
 export type CollectionZoneArgs = {
   key: Scalars['String']['input'];
 };
 
 
-/** A named set of markers that is drawn, counted and paged together. */
+/** A named set of markers and zones that is drawn, counted and paged together. */
 export type CollectionZonesArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
   first?: InputMaybe<Scalars['Int']['input']>;
 };
 
 
-/** A named set of markers that is drawn, counted and paged together. */
+/** A named set of markers and zones that is drawn, counted and paged together. */
 export type CollectionZonesAtArgs = {
   point: PointInput;
 };
@@ -323,621 +325,628 @@ export type CollectionZonesAtArgs = {
 /** A page of collections. */
 export type CollectionConnection = {
   readonly __typename?: 'CollectionConnection';
-  /** The collections with a cursor for each. */
+  /** The collections with their cursors. */
   readonly edges: ReadonlyArray<CollectionEdge>;
   /** The collections alone. */
   readonly nodes: ReadonlyArray<Collection>;
-  /** Whether and from where there is more. */
+  /** Cursors of the page, and whether there are more pages. */
   readonly pageInfo: PageInfo;
 };
 
-/** A collection and its place in the list. */
+/** A collection and its cursor. */
 export type CollectionEdge = {
   readonly __typename?: 'CollectionEdge';
-  /** Hand it over as `after` to go on behind this collection. */
+  /** Pass as `after` to get the collections that follow. */
   readonly cursor: Scalars['String']['output'];
   /** The collection. */
   readonly node: Collection;
 };
 
-/** How the content of a viewport is drawn. */
+/** Ways to return the content of a viewport. */
 export type ContentMode =
-  /** Gathered into clusters, because there are too many. */
+  /** Clusters, because there are more markers than the limit. */
   | 'CLUSTERS'
-  /** Each marker by itself. */
+  /** One entry per marker. */
   | 'MARKERS';
 
-/** What a new collection is made from. */
+/** A new collection. */
 export type CreateCollectionInput = {
-  /** Two letters or digits that no other collection has; required where the table's keys are compact. */
+  /** Two letters or digits, unique among collections; required if the table uses compact keys. */
   readonly code?: InputMaybe<Scalars['String']['input']>;
-  /** What it holds, in a sentence or two. */
+  /** Description in a sentence or two. */
   readonly description?: InputMaybe<Scalars['String']['input']>;
-  /** Whether each of its markers gets a `globalId`. */
+  /** Whether each marker gets a `globalId`. */
   readonly globalIds?: InputMaybe<Scalars['Boolean']['input']>;
-  /** How its markers get their keys. */
+  /** How new markers and zones get their keys. */
   readonly idStrategy?: InputMaybe<IdStrategy>;
-  /** 1 to 63 of `a-z`, `0-9`, `_` and `-`, beginning with a letter or digit. Can never be changed. */
+  /** 1 to 63 characters of `a-z`, `0-9`, `_` and `-`, starting with a letter or digit. It can never be changed. */
   readonly key: Scalars['String']['input'];
-  /** Up to 64 names of marker properties that a map draws; none where left out. */
+  /** Up to 64 names of marker properties that a map draws. Default: none. */
   readonly mapProperties?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
-  /** What people call it: 1 character or more. */
+  /** Display name, not empty. */
   readonly name: Scalars['String']['input'];
-  /** Geohash characters in the partition key of its markers, 0 to 6; 2 where left out. */
+  /** Number of geohash characters in the partition key of markers, 0 to 6. Default: 2. */
   readonly prefixLength?: InputMaybe<Scalars['Int']['input']>;
-  /** For sensors that report very much. Other than NONE it needs `readingsTtlDays`: up to 62 with DAY, up to 2 with HOUR. */
+  /** For markers with very frequent readings. DAY requires `readingsTtlDays` of at most 62, HOUR of at most 2. */
   readonly readingsBucket?: InputMaybe<ReadingsBucket>;
-  /** Days for which readings of its markers are kept, 1 to 36,500; for good where left out. */
+  /** Days until a reading expires, 1 to 36,500. Default: readings never expire. */
   readonly readingsTtlDays?: InputMaybe<Scalars['Int']['input']>;
-  /** Partitions that each prefix is spread over, 1 to 32; 1 where left out. */
+  /** Number of partitions over which each geohash prefix is spread, 1 to 32. Default: 1. */
   readonly writeShards?: InputMaybe<Scalars['Int']['input']>;
 };
 
-/** A new marker and the collection it goes into. */
+/** A new marker and its collection. */
 export type CreateMarkerInput = {
-  /** The kind of place. */
+  /** Kind of place. */
   readonly category?: InputMaybe<Scalars['String']['input']>;
-  /** Key of a collection that exists. */
+  /** Key of an existing collection. */
   readonly collection: Scalars['String']['input'];
   /**
-   * 1 to 1,012 bytes of UTF-8 that name it within the collection. It has to be given where the collection's `idStrategy` is
-   * GIVEN, and must not be where it is another.
+   * Key of the marker within the collection, 1 to 1,012 bytes of UTF-8. Required if the collection's `idStrategy` is
+   * GIVEN; otherwise it must be omitted.
    */
   readonly key?: InputMaybe<Scalars['String']['input']>;
-  /** What people call it. */
+  /** Display name. */
   readonly name?: InputMaybe<Scalars['String']['input']>;
   /**
-   * Where it hangs in a hierarchy, outermost first: up to 12 names of 1 to 200 bytes of UTF-8. Spellings of one name that
-   * Unicode NFC makes the same are the same.
+   * Path in the place hierarchy, outermost first: up to 12 names of 1 to 200 bytes of UTF-8. Names are compared after
+   * Unicode NFC normalization.
    */
   readonly place?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
-  /** Where it stands. */
+  /** Position of the marker. */
   readonly position: PointInput;
-  /** Whatever else is known of it. The marker as a whole takes at most 400 KB in DynamoDB. */
+  /** Properties. The whole marker takes at most 400 KB in DynamoDB. */
   readonly properties?: InputMaybe<Scalars['JSONObject']['input']>;
 };
 
-/** What became of a batch of new markers. Each was stored whole or not at all, whatever became of the others. */
+/** Outcome of a batch of new markers. Each marker is stored or rejected on its own. */
 export type CreateMarkersResult = {
   readonly __typename?: 'CreateMarkersResult';
-  /** Those that were not, and why. */
+  /** Markers that were rejected, with the reasons. */
   readonly failures: ReadonlyArray<MarkerFailure>;
-  /** Those that were stored, in the order they were given. */
+  /** Markers that were stored, in input order. */
   readonly markers: ReadonlyArray<Marker>;
 };
 
-/** A new zone and the collection it goes into. */
+/** A new zone and its collection. */
 export type CreateZoneInput = {
-  /** Key of a collection that exists. */
+  /** Key of an existing collection. */
   readonly collection: Scalars['String']['input'];
   /**
-   * A Polygon, MultiPolygon, LineString or MultiLineString, or a Feature with one: up to 500,000 positions, of which only
-   * longitude and latitude are kept. Edges are straight in degrees. Rings are closed. Of two positions more than 180 degrees
-   * apart the edge crosses the antimeridian.
+   * A Polygon, MultiPolygon, LineString or MultiLineString, or a Feature with one, of up to 500,000 positions; only
+   * longitude and latitude are stored. Edges are straight lines in longitude and latitude. Rings must be closed. An edge
+   * between positions more than 180 degrees apart crosses the antimeridian.
    */
   readonly geometry: Scalars['GeoJSON']['input'];
   /**
-   * 1 to 1,012 bytes of UTF-8 that name it among the zones of the collection. It has to be given where the collection's
-   * `idStrategy` is GIVEN, and must not be where it is another.
+   * Key of the zone within the collection, 1 to 1,012 bytes of UTF-8. Required if the collection's `idStrategy` is GIVEN;
+   * otherwise it must be omitted.
    */
   readonly key?: InputMaybe<Scalars['String']['input']>;
-  /** What people call it. */
+  /** Display name. */
   readonly name?: InputMaybe<Scalars['String']['input']>;
-  /** Whatever else is known of it. The zone as a whole, without a geometry that lies elsewhere, takes at most 400 KB. */
+  /** Properties. The whole zone, without a geometry kept in the object store, takes at most 400 KB. */
   readonly properties?: InputMaybe<Scalars['JSONObject']['input']>;
 };
 
-/** How markers of a collection get their keys. */
+/** How the markers and zones of a collection get their keys. */
 export type IdStrategy =
-  /** Whoever makes a marker gives its key. */
+  /** The client chooses the key. */
   | 'GIVEN'
-  /** They are counted: 1, 2, 3 and so on. No two get the same number; numbers of markers that were not made are left out. */
+  /** Consecutive numbers: 1, 2, 3, … Numbers are never reused; a failed creation leaves a gap. */
   | 'SEQUENCE'
-  /** UUIDs of version 7, which begin with the time. */
+  /** Version 7 UUIDs, which sort by time of creation. */
   | 'UUID';
 
-/** The sort keys from `from` to `to`, both included, in one partition of one index. */
+/** A range of sort keys in one partition of an index, both ends included. */
 export type KeyRange = {
   readonly __typename?: 'KeyRange';
-  /** The least rectangle around what the range covers, in degrees. */
+  /** Bounding box of the cells that the range covers, in degrees. */
   readonly bounds: Bounds;
-  /** The least sort key. */
+  /** First sort key. */
   readonly from: Scalars['String']['output'];
-  /** Name of the index in DynamoDB. */
+  /** Name of the DynamoDB index. */
   readonly index: Scalars['String']['output'];
-  /** Value of its partition key. */
+  /** Partition key value. */
   readonly pk: Scalars['String']['output'];
-  /** The greatest sort key. */
+  /** Last sort key. */
   readonly to: Scalars['String']['output'];
 };
 
-/** A place on the map. */
+/** A point on the map with a name, a category and properties. */
 export type Marker = Node & {
   readonly __typename?: 'Marker';
-  /** The kind of place, for filters and symbols; null where it has none. */
+  /** Kind of place, for filters and symbols; null if it has none. */
   readonly category?: Maybe<Scalars['String']['output']>;
-  /** The cell of a given size that it stands in. */
+  /** The cell of a given precision that contains the marker. */
   readonly cell: Cell;
-  /** The collection it belongs to. */
+  /** The collection that the marker belongs to. */
   readonly collection: Collection;
-  /** When it was made. In a viewport it is read from the markers themselves, in one batch. */
+  /** Time of creation. In a viewport, requires a batched read of the markers themselves. */
   readonly createdAt: Scalars['DateTime']['output'];
-  /** The cell of ten characters (about a metre) that it stands in; one at longitude 180 has that of -180. */
+  /**
+   * The cell of ten characters (about a metre wide) that contains the marker. A marker at longitude 180 is in the cell at
+   * -180.
+   */
   readonly geohash: Scalars['Geohash']['output'];
-  /** The marker as a GeoJSON Feature: a Point, its id, and its properties with `key`, `name` and `category` among them. */
+  /** The marker as a GeoJSON Feature with a Point geometry and its ID; `properties` include `key`, `name` and `category`. */
   readonly geojson: Scalars['GeoJSON']['output'];
   /**
-   * A UUID that names it among the markers of all collections, fit for `Query.markerByGlobalId`; null where its collection
-   * gives none. In a viewport it is read from the markers themselves, in one batch.
+   * UUID of the marker, unique across collections; pass it to `Query.markerByGlobalId`. Null if the collection does not
+   * assign global IDs. In a viewport, requires a batched read of the markers themselves.
    */
   readonly globalId?: Maybe<Scalars['ID']['output']>;
   /** `marker::`, the collection's key, `::` and the marker's key. */
   readonly id: Scalars['ID']['output'];
-  /** Its name within the collection; never changes. */
+  /** Key within the collection; never changes. */
   readonly key: Scalars['String']['output'];
-  /** What people call it; null where it has no name. */
+  /** Display name; null if it has none. */
   readonly name?: Maybe<Scalars['String']['output']>;
   /**
-   * Where it hangs in a hierarchy, outermost first, e.g. `["Poznań", "A", "2", "13"]`; empty where it hangs nowhere. In a
-   * viewport it is read from the markers themselves, in one batch.
+   * Path in the place hierarchy, outermost first, for example `["Poznań", "A", "2", "13"]`; empty if the marker has none.
+   * In a viewport, requires a batched read of the markers themselves.
    */
   readonly place: ReadonlyArray<Scalars['String']['output']>;
-  /** Where it stands, exactly as it was given. */
+  /** Position, exactly as given. */
   readonly position: Point;
-  /** Whatever else is known of it. Where a map drew only some of it, the rest is read now, in one batch for all markers. */
+  /** All properties. If the map index holds only some of them, the rest are read now, in one batch for all markers. */
   readonly properties: Scalars['JSONObject']['output'];
   /**
-   * What was measured of it, newest first; readings that have expired are not among them. Asked of a single marker, the
-   * latest readings are read together with it in one Query.
+   * Readings of the marker, newest first, except those that have expired. For a single marker, one Query call reads the
+   * marker with its latest readings.
    */
   readonly readings: ReadonlyArray<Reading>;
-  /** When it was last changed. In a viewport it is read from the markers themselves, in one batch. */
+  /** Time of the last update. In a viewport, requires a batched read of the markers themselves. */
   readonly updatedAt: Scalars['DateTime']['output'];
-  /** 1 at first, raised by 1 with each change. In a viewport it is read from the markers themselves, in one batch. */
+  /** 1 at creation, raised by 1 with each update. In a viewport, requires a batched read of the markers themselves. */
   readonly version: Scalars['Int']['output'];
 };
 
 
-/** A place on the map. */
+/** A point on the map with a name, a category and properties. */
 export type MarkerCellArgs = {
   precision: Scalars['Int']['input'];
 };
 
 
-/** A place on the map. */
+/** A point on the map with a name, a category and properties. */
 export type MarkerReadingsArgs = {
   from?: InputMaybe<Scalars['DateTime']['input']>;
   last?: InputMaybe<Scalars['Int']['input']>;
   to?: InputMaybe<Scalars['DateTime']['input']>;
 };
 
-/** One change of one marker. */
+/** One change to one marker. */
 export type MarkerChange = {
   readonly __typename?: 'MarkerChange';
-  /** When it was written by the clock of DynamoDB, cut to the second; DynamoDB Local cuts it to the minute. */
+  /** Time of the write by DynamoDB's clock, truncated to the second (to the minute on DynamoDB Local). */
   readonly at: Scalars['DateTime']['output'];
-  /** The marker's id. */
+  /** ID of the marker. */
   readonly id: Scalars['ID']['output'];
-  /** What happened, as seen from the rectangle where one is given. */
+  /** Kind of change; relative to the bounds if the subscription has any. */
   readonly kind: ChangeKind;
-  /** The marker as this change left it; null once it is deleted. It may have changed again since. */
+  /** The marker as this change left it; null if it was deleted. It may have changed again since. */
   readonly marker?: Maybe<Marker>;
-  /** Where it stood before; null where it was not there. */
+  /** Position before the change; null if the marker did not exist. */
   readonly previous?: Maybe<Point>;
 };
 
 /** A page of markers. */
 export type MarkerConnection = {
   readonly __typename?: 'MarkerConnection';
-  /** The markers with a cursor for each. */
+  /** The markers with their cursors. */
   readonly edges: ReadonlyArray<MarkerEdge>;
   /** The markers alone. */
   readonly nodes: ReadonlyArray<Marker>;
-  /** Whether and from where there is more. */
+  /** Cursors of the page, and whether there are more pages. */
   readonly pageInfo: PageInfo;
 };
 
-/** A marker and its place in the list. */
+/** A marker and its cursor. */
 export type MarkerEdge = {
   readonly __typename?: 'MarkerEdge';
-  /** Hand it over as `after` to go on behind this marker. */
+  /** Pass as `after` to get the markers that follow. */
   readonly cursor: Scalars['String']['output'];
   /** The marker. */
   readonly node: Marker;
 };
 
-/** A marker of a batch that was not stored. */
+/** A marker of a batch that was rejected. */
 export type MarkerFailure = {
   readonly __typename?: 'MarkerFailure';
-  /** What an error of its own would carry as `extensions.code`, e.g. `CONFLICT` where the key is taken. */
+  /** Error code, as in an error's `extensions.code`; for example `CONFLICT` if the key is taken. */
   readonly code: Scalars['String']['output'];
-  /** Its place in the batch, from 0. */
+  /** Index of the marker in the batch, from 0. */
   readonly index: Scalars['Int']['output'];
-  /** What is wrong with it, in words. */
+  /** Description of the error. */
   readonly message: Scalars['String']['output'];
 };
 
 /**
- * Which markers to keep: those that pass every part that is given. What the geographic index does not hold (`updatedAfter`,
- * properties that no map draws) is looked up in the markers themselves; where that would take too many reads, it fails with
- * LIMIT_EXCEEDED.
+ * Conditions on markers, all of which must match. Fields that the geographic index does not hold (`updatedAfter`, and
+ * properties not in `mapProperties`) require reading the markers themselves; a filter that would need too many reads fails
+ * with LIMIT_EXCEEDED.
  */
 export type MarkerFilter = {
-  /** Any of these categories, letter by letter. */
+  /** Category is one of these, compared case-sensitively. */
   readonly category?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
-  /** All of these comparisons. */
+  /** All of these comparisons match. */
   readonly properties?: InputMaybe<ReadonlyArray<PropertyFilter>>;
-  /** Changed later than this instant. */
+  /** Updated after this time. */
   readonly updatedAfter?: InputMaybe<Scalars['DateTime']['input']>;
 };
 
-/** A new marker where the collection is already named. */
+/** A new marker for a batch, which names the collection. */
 export type MarkerInput = {
-  /** The kind of place. */
+  /** Kind of place. */
   readonly category?: InputMaybe<Scalars['String']['input']>;
   /**
-   * 1 to 1,012 bytes of UTF-8 that name it within the collection. It has to be given where the collection's `idStrategy` is
-   * GIVEN, and must not be where it is another.
+   * Key of the marker within the collection, 1 to 1,012 bytes of UTF-8. Required if the collection's `idStrategy` is
+   * GIVEN; otherwise it must be omitted.
    */
   readonly key?: InputMaybe<Scalars['String']['input']>;
-  /** What people call it. */
+  /** Display name. */
   readonly name?: InputMaybe<Scalars['String']['input']>;
   /**
-   * Where it hangs in a hierarchy, outermost first: up to 12 names of 1 to 200 bytes of UTF-8. Spellings of one name that
-   * Unicode NFC makes the same are the same.
+   * Path in the place hierarchy, outermost first: up to 12 names of 1 to 200 bytes of UTF-8. Names are compared after
+   * Unicode NFC normalization.
    */
   readonly place?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
-  /** Where it stands. */
+  /** Position of the marker. */
   readonly position: PointInput;
-  /** Whatever else is known of it. The marker as a whole takes at most 400 KB in DynamoDB. */
+  /** Properties. The whole marker takes at most 400 KB in DynamoDB. */
   readonly properties?: InputMaybe<Scalars['JSONObject']['input']>;
 };
 
-/** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
+/** All writes. The mutations of one request run one after the other, as the GraphQL specification requires. */
 export type Mutation = {
   readonly __typename?: 'Mutation';
-  /** Makes an empty collection. CONFLICT where the key or the code is taken. */
+  /** Creates an empty collection. Fails with CONFLICT if the key or code is taken. */
   readonly createCollection: Collection;
-  /** Puts one marker on the map with a single conditional write. CONFLICT where its key is taken. */
+  /** Creates a marker with one conditional write. Fails with CONFLICT if the key is taken. */
   readonly createMarker: Marker;
-  /** Puts up to 500 markers into one collection. What is wrong with one of them keeps none of the others out. */
+  /** Creates up to 500 markers in one collection. One that is rejected does not affect the others. */
   readonly createMarkers: CreateMarkersResult;
   /**
-   * Makes a zone; it and the cells it is found by appear together. CONFLICT where its key is taken, LIMIT_EXCEEDED where its
-   * geometry is too large for DynamoDB and the server has no object store.
+   * Creates a zone and its index entries atomically. Fails with CONFLICT if the key is taken, and with LIMIT_EXCEEDED if
+   * the geometry is too large for DynamoDB and the server has no object store.
    */
   readonly createZone: Zone;
   /**
-   * Deletes a collection with all that is in it, and answers with it as it was. Nothing of it is to be seen any more; other
-   * servers may show it for two seconds. It is emptied in the background, and as long as that takes, at least a minute, its
-   * key and its code are CONFLICT.
+   * Deletes a collection and everything in it; returns the collection as it was. It disappears at once (other servers may
+   * show it for two more seconds) and is emptied in the background. Until that is done, which takes at least a minute, its
+   * key and code remain taken and fail with CONFLICT.
    */
   readonly deleteCollection: Collection;
   /**
-   * Takes a marker off the map with a single conditional write, and deletes its readings; answers with the marker as it
-   * was. A marker made again under its key has none of them.
+   * Deletes a marker with one conditional write, and its readings; returns the marker as it was. A marker created later
+   * under the same key does not inherit the readings.
    */
   readonly deleteMarker: Marker;
-  /** Deletes a zone with the cells it is found by; answers with it as it was, but for a large geometry, which is gone by then. */
+  /**
+   * Deletes a zone and its index entries; returns the zone as it was, except for a geometry kept in the object store,
+   * which is gone.
+   */
   readonly deleteZone: Zone;
   /**
-   * Records readings of a marker and answers how many instants were stored. A reading of an instant that has one already
-   * takes its place, so a call may be repeated, and should be after THROTTLED or UNAVAILABLE. One that has expired already
-   * is left out. NOT_FOUND where there is no such marker.
+   * Records readings of a marker; returns the number of instants stored. A reading replaces any other of the same instant,
+   * so it is safe to repeat the call: do so after THROTTLED or UNAVAILABLE. Readings that have already expired are
+   * skipped. Fails with NOT_FOUND if there is no such marker.
    */
   readonly recordReadings: Scalars['Int']['output'];
   /**
-   * Changes what is said of a collection with a single conditional write. CONFLICT, with the current `version` in the
-   * error's extensions, where another is expected.
+   * Updates a collection's name or description with one conditional write. Fails with NOT_FOUND if there is no such
+   * collection, and with CONFLICT, with the current `version` in the error's extensions, if `expectedVersion` does not
+   * match.
    */
   readonly updateCollection: Collection;
   /**
-   * Changes a marker with a single conditional write, whatever indexes it stands in; only what is given changes. NOT_FOUND
-   * where there is none; CONFLICT, with the current `version` in the error's extensions, where another is expected.
+   * Updates a marker with one conditional write, whatever indexes it is in. Fails with NOT_FOUND if there is no such
+   * marker, and with CONFLICT, with the current `version` in the error's extensions, if `expectedVersion` does not match.
    */
   readonly updateMarker: Marker;
   /**
-   * Changes a zone, and the cells it is found by where it gets another geometry, all together; only what is given changes.
-   * NOT_FOUND where there is none; CONFLICT, with the current `version` in the error's extensions, where another is expected.
+   * Updates a zone, and its index entries if the geometry changes, atomically. Fails with NOT_FOUND if there is no such
+   * zone, and with CONFLICT, with the current `version` in the error's extensions, if `expectedVersion` does not match.
    */
   readonly updateZone: Zone;
 };
 
 
-/** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
+/** All writes. The mutations of one request run one after the other, as the GraphQL specification requires. */
 export type MutationCreateCollectionArgs = {
   input: CreateCollectionInput;
 };
 
 
-/** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
+/** All writes. The mutations of one request run one after the other, as the GraphQL specification requires. */
 export type MutationCreateMarkerArgs = {
   input: CreateMarkerInput;
 };
 
 
-/** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
+/** All writes. The mutations of one request run one after the other, as the GraphQL specification requires. */
 export type MutationCreateMarkersArgs = {
   collection: Scalars['String']['input'];
   markers: ReadonlyArray<MarkerInput>;
 };
 
 
-/** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
+/** All writes. The mutations of one request run one after the other, as the GraphQL specification requires. */
 export type MutationCreateZoneArgs = {
   input: CreateZoneInput;
 };
 
 
-/** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
+/** All writes. The mutations of one request run one after the other, as the GraphQL specification requires. */
 export type MutationDeleteCollectionArgs = {
   key: Scalars['String']['input'];
 };
 
 
-/** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
+/** All writes. The mutations of one request run one after the other, as the GraphQL specification requires. */
 export type MutationDeleteMarkerArgs = {
   expectedVersion?: InputMaybe<Scalars['Int']['input']>;
   id: Scalars['ID']['input'];
 };
 
 
-/** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
+/** All writes. The mutations of one request run one after the other, as the GraphQL specification requires. */
 export type MutationDeleteZoneArgs = {
   expectedVersion?: InputMaybe<Scalars['Int']['input']>;
   id: Scalars['ID']['input'];
 };
 
 
-/** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
+/** All writes. The mutations of one request run one after the other, as the GraphQL specification requires. */
 export type MutationRecordReadingsArgs = {
   marker: Scalars['ID']['input'];
   readings: ReadonlyArray<ReadingInput>;
 };
 
 
-/** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
+/** All writes. The mutations of one request run one after the other, as the GraphQL specification requires. */
 export type MutationUpdateCollectionArgs = {
   input: UpdateCollectionInput;
 };
 
 
-/** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
+/** All writes. The mutations of one request run one after the other, as the GraphQL specification requires. */
 export type MutationUpdateMarkerArgs = {
   input: UpdateMarkerInput;
 };
 
 
-/** Everything that can be changed. Fields of one request run one after the other, as GraphQL has it. */
+/** All writes. The mutations of one request run one after the other, as the GraphQL specification requires. */
 export type MutationUpdateZoneArgs = {
   input: UpdateZoneInput;
 };
 
-/** A page of markers by their distance. */
+/** A page of markers ordered by distance. */
 export type NearbyConnection = {
   readonly __typename?: 'NearbyConnection';
-  /** The markers with a distance and a cursor for each. */
+  /** The markers with their distances and cursors. */
   readonly edges: ReadonlyArray<NearbyEdge>;
   /** The markers alone. */
   readonly nodes: ReadonlyArray<Marker>;
-  /** Whether and from where there is more. */
+  /** Cursors of the page, and whether there are more pages. */
   readonly pageInfo: PageInfo;
 };
 
-/** A marker and how far away it is. */
+/** A marker and its distance. */
 export type NearbyEdge = {
   readonly __typename?: 'NearbyEdge';
-  /** Hand it over to `within` as `after` to go on behind this marker. */
+  /** Pass to `within` as `after` to get the markers that follow. */
   readonly cursor: Scalars['String']['output'];
-  /** Metres from the center along a great circle, on a sphere with a radius of 6,371,008.8 m. */
+  /** Great-circle distance from the center, in metres, on a sphere with a radius of 6,371,008.8 m. */
   readonly distance: Scalars['Float']['output'];
   /** The marker. */
   readonly node: Marker;
 };
 
-/** Anything that can be read again by its id alone. */
+/** An object with a global ID. */
 export type Node = {
-  /** Names it among all nodes and for as long as it exists; fit for the cache of a client and for `Query.node`. */
+  /** Unique among all objects and stable; use it as a client cache key and with `Query.node`. */
   readonly id: Scalars['ID']['output'];
 };
 
-/** Where a page stands in its list. */
+/** Position of a page in its list. */
 export type PageInfo = {
   readonly __typename?: 'PageInfo';
-  /** Where the next page begins: hand it over as `after`. Null only where there is nothing to go on from. */
+  /** Pass as `after` to get the next page. Null if there is no position to continue from. */
   readonly endCursor?: Maybe<Scalars['String']['output']>;
-  /** Whether anything may follow. A page that its ceiling of reads cut short says true, even where it is empty. */
+  /** Whether there may be a next page. Also true for a page that stopped at its limit of Query calls, even an empty one. */
   readonly hasNextPage: Scalars['Boolean']['output'];
-  /** Whether the page was asked for with a cursor, so that something may stand before it. */
+  /** Whether the page was requested with `after`, so that entries may precede it. */
   readonly hasPreviousPage: Scalars['Boolean']['output'];
-  /** Cursor of the first entry; null on a page without entries. */
+  /** Cursor of the first entry; null on an empty page. */
   readonly startCursor?: Maybe<Scalars['String']['output']>;
 };
 
-/** A place in the hierarchy of a collection's markers. */
+/** A name in the place hierarchy of a collection's markers. */
 export type PlaceCount = {
   readonly __typename?: 'PlaceCount';
-  /** Markers at it and at all places inside it, as far as the table's stream has been read. */
+  /** Number of markers at this path and below it. Follows the table's stream. */
   readonly count: Scalars['Int']['output'];
-  /** The last name of the place, in Unicode NFC. */
+  /** Last name of the path, in Unicode NFC. */
   readonly name: Scalars['String']['output'];
-  /** All its names, outermost first: give them to `places` for the level below, or to `markersIn` for the markers. */
+  /** Full path, outermost first. Pass to `places` for the level below, or to `markersIn` for the markers. */
   readonly place: ReadonlyArray<Scalars['String']['output']>;
 };
 
 /** A position on the globe. */
 export type Point = {
   readonly __typename?: 'Point';
-  /** Degrees north, -90 to 90. */
+  /** Latitude in degrees north, -90 to 90. */
   readonly lat: Scalars['Float']['output'];
-  /** Degrees east, -180 to 180, as it was given: 180 is not turned into -180. */
+  /** Longitude in degrees east, -180 to 180, exactly as given: 180 does not become -180. */
   readonly lng: Scalars['Float']['output'];
 };
 
 /** A position on the globe. */
 export type PointInput = {
-  /** Degrees north, -90 to 90. */
+  /** Latitude in degrees north, -90 to 90. */
   readonly lat: Scalars['Latitude']['input'];
-  /** Degrees east, -180 to 180. */
+  /** Longitude in degrees east, -180 to 180. */
   readonly lng: Scalars['Longitude']['input'];
 };
 
 /**
- * One comparison with one property; exactly one of the fields besides `name` must be given. A marker without the property
- * passes only `ne` and `exists: false`.
+ * A comparison of one property with exactly one operator. Markers without the property match only `ne` and `exists:
+ * false`.
  */
 export type PropertyFilter = {
-  /** A string that has this in it, or a list that has this string as a member; capitals count. */
+  /** A string that contains this substring, or a list that contains this string; case-sensitive. */
   readonly contains?: InputMaybe<Scalars['String']['input']>;
-  /** The same JSON value. */
+  /** Equal to this JSON value. */
   readonly eq?: InputMaybe<Scalars['JSON']['input']>;
-  /** Whether the property is there at all, be it null. */
+  /** Whether the property is present, even if its value is null. */
   readonly exists?: InputMaybe<Scalars['Boolean']['input']>;
-  /** Greater: numbers by size, strings by their characters' code units. A property of another type does not pass. */
+  /** Greater than this number or string; strings are compared by code units. Values of another type do not match. */
   readonly gt?: InputMaybe<Scalars['JSON']['input']>;
-  /** Greater or the same. */
+  /** Greater than or equal to this number or string. */
   readonly gte?: InputMaybe<Scalars['JSON']['input']>;
-  /** The same as one of these values. */
+  /** Equal to one of these JSON values. */
   readonly in?: InputMaybe<ReadonlyArray<Scalars['JSON']['input']>>;
-  /** Less. */
+  /** Less than this number or string. */
   readonly lt?: InputMaybe<Scalars['JSON']['input']>;
-  /** Less or the same. */
+  /** Less than or equal to this number or string. */
   readonly lte?: InputMaybe<Scalars['JSON']['input']>;
   /** Name of the property. */
   readonly name: Scalars['String']['input'];
-  /** Another JSON value, or none at all. */
+  /** Not equal to this JSON value, or missing. */
   readonly ne?: InputMaybe<Scalars['JSON']['input']>;
 };
 
-/** Everything that can be read. */
+/** All reads. */
 export type Query = {
   readonly __typename?: 'Query';
-  /** One cell of a collection, with a count of 0 where it has no markers. */
+  /** A cell of a collection; its `count` is 0 if it is empty. Fails with NOT_FOUND if there is no such collection. */
   readonly cell?: Maybe<Cell>;
-  /** One collection; null where there is none. */
+  /** Looks up a collection by key; null if not found. */
   readonly collection?: Maybe<Collection>;
-  /** All collections, in the order of their keys. */
+  /** All collections, in key order. */
   readonly collections: CollectionConnection;
-  /** One marker, as its last write left it; null where there is none. */
+  /** Looks up a marker by ID; null if not found. Reflects the latest write. */
   readonly marker?: Maybe<Marker>;
-  /** One marker; null where there is none. One that was made a moment ago may take another to be found. */
+  /** Looks up a marker by global ID; null if not found. Eventually consistent: a new marker may take a moment to appear. */
   readonly markerByGlobalId?: Maybe<Marker>;
-  /** Whatever has this id; null where there is nothing. */
+  /** Looks up any object by ID; null if not found. */
   readonly node?: Maybe<Node>;
-  /** Several at once, in the order of their ids and in one batched read; null where there is nothing. */
+  /** Looks up several objects by ID in one batched read. Results are in the order of `ids`, null for those not found. */
   readonly nodes: ReadonlyArray<Maybe<Node>>;
-  /** What a map shows. Reading starts with the fields of the answer; the viewport itself reads nothing. */
+  /** What a map shows. The viewport itself reads nothing: each of its fields makes its own reads. */
   readonly viewport?: Maybe<Viewport>;
 };
 
 
-/** Everything that can be read. */
+/** All reads. */
 export type QueryCellArgs = {
   collection: Scalars['String']['input'];
   geohash: Scalars['Geohash']['input'];
 };
 
 
-/** Everything that can be read. */
+/** All reads. */
 export type QueryCollectionArgs = {
   key: Scalars['String']['input'];
 };
 
 
-/** Everything that can be read. */
+/** All reads. */
 export type QueryCollectionsArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
   first?: InputMaybe<Scalars['Int']['input']>;
 };
 
 
-/** Everything that can be read. */
+/** All reads. */
 export type QueryMarkerArgs = {
   id: Scalars['ID']['input'];
 };
 
 
-/** Everything that can be read. */
+/** All reads. */
 export type QueryMarkerByGlobalIdArgs = {
   globalId: Scalars['ID']['input'];
 };
 
 
-/** Everything that can be read. */
+/** All reads. */
 export type QueryNodeArgs = {
   id: Scalars['ID']['input'];
 };
 
 
-/** Everything that can be read. */
+/** All reads. */
 export type QueryNodesArgs = {
   ids: ReadonlyArray<Scalars['ID']['input']>;
 };
 
 
-/** Everything that can be read. */
+/** All reads. */
 export type QueryViewportArgs = {
   bounds: BoundsInput;
   zoom: Scalars['Float']['input'];
 };
 
-/** What was measured of a marker at one instant. Readings are kept apart from the marker and do not touch its version. */
+/** Values measured for a marker at one instant. Recording readings does not change the marker's `version`. */
 export type Reading = {
   readonly __typename?: 'Reading';
-  /** When it was measured: UTC with milliseconds. There is one reading of a marker at an instant. */
+  /** Time of measurement, in UTC with milliseconds. A marker has at most one reading per instant. */
   readonly at: Scalars['DateTime']['output'];
-  /** What was measured: numbers and texts by name, in the units of whoever recorded them. */
+  /** Measured numbers and strings by name, in the units of the recorder. */
   readonly values: Scalars['JSONObject']['output'];
 };
 
-/** A reading to be recorded. */
+/** A reading to record. */
 export type ReadingInput = {
   /**
-   * When it was measured; finer fractions than milliseconds are cut off. The moment of the call by the server's clock where
-   * it is left out, which one reading of a call may do.
+   * Time of measurement, truncated to milliseconds. If omitted, the server's current time; only one reading per call may
+   * omit it.
    */
   readonly at?: InputMaybe<Scalars['DateTime']['input']>;
   /**
-   * What was measured: numbers and texts by name, nothing nested, under 400 KB in all. Whole numbers of more than 53 bits
-   * are refused, as JSON would lose their last digits; write them as texts.
+   * Measured numbers and strings by name: no nested values, less than 400 KB in total. Integers of more than 53 bits are
+   * rejected, because JSON would round them; send them as strings.
    */
   readonly values: Scalars['JSONObject']['input'];
 };
 
-/** Where readings of a marker stand. */
+/** How a marker's readings are stored. */
 export type ReadingsBucket =
-  /** Each day of UTC in a partition of its own, which the latest readings are looked for in one after the other. */
+  /** One partition per UTC day; partitions are searched one by one for the latest readings. */
   | 'DAY'
-  /** The same for each hour. */
+  /** One partition per UTC hour; partitions are searched one by one for the latest readings. */
   | 'HOUR'
-  /** All with the marker, so that it and its latest readings are read together. */
+  /** In the marker's own partition, so that one Query returns the marker with its latest readings. */
   | 'NONE';
 
 /**
- * Changes as they are read from the stream of the markers' table, whoever made them: this API, an import, another program,
- * the console of AWS. They usually arrive within half a second. Those of one marker come in their order; a change may come
- * more than once, and never silently not at all: a subscription from which one is missing ends with an error, and so does
- * one whose client takes them too slowly (LIMIT_EXCEEDED). Sent over a WebSocket at `/graphql` (graphql-ws) or as
- * server-sent events from `/graphql/stream`.
+ * Changes read from the stream of the markers' table, whoever made them: this API, an import, another program or the AWS
+ * console. They usually arrive within half a second. Changes to one marker arrive in order. A change may be delivered more
+ * than once but is never silently dropped: a subscription that misses one ends with an error, and so does one whose client
+ * reads too slowly (LIMIT_EXCEEDED). Available over WebSocket at `/graphql` (graphql-ws) and as server-sent events at
+ * `/graphql/stream`.
  */
 export type Subscription = {
   readonly __typename?: 'Subscription';
   /**
-   * Markers of a collection that are made, changed, moved and deleted; with `bounds`, those that are in the rectangle before
-   * or after.
+   * Markers of a collection that are created, updated, moved or deleted; with `bounds`, those inside the bounds before or
+   * after the change.
    */
   readonly markerChanged: MarkerChange;
-  /** Readings of one marker as they are recorded, in the order of recording; one of the same instant again comes again. */
+  /** Readings of a marker as they are recorded, in that order. A reading recorded again for the same instant is sent again. */
   readonly readingRecorded: Reading;
 };
 
 
 /**
- * Changes as they are read from the stream of the markers' table, whoever made them: this API, an import, another program,
- * the console of AWS. They usually arrive within half a second. Those of one marker come in their order; a change may come
- * more than once, and never silently not at all: a subscription from which one is missing ends with an error, and so does
- * one whose client takes them too slowly (LIMIT_EXCEEDED). Sent over a WebSocket at `/graphql` (graphql-ws) or as
- * server-sent events from `/graphql/stream`.
+ * Changes read from the stream of the markers' table, whoever made them: this API, an import, another program or the AWS
+ * console. They usually arrive within half a second. Changes to one marker arrive in order. A change may be delivered more
+ * than once but is never silently dropped: a subscription that misses one ends with an error, and so does one whose client
+ * reads too slowly (LIMIT_EXCEEDED). Available over WebSocket at `/graphql` (graphql-ws) and as server-sent events at
+ * `/graphql/stream`.
  */
 export type SubscriptionMarkerChangedArgs = {
   bounds?: InputMaybe<BoundsInput>;
@@ -947,110 +956,110 @@ export type SubscriptionMarkerChangedArgs = {
 
 
 /**
- * Changes as they are read from the stream of the markers' table, whoever made them: this API, an import, another program,
- * the console of AWS. They usually arrive within half a second. Those of one marker come in their order; a change may come
- * more than once, and never silently not at all: a subscription from which one is missing ends with an error, and so does
- * one whose client takes them too slowly (LIMIT_EXCEEDED). Sent over a WebSocket at `/graphql` (graphql-ws) or as
- * server-sent events from `/graphql/stream`.
+ * Changes read from the stream of the markers' table, whoever made them: this API, an import, another program or the AWS
+ * console. They usually arrive within half a second. Changes to one marker arrive in order. A change may be delivered more
+ * than once but is never silently dropped: a subscription that misses one ends with an error, and so does one whose client
+ * reads too slowly (LIMIT_EXCEEDED). Available over WebSocket at `/graphql` (graphql-ws) and as server-sent events at
+ * `/graphql/stream`.
  */
 export type SubscriptionReadingRecordedArgs = {
   marker: Scalars['ID']['input'];
   since?: InputMaybe<Scalars['DateTime']['input']>;
 };
 
-/** What is to change of a collection. What is left out stays as it is. */
+/** Changes to a collection. Omitted fields keep their values. */
 export type UpdateCollectionInput = {
-  /** What it holds, in a sentence or two; null takes it away. */
+  /** Description in a sentence or two; null removes it. */
   readonly description?: InputMaybe<Scalars['String']['input']>;
-  /** Nothing is changed, and the answer is CONFLICT, unless the collection has this version. */
+  /** Fails with CONFLICT, changing nothing, unless this is the collection's current version. */
   readonly expectedVersion?: InputMaybe<Scalars['Int']['input']>;
-  /** Its key. */
+  /** Key of the collection. */
   readonly key: Scalars['String']['input'];
-  /** What people call it: 1 character or more. Null is not allowed. */
+  /** Display name, not empty. Must not be null. */
   readonly name?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** What is to change of a marker. What is left out stays as it is. */
+/** Changes to a marker. Omitted fields keep their values. */
 export type UpdateMarkerInput = {
-  /** The kind of place; null takes it away. */
+  /** Kind of place; null removes it. */
   readonly category?: InputMaybe<Scalars['String']['input']>;
-  /** Nothing is changed, and the answer is CONFLICT, unless the marker has this version. */
+  /** Fails with CONFLICT, changing nothing, unless this is the marker's current version. */
   readonly expectedVersion?: InputMaybe<Scalars['Int']['input']>;
-  /** Its id. */
+  /** ID of the marker. */
   readonly id: Scalars['ID']['input'];
-  /** What people call it; null takes its name away. */
+  /** Display name; null removes it. */
   readonly name?: InputMaybe<Scalars['String']['input']>;
-  /** Where it hangs in a hierarchy, see `CreateMarkerInput.place`; null or an empty list takes it out. */
+  /** Path in the place hierarchy, see `CreateMarkerInput.place`; null or an empty list removes it. */
   readonly place?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
-  /** Where it stands from now on: it moves. Null is not allowed, as every marker stands somewhere. */
+  /** New position: the marker moves. Must not be null. */
   readonly position?: InputMaybe<PointInput>;
-  /** All of its properties, in place of those it has; null takes them away. */
+  /** New properties, replacing all existing ones; null removes them. */
   readonly properties?: InputMaybe<Scalars['JSONObject']['input']>;
 };
 
-/** What is to change of a zone. What is left out stays as it is. */
+/** Changes to a zone. Omitted fields keep their values. */
 export type UpdateZoneInput = {
-  /** Nothing is changed, and the answer is CONFLICT, unless the zone has this version. */
+  /** Fails with CONFLICT, changing nothing, unless this is the zone's current version. */
   readonly expectedVersion?: InputMaybe<Scalars['Int']['input']>;
-  /** Where it lies, as in `CreateZoneInput`. Null is not allowed. */
+  /** New geometry, as in `CreateZoneInput`. Must not be null. */
   readonly geometry?: InputMaybe<Scalars['GeoJSON']['input']>;
-  /** Its id. */
+  /** ID of the zone. */
   readonly id: Scalars['ID']['input'];
-  /** What people call it; null takes it away. */
+  /** Display name; null removes it. */
   readonly name?: InputMaybe<Scalars['String']['input']>;
-  /** Whatever else is known of it, all of it; null takes it away. */
+  /** New properties, replacing all existing ones; null removes them. */
   readonly properties?: InputMaybe<Scalars['JSONObject']['input']>;
 };
 
 /**
- * What a map shows inside one rectangle at one zoom. Each of these fields may fail on its own and leave the others be.
- * What would take more reads than the server's ceiling fails with LIMIT_EXCEEDED; nothing is left out silently.
+ * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. A
+ * field that would need more reads than the server allows fails with LIMIT_EXCEEDED; results are never silently truncated.
  */
 export type Viewport = {
   readonly __typename?: 'Viewport';
-  /** Markers while few enough are inside, else clusters. */
+  /** Markers if there are at most `limit` inside the bounds, otherwise clusters. */
   readonly auto?: Maybe<ViewportContent>;
-  /** The rectangle that was asked for, wrapped and clamped to -180..180 and -90..90. */
+  /** The requested bounds in degrees, wrapped to -180..180 and clamped to -90..90. */
   readonly bounds: Bounds;
-  /** The cells that touch the rectangle and have markers, for a heatmap. A cell on its edge comes with its whole count. */
+  /** Non-empty cells that touch the bounds, for a heatmap. A cell on the edge has the count of the whole cell. */
   readonly cells?: Maybe<ReadonlyArray<Cell>>;
   /**
-   * The markers inside and close to the edges, gathered into clusters. The same markers make the same clusters while the
-   * map is panned.
+   * Clusters of the markers inside the bounds and close to the edges. Panning does not change them: the same markers
+   * always form the same clusters.
    */
   readonly clusters?: Maybe<ReadonlyArray<Cluster>>;
   /**
-   * How many markers are inside: exact once the table's stream is read. Whole cells are counted by their counts, only
-   * those on the edge are looked into.
+   * Number of markers inside the bounds, exact once the stream has been read. Whole cells contribute their counts; only
+   * the cells on the edge are searched.
    */
   readonly count?: Maybe<Scalars['Int']['output']>;
   /**
-   * A FeatureCollection to hand to a map as it is: one Point feature for each marker while they fit into `limit`, else one
-   * for each cluster with `cluster: true` and its `count`.
+   * A GeoJSON FeatureCollection ready to draw: one Point feature per marker if there are at most `limit`, otherwise one
+   * per cluster, with the properties `cluster: true` and `count`.
    */
   readonly features?: Maybe<Scalars['GeoJSON']['output']>;
   /**
-   * The markers inside, in the order of their geohashes. A page ends at its ceiling of reads too, so that it may hold
-   * fewer than `first` and still have a next one.
+   * Markers inside the bounds, in geohash order. A page also ends when it reaches its limit of Query calls, so it may hold
+   * fewer than `first` markers and still have a next page.
    */
   readonly markers?: Maybe<MarkerConnection>;
-  /** The ranges of keys that its markers would be read from, without reading them. */
+  /** The key ranges that `markers` would read, without reading them. */
   readonly plan?: Maybe<ViewportPlan>;
-  /** Characters in the geohashes of its cells: so many that a cell is 24 to 192 px wide at this zoom. */
+  /** Geohash precision of the viewport's cells, in characters: a cell is 24 to 192 px wide at this zoom. */
   readonly precision: Scalars['Int']['output'];
   /**
-   * The zones of which something is inside, in the order of their keys, each once over all pages. A page ends at its ceiling
-   * of reads too, so that it may hold fewer than `first` and still have a next one.
+   * Zones that intersect the bounds, in key order, each exactly once across all pages. A page also ends when it reaches
+   * its limit of Query calls, so it may hold fewer than `first` zones and still have a next page.
    */
   readonly zones?: Maybe<ZoneConnection>;
-  /** The zoom that was asked for: at 0 the world is 512 px wide, each step doubles it. */
+  /** The requested zoom: at 0 the world is 512 px wide, and each level doubles it. */
   readonly zoom: Scalars['Float']['output'];
 };
 
 
 /**
- * What a map shows inside one rectangle at one zoom. Each of these fields may fail on its own and leave the others be.
- * What would take more reads than the server's ceiling fails with LIMIT_EXCEEDED; nothing is left out silently.
+ * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. A
+ * field that would need more reads than the server allows fails with LIMIT_EXCEEDED; results are never silently truncated.
  */
 export type ViewportAutoArgs = {
   collection: Scalars['String']['input'];
@@ -1060,8 +1069,8 @@ export type ViewportAutoArgs = {
 
 
 /**
- * What a map shows inside one rectangle at one zoom. Each of these fields may fail on its own and leave the others be.
- * What would take more reads than the server's ceiling fails with LIMIT_EXCEEDED; nothing is left out silently.
+ * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. A
+ * field that would need more reads than the server allows fails with LIMIT_EXCEEDED; results are never silently truncated.
  */
 export type ViewportCellsArgs = {
   collection: Scalars['String']['input'];
@@ -1070,8 +1079,8 @@ export type ViewportCellsArgs = {
 
 
 /**
- * What a map shows inside one rectangle at one zoom. Each of these fields may fail on its own and leave the others be.
- * What would take more reads than the server's ceiling fails with LIMIT_EXCEEDED; nothing is left out silently.
+ * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. A
+ * field that would need more reads than the server allows fails with LIMIT_EXCEEDED; results are never silently truncated.
  */
 export type ViewportClustersArgs = {
   collection: Scalars['String']['input'];
@@ -1080,8 +1089,8 @@ export type ViewportClustersArgs = {
 
 
 /**
- * What a map shows inside one rectangle at one zoom. Each of these fields may fail on its own and leave the others be.
- * What would take more reads than the server's ceiling fails with LIMIT_EXCEEDED; nothing is left out silently.
+ * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. A
+ * field that would need more reads than the server allows fails with LIMIT_EXCEEDED; results are never silently truncated.
  */
 export type ViewportCountArgs = {
   collection: Scalars['String']['input'];
@@ -1089,8 +1098,8 @@ export type ViewportCountArgs = {
 
 
 /**
- * What a map shows inside one rectangle at one zoom. Each of these fields may fail on its own and leave the others be.
- * What would take more reads than the server's ceiling fails with LIMIT_EXCEEDED; nothing is left out silently.
+ * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. A
+ * field that would need more reads than the server allows fails with LIMIT_EXCEEDED; results are never silently truncated.
  */
 export type ViewportFeaturesArgs = {
   collection: Scalars['String']['input'];
@@ -1100,8 +1109,8 @@ export type ViewportFeaturesArgs = {
 
 
 /**
- * What a map shows inside one rectangle at one zoom. Each of these fields may fail on its own and leave the others be.
- * What would take more reads than the server's ceiling fails with LIMIT_EXCEEDED; nothing is left out silently.
+ * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. A
+ * field that would need more reads than the server allows fails with LIMIT_EXCEEDED; results are never silently truncated.
  */
 export type ViewportMarkersArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
@@ -1112,8 +1121,8 @@ export type ViewportMarkersArgs = {
 
 
 /**
- * What a map shows inside one rectangle at one zoom. Each of these fields may fail on its own and leave the others be.
- * What would take more reads than the server's ceiling fails with LIMIT_EXCEEDED; nothing is left out silently.
+ * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. A
+ * field that would need more reads than the server allows fails with LIMIT_EXCEEDED; results are never silently truncated.
  */
 export type ViewportPlanArgs = {
   collection: Scalars['String']['input'];
@@ -1121,8 +1130,8 @@ export type ViewportPlanArgs = {
 
 
 /**
- * What a map shows inside one rectangle at one zoom. Each of these fields may fail on its own and leave the others be.
- * What would take more reads than the server's ceiling fails with LIMIT_EXCEEDED; nothing is left out silently.
+ * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. A
+ * field that would need more reads than the server allows fails with LIMIT_EXCEEDED; results are never silently truncated.
  */
 export type ViewportZonesArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
@@ -1130,70 +1139,70 @@ export type ViewportZonesArgs = {
   first?: InputMaybe<Scalars['Int']['input']>;
 };
 
-/** Markers or clusters, whichever fits. */
+/** Markers or clusters, whichever fits the limit. */
 export type ViewportContent = {
   readonly __typename?: 'ViewportContent';
-  /** The clusters of the rectangle; empty in the mode MARKERS. */
+  /** All clusters of the viewport; empty in mode MARKERS. */
   readonly clusters: ReadonlyArray<Cluster>;
-  /** All markers inside, in the order of their geohashes; empty in the mode CLUSTERS. */
+  /** All markers inside the bounds, in geohash order; empty in mode CLUSTERS. */
   readonly markers: ReadonlyArray<Marker>;
-  /** Which of the two lists is filled; the other one is empty. */
+  /** Which of the two lists is filled; the other is empty. */
   readonly mode: ContentMode;
-  /** Characters in the geohashes of the cells that the clusters are made from. */
+  /** Geohash precision of the cells from which the clusters are formed, in characters. */
   readonly precision: Scalars['Int']['output'];
-  /** Markers inside the rectangle. */
+  /** Number of markers inside the bounds. */
   readonly total: Scalars['Int']['output'];
 };
 
-/** What reading a viewport's markers takes. */
+/** How a viewport's markers would be read. */
 export type ViewportPlan = {
   readonly __typename?: 'ViewportPlan';
-  /** Characters in the geohashes of the viewport's cells. */
+  /** Geohash precision of the viewport's cells, in characters. */
   readonly precision: Scalars['Int']['output'];
-  /** One Query call for each, in the order they are read; at most as many as the ceiling of one page. */
+  /** One entry per Query call, in the order of execution, up to the limit of Query calls per page. */
   readonly ranges: ReadonlyArray<KeyRange>;
 };
 
-/** An area or a line on the map: a country, a district, a river. */
+/** An area or a line on the map, such as a country, a district or a river. */
 export type Zone = Node & {
   readonly __typename?: 'Zone';
-  /** The least rectangle around it, in degrees; west is greater than east where that crosses the antimeridian. */
+  /** Bounding box in degrees; west is greater than east if it crosses the antimeridian. */
   readonly bounds: Bounds;
-  /** The collection it belongs to. */
+  /** The collection that the zone belongs to. */
   readonly collection: Collection;
   /**
-   * Its geometry: a Polygon, MultiPolygon, LineString or MultiLineString, cut in two where it crosses the antimeridian. Null
-   * with UNAVAILABLE on this field where it lies in an object store and is missing or damaged there, or where the store does
-   * not answer. All geometry of one answer together takes at most 64 MB.
+   * A Polygon, MultiPolygon, LineString or MultiLineString, cut in two where it crosses the antimeridian. Null, with the
+   * error UNAVAILABLE on this field, if the geometry is in an object store and is missing or damaged there, or the store
+   * does not respond. All geometries of one response together take at most 64 MB.
    */
   readonly geometry?: Maybe<Scalars['GeoJSON']['output']>;
-  /** Where the whole geometry lies, for a human; null where it lies with the zone in DynamoDB. */
+  /** Where the full geometry is stored, in human-readable form; null if it is stored in DynamoDB with the zone. */
   readonly geometrySource?: Maybe<Scalars['String']['output']>;
   /** `zone::`, the collection's key, `::` and the zone's key. */
   readonly id: Scalars['ID']['output'];
-  /** Its name within the collection; never changes. */
+  /** Key within the collection; never changes. */
   readonly key: Scalars['String']['output'];
   /**
-   * The markers inside, its edges included, in the order of their geohashes. A line has no inside, and no markers. Fails with
-   * UNAVAILABLE where its geometry cannot be read.
+   * Markers inside the zone, edges included, in geohash order. A line has no inside and therefore no markers. Fails with
+   * UNAVAILABLE if the geometry cannot be read.
    */
   readonly markers: MarkerConnection;
-  /** What people call it; null where it has no name. */
+  /** Display name; null if it has none. */
   readonly name?: Maybe<Scalars['String']['output']>;
-  /** Whatever else is known of it. */
+  /** All properties. */
   readonly properties: Scalars['JSONObject']['output'];
-  /** 1 at first, raised by 1 with each change. */
+  /** 1 at creation, raised by 1 with each update. */
   readonly version: Scalars['Int']['output'];
 };
 
 
-/** An area or a line on the map: a country, a district, a river. */
+/** An area or a line on the map, such as a country, a district or a river. */
 export type ZoneGeometryArgs = {
   maxVertices?: InputMaybe<Scalars['Int']['input']>;
 };
 
 
-/** An area or a line on the map: a country, a district, a river. */
+/** An area or a line on the map, such as a country, a district or a river. */
 export type ZoneMarkersArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
   collection?: InputMaybe<Scalars['String']['input']>;
@@ -1204,18 +1213,18 @@ export type ZoneMarkersArgs = {
 /** A page of zones. */
 export type ZoneConnection = {
   readonly __typename?: 'ZoneConnection';
-  /** The zones with a cursor for each. */
+  /** The zones with their cursors. */
   readonly edges: ReadonlyArray<ZoneEdge>;
   /** The zones alone. */
   readonly nodes: ReadonlyArray<Zone>;
-  /** Whether and from where there is more. */
+  /** Cursors of the page, and whether there are more pages. */
   readonly pageInfo: PageInfo;
 };
 
-/** A zone and its place in the list. */
+/** A zone and its cursor. */
 export type ZoneEdge = {
   readonly __typename?: 'ZoneEdge';
-  /** Hand it over as `after` to go on behind this zone. */
+  /** Pass as `after` to get the zones that follow. */
   readonly cursor: Scalars['String']['output'];
   /** The zone. */
   readonly node: Zone;
