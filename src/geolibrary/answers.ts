@@ -1,3 +1,5 @@
+import pLimit from 'p-limit';
+
 import { limitExceeded, badInput } from '../errors.js';
 import { areaContains } from '../geo/bounds.js';
 import type { ViewportContent } from '../map/markers/content.js';
@@ -10,7 +12,6 @@ import { type MarkerPage, type PageInput, pageOf, readWhole } from '../map/page.
 import type { Viewport } from '../map/viewport.js';
 import type { Collection } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
-import { lanes } from '../store/request/concurrency.js';
 import type { Database } from '../store/database.js';
 import type { Call } from '../store/request/meter.js';
 import type { Layout } from './layout.js';
@@ -83,7 +84,7 @@ export function serveGeoTable(database: Database, layout: Layout, key: string): 
     collection,
     count: layout.items,
     answers: (call, limits) =>
-      answersOf({ database, layout, collection, limits, call, inLane: lanes(CONCURRENT_QUERIES) }),
+      answersOf({ database, layout, collection, limits, call, inLane: pLimit(CONCURRENT_QUERIES) }),
   };
 }
 

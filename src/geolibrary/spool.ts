@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import pLimit from 'p-limit';
 import { z } from 'zod';
 
 import { FileSource } from '../ingest/read/file-source.js';
@@ -8,7 +9,6 @@ import { valueReader } from '../ingest/read/ndjson.js';
 import { patiently } from '../ingest/markers/patiently.js';
 import { type MarkerContent, RowFault, isFields } from '../ingest/read/row.js';
 import type { RowSource } from '../ingest/read/row-source.js';
-import { lanes } from '../store/request/concurrency.js';
 import type { Database } from '../store/database.js';
 import type { Call } from '../store/request/meter.js';
 import { type WireMap, itemOfImage } from '../store/request/query-items.js';
@@ -105,7 +105,7 @@ export async function spoolTable(job: SpoolJob): Promise<SpoolProgress> {
     file = await open(path, 'w+');
   }
   // One page at a time goes into the file: what the state calls good is whole.
-  const inTurn = lanes(1);
+  const inTurn = pLimit(1);
   try {
     if ((await file.stat()).size < state.bytes) state = anew;
     await file.truncate(state.bytes);

@@ -1,3 +1,5 @@
+import pLimit from 'p-limit';
+
 import { INDEXES } from '../keys/indexes.js';
 import type { SortRange } from '../keys/keyspace.js';
 import type { CellBlock } from '../model/cell.js';
@@ -21,7 +23,6 @@ import type { IndexedMarker, MarkerCache, MarkersOf } from './marker-cache.js';
 import { type MarkerLoader, type ReadingLimits, createMarkerLoader } from './marker-loader.js';
 import { createRangeLoader, sortKeyOf } from './range-loader.js';
 import type { RangeRequest } from './range-union.js';
-import { createSlots } from './slots.js';
 import { type ZoneLoader, type ZoneLoaderOptions, createZoneLoader } from './zone-loader.js';
 
 /** A marker as it stands in the index of places, where it hangs included. */
@@ -84,7 +85,7 @@ export interface LoadersOptions extends Pick<ZoneLoaderOptions, 'geometryStore' 
 export function createLoaders(options: LoadersOptions): Loaders {
   const { db, cellCache, markerCache, collectionCache, call, concurrency } = options;
   const { keys } = db;
-  const slots = createSlots(concurrency);
+  const slots = pLimit(concurrency);
   const range = createRangeLoader(async (wanted, limit, start) => {
     const page = await send(db, 'query', rangeRequest(db, { ...wanted, limit }, start), call);
     return { items: page.Items ?? [], next: page.LastEvaluatedKey };

@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader';
+import type { LimitFunction } from 'p-limit';
 
 import { CellportError, limitExceeded } from '../errors.js';
 import type { Marker } from '../model/marker.js';
@@ -12,7 +13,6 @@ import {
   readMarkerWithReadings,
   readReadingsOf,
 } from '../store/reading/readings.js';
-import type { Slots } from './slots.js';
 
 /** What names a marker. */
 export type MarkerName = MarkerReference;
@@ -34,7 +34,7 @@ export interface MarkerLoader {
 export interface MarkerLoaderOptions {
   readonly db: Database;
   readonly call: Call;
-  readonly slots: Slots;
+  readonly slots: LimitFunction;
   readonly limits: ReadingLimits;
   readonly now: () => Date;
 }

@@ -1,11 +1,11 @@
 import DataLoader from 'dataloader';
+import type { LimitFunction } from 'p-limit';
 
 import { INDEXES } from '../keys/indexes.js';
 import type { KeyRange } from '../model/key-range.js';
 import type { Item } from '../store/database.js';
 import { type RangeAnswer, type ReadPage, readUnion } from './range-reader.js';
 import { type RangeRequest, uniteRanges } from './range-union.js';
-import type { Slots } from './slots.js';
 
 export type RangeLoader = (request: RangeRequest) => Promise<RangeAnswer>;
 
@@ -27,7 +27,7 @@ const nameOf = ({ range: { index, pk, from, to }, limit, maxCalls }: RangeReques
  * each caller gets exactly its slice. A union that fails fails its own callers only. `slots` bounds how many Query calls
  * are under way at once.
  */
-export function createRangeLoader(read: ReadPage, slots: Slots): RangeLoader {
+export function createRangeLoader(read: ReadPage, slots: LimitFunction): RangeLoader {
   const inSlot: ReadPage = (...page) => slots(() => read(...page));
 
   const loader = new DataLoader<RangeRequest, RangeAnswer, string>(

@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader';
+import type { LimitFunction } from 'p-limit';
 
 import { limitExceeded } from '../errors.js';
 import type { Key } from '../keys/document-id.js';
@@ -13,7 +14,6 @@ import { type GeometryStore, missing, readGeometry } from '../store/zone/zone-ge
 import { readZoneEntries, readZonePage } from '../store/zone/zone-index.js';
 import { type ZoneEntry, zoneFromItem } from '../store/zone/zone-item.js';
 import { type GeometryCache, LoadedGeometry } from './geometry-cache.js';
-import type { Slots } from './slots.js';
 
 /** Reads of zones of one request. */
 export interface ZoneLoader {
@@ -39,7 +39,7 @@ export interface ZoneLoaderOptions {
   readonly geometryStore: GeometryStore;
   readonly geometryCache: GeometryCache;
   readonly call: Call;
-  readonly slots: Slots;
+  readonly slots: LimitFunction;
 }
 
 const MOST_ANSWERED = 64 * 1024 * 1024;

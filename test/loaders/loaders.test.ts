@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { createCellCache } from '../../src/loaders/cell-cache.js';
@@ -5,7 +6,6 @@ import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
 import { createLoaders } from '../../src/loaders/loaders.js';
 import { createRangeLoader } from '../../src/loaders/range-loader.js';
-import { createSlots } from '../../src/loaders/slots.js';
 import type { Collection } from '../../src/model/collection.js';
 import { planBlocks } from '../../src/plan/blocks.js';
 import { normalizeBounds } from '../../src/geo/bounds.js';
@@ -104,7 +104,7 @@ describe('ranges', () => {
     const load = createRangeLoader(async ({ pk }) => {
       if (pk === 'bad') throw new Error('broken');
       return { items: [], next: undefined };
-    }, createSlots(2));
+    }, pLimit(2));
     const settled = await Promise.allSettled([
       load(range('0', '1', 'bad')),
       load(range('0', '1', 'good')),
@@ -121,7 +121,7 @@ describe('ranges', () => {
       await new Promise(setImmediate);
       now--;
       return { items: [], next: undefined };
-    }, createSlots(3));
+    }, pLimit(3));
     await Promise.all(Array.from({ length: 20 }, (_, index) => load(range('0', '1', `p${index}`))));
     expect(most).toBe(3);
   });

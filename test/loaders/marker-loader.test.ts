@@ -1,7 +1,7 @@
+import pLimit from 'p-limit';
 import { beforeAll, expect, test } from 'vitest';
 
 import { createMarkerLoader } from '../../src/loaders/marker-loader.js';
-import { createSlots } from '../../src/loaders/slots.js';
 import type { Collection } from '../../src/model/collection.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
@@ -30,7 +30,7 @@ function request(db: Database = newDatabase('readable', { tables: database.table
   const loader = createMarkerLoader({
     db,
     call: newCall(),
-    slots: createSlots(4),
+    slots: pLimit(4),
     limits: { readingQueries: 100, itemsPerField: 100, ...limits },
     now: () => NOW,
   });

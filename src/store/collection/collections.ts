@@ -5,11 +5,11 @@ import { isWellFormed } from '../../keys/escape.js';
 import { readCode, readCollectionKey } from '../../keys/validate.js';
 import type { Collection, IdStrategy, ReadingsBucket } from '../../model/collection.js';
 import { partitionsOf } from '../../model/reading.js';
-import { backOff } from '../request/backoff.js';
+import { retry } from '../../retry.js';
 import { type BatchGetOptions, batchGet } from '../request/batch-get.js';
 import { putIfAbsent, putIfAbsentRequest } from '../request/conditional-put.js';
 import type { Database, Item } from '../database.js';
-import { failureOf, isFailure } from '../request/failures.js';
+import { cancellationCodes, isTransactionConflict } from '../request/failures.js';
 import { MAX_ITEM_BYTES, itemBytes } from '../request/item-size.js';
 import type { Call } from '../request/meter.js';
 import { send } from '../request/send.js';
@@ -192,7 +192,8 @@ function keyTaken(key: string): CellportError {
  */
 export const EMPTYING = 'emptying';
 
-const CONFLICTING_TRANSACTIONS = 6;
+const TRANSACTION_ATTEMPTS = 7;
+const REFUSED = 'ConditionalCheckFailed';
 
 /** Puts the collection and the claim of its code together, or neither. */
 async function putWithCode(database: Database, item: Item, key: string, code: string, call: Call): Promise<void> {
@@ -201,21 +202,17 @@ async function putWithCode(database: Database, item: Item, key: string, code: st
   const request: TransactWriteCommandInput = {
     TransactItems: [item, claim].map((put) => ({ Put: putIfAbsentRequest(tables.entities, put) })),
   };
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      await send(database, 'transactWrite', request, call);
-      return;
-    } catch (error) {
-      if (!isFailure(error, 'TransactionCanceledException')) throw error;
-      const [ofKey, ofCode] = (failureOf(error).CancellationReasons ?? []).map(({ Code }) => Code);
-      if (ofKey === 'ConditionalCheckFailed') throw keyTaken(key);
-      if (ofCode === 'ConditionalCheckFailed') {
-        throw new CellportError('CONFLICT', `the code ${code} belongs to another collection`, { code });
-      }
-      const another = ofKey === 'TransactionConflict' || ofCode === 'TransactionConflict';
-      if (!another || attempt >= CONFLICTING_TRANSACTIONS) throw error;
-      await backOff(attempt, call.signal);
-    }
+  try {
+    await retry(() => send(database, 'transactWrite', request, call), {
+      attempts: TRANSACTION_ATTEMPTS,
+      retryable: (error) => isTransactionConflict(error) && !cancellationCodes(error).includes(REFUSED),
+      signal: call.signal,
+    });
+  } catch (error) {
+    const [ofKey, ofCode] = cancellationCodes(error);
+    if (ofKey === REFUSED) throw keyTaken(key);
+    if (ofCode !== REFUSED) throw error;
+    throw new CellportError('CONFLICT', `the code ${code} belongs to another collection`, { code });
   }
 }
 

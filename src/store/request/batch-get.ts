@@ -1,18 +1,17 @@
 import type { BatchGetCommandInput } from '@aws-sdk/lib-dynamodb';
 
 import type { Key } from '../../keys/document-id.js';
-import { backOff } from './backoff.js';
 import { chunks, mapConcurrently } from './concurrency.js';
 import type { Database, Item } from '../database.js';
-import { throttled } from './failures.js';
 import type { Call } from './meter.js';
+import { processAll } from './retries.js';
 import { send } from './send.js';
 
 /** DynamoDB's own limit of keys in one BatchGetItem. */
 const KEYS_IN_A_BATCH = 100;
 const BATCHES_AT_A_TIME = 8;
-/** How often in a row nothing at all may come back before the batch counts as throttled. */
-const FRUITLESS_TRIES = 8;
+/** Most calls in a row that bring nothing, before the batch counts as throttled. */
+const ATTEMPTS = 8;
 
 export interface BatchGetOptions {
   readonly consistent?: boolean | undefined;
@@ -41,24 +40,19 @@ async function getBatch(
   options: BatchGetOptions,
 ): Promise<Item[]> {
   const found: Item[] = [];
-  let request = batchGetRequest(table, keys, options);
-  for (let fruitless = 0; ;) {
+  async function read(left: readonly Key[]): Promise<readonly Key[]> {
+    const request = batchGetRequest(table, left, options);
     const { Responses, UnprocessedKeys } = await send(database, 'batchGet', request, call);
     found.push(...(Responses?.[table] ?? []));
-    const left = UnprocessedKeys?.[table]?.Keys?.length ?? 0;
-    if (left === 0 || UnprocessedKeys === undefined) return found;
-    // Less than it was is progress: answers are cut at 16 MB, which is no throttling.
-    fruitless = left < (request.RequestItems?.[table]?.Keys?.length ?? 0) ? 0 : fruitless + 1;
-    if (fruitless >= FRUITLESS_TRIES) throw throttled();
-    request = { RequestItems: UnprocessedKeys };
-    await backOff(fruitless, call.signal);
+    return (UnprocessedKeys?.[table]?.Keys ?? []) as unknown as readonly Key[];
   }
+  await processAll(keys, read, { attempts: ATTEMPTS, signal: call.signal });
+  return found;
 }
 
 /**
- * Items of one table by key, in the order of the keys; undefined where there is none. The same key may stand in the list
- * more than once and is read once. What DynamoDB leaves unprocessed is asked for again, with jitter; THROTTLED when
- * nothing comes any more.
+ * Items of one table by key, in the order of the keys; undefined where there is none. A key that is listed more than once
+ * is read once. Retries what DynamoDB leaves unprocessed; throws THROTTLED when it stops answering.
  */
 export async function batchGet(
   database: Database,

@@ -1,12 +1,13 @@
 import type { BatchWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import pLimit from 'p-limit';
 
-import { CellportError } from '../../errors.js';
-import { backOff } from './backoff.js';
-import { chunks, lanes, mapConcurrently } from './concurrency.js';
+import { type RetryOptions, retry } from '../../retry.js';
+import { chunks, mapConcurrently } from './concurrency.js';
 import type { Database, Item } from '../database.js';
-import { isFailure, throttled } from './failures.js';
+import { isFailure } from './failures.js';
 import { itemBytes } from './item-size.js';
 import type { Call } from './meter.js';
+import { BACKGROUND_RETRIES, processAll } from './retries.js';
 import { send } from './send.js';
 
 /** DynamoDB's own limit of items in one BatchWriteItem. */
@@ -16,17 +17,20 @@ const BATCHES_AT_A_TIME = 12;
 const ITEMS_IN_A_TRANSACTION = 100;
 const BYTES_IN_A_TRANSACTION = 3_500_000;
 const TRANSACTIONS_AT_A_TIME = 1;
-/** With the pauses of `backOff`, about two minutes in which nothing at all is taken. */
-const FRUITLESS_TRIES = 120;
-/** The same for somebody who waits for an answer: about three seconds. */
-const FRUITLESS_TRIES_IN_HASTE = 8;
+/** While somebody waits for an answer: about three seconds. What failed is not retried, as the SDK has done so. */
+const FOREGROUND_RETRIES = { attempts: 8, retryable: () => false } satisfies RetryOptions;
 
 export interface BulkOptions {
   /**
-   * Whether to wait for a table that is busy or away, as a load in the background does. Else only what was left
-   * unprocessed is tried again: the SDK has retried what failed.
+   * Whether to wait for a table that throttles or is unavailable, as background work does (by default). Otherwise only
+   * items that were left unprocessed are retried, and for a few seconds.
    */
   readonly patient?: boolean | undefined;
+}
+
+/** Puts of whole items may be repeated at will, so background work retries whatever may pass. */
+function retriesFor({ patient = true }: BulkOptions, { signal }: Call) {
+  return { ...(patient ? BACKGROUND_RETRIES : FOREGROUND_RETRIES), signal };
 }
 
 /** The BatchWriteItem that puts some items into one table. */
@@ -34,27 +38,20 @@ export function batchPutRequest(table: string, items: readonly Item[]): BatchWri
   return { RequestItems: { [table]: items.map((item) => ({ PutRequest: { Item: { ...item } } })) } };
 }
 
-/** Puts items in one transaction. Such puts may be repeated at will, so what passes is waited out as in `putBatch`. */
+/** Puts items in one transaction. */
 async function putTogether(
   database: Database,
   table: string,
   items: readonly Item[],
   call: Call,
-  { patient = true }: BulkOptions,
+  options: BulkOptions,
 ): Promise<void> {
   const request = { TransactItems: items.map((item) => ({ Put: { TableName: table, Item: { ...item } } })) };
-  for (let fruitless = 0; ; fruitless += 1) {
-    try {
-      await send(database, 'transactWrite', request, call);
-      return;
-    } catch (error) {
-      const conflicting = isFailure(error, 'TransactionCanceledException');
-      const passing = conflicting || (patient && error instanceof CellportError);
-      const tries = patient ? FRUITLESS_TRIES : FRUITLESS_TRIES_IN_HASTE;
-      if (!passing || call.signal?.aborted === true || fruitless >= tries) throw error;
-      await backOff(fruitless, call.signal);
-    }
-  }
+  const { retryable, ...retries } = retriesFor(options, call);
+  await retry(() => send(database, 'transactWrite', request, call), {
+    ...retries,
+    retryable: (error) => isFailure(error, 'TransactionCanceledException') || retryable(error),
+  });
 }
 
 /** Items in pieces that one transaction takes. */
@@ -80,35 +77,20 @@ async function putBatch(
   table: string,
   items: readonly Item[],
   call: Call,
-  { patient = true }: BulkOptions,
+  options: BulkOptions,
 ): Promise<void> {
-  let request = batchPutRequest(table, items);
-  let left = items.length;
-  for (let fruitless = 0; ;) {
-    const before = left;
-    let failure: unknown;
-    try {
-      const { UnprocessedItems } = await send(database, 'batchWrite', request, call);
-      left = UnprocessedItems?.[table]?.length ?? 0;
-      if (left === 0 || UnprocessedItems === undefined) return;
-      request = { RequestItems: UnprocessedItems };
-    } catch (error) {
-      // Puts of whole items may be repeated at will, so a load waits for a table that is busy or away for a moment.
-      if (!patient || !(error instanceof CellportError) || call.signal?.aborted === true) throw error;
-      failure = error;
-    }
-    fruitless = left < before ? 0 : fruitless + 1;
-    if (fruitless >= (patient ? FRUITLESS_TRIES : FRUITLESS_TRIES_IN_HASTE)) throw failure ?? throttled();
-    await backOff(fruitless, call.signal);
+  async function put(left: readonly Item[]): Promise<readonly Item[]> {
+    const { UnprocessedItems } = await send(database, 'batchWrite', batchPutRequest(table, left), call);
+    return (UnprocessedItems?.[table] ?? []).map(({ PutRequest }) => PutRequest?.Item ?? {});
   }
+  await processAll(items, put, retriesFor(options, call));
 }
 
 /**
- * A function that puts items into one table, over whatever stands under their keys; of several with one key in one call
- * the last one wins. For loads in the background, unless told to be less patient: what DynamoDB throttles or leaves
- * unprocessed is tried again, with jitter, for about two minutes without any progress before THROTTLED or UNAVAILABLE is
- * thrown. No order among the items is kept. It may be called again before it is through: all its calls together have no
- * more requests under way than one.
+ * A function that puts items into one table, replacing whatever has their keys; of several with one key in one call the
+ * last one wins. Retries what DynamoDB throttles or leaves unprocessed, for about two minutes without any progress by
+ * default, before it throws THROTTLED or UNAVAILABLE. Items are written in no particular order. It may be called again
+ * before it has finished: all its calls together have no more requests under way than one.
  */
 export function bulkWriter(
   database: Database,
@@ -119,7 +101,7 @@ export function bulkWriter(
   const together = database.waitsForDisk;
   const atATime = together ? TRANSACTIONS_AT_A_TIME : BATCHES_AT_A_TIME;
   const put = together ? putTogether : putBatch;
-  const inLane = lanes(atATime);
+  const inLane = pLimit(atATime);
   return async (items) => {
     const unique = [...new Map(items.map((item) => [`${String(item['pk'])}\n${String(item['sk'])}`, item])).values()];
     const parts = together ? transactionPieces(unique) : chunks(unique, ITEMS_IN_A_BATCH);

@@ -1,73 +1,53 @@
+import pLimit from 'p-limit';
+
 /**
- * Runs `work` over all items, at most `limit` at a time, and gives the results in the order of the items. The first
- * failure stops what has not begun, and is thrown when what has begun is over: nothing goes on behind the caller's back.
+ * The results of `work` over all items, at most `limit` at a time, in the order of the items. The first failure keeps
+ * the rest from starting, and is thrown once all that has started is over: nothing goes on behind the caller's back.
  */
 export async function mapConcurrently<T, R>(
   items: readonly T[],
   limit: number,
   work: (item: T, index: number) => Promise<R>,
 ): Promise<R[]> {
+  if (items.length === 0) return [];
+  const failures: unknown[] = [];
   const results: R[] = [];
-  let next = 0;
-  let failure: { readonly error: unknown } | undefined;
-  async function worker(): Promise<void> {
-    while (next < items.length && failure === undefined) {
-      const index = next;
-      next += 1;
-      try {
-        // `next` was below the length, so there is an item.
-        results[index] = await work(items[index] as T, index);
-      } catch (error) {
-        failure ??= { error };
-      }
+  await pLimit(limit).map(items, async (item, index) => {
+    if (failures.length > 0) return;
+    try {
+      results[index] = await work(item, index);
+    } catch (error) {
+      failures.push(error);
     }
-  }
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
-  if (failure !== undefined) throw failure.error;
+  });
+  if (failures.length > 0) throw failures[0];
   return results;
 }
 
-/** Runs work, at most `limit` at a time whoever hands it in; the rest waits in the order in which it came. */
-export function lanes(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let free = limit;
-  return async (work) => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
-    }
-  };
-}
-
 /**
- * The results of `work` over items that come one after the other, in their order. Of items that are begun and not taken
- * yet there are never more than `limit`, and none is asked for before one of them is taken. Whoever stops early waits
- * until what has begun is over.
+ * The results of `work` over items that arrive one after the other, in their order. At most `limit` items are started and
+ * not yet taken, and none is asked for before one of them is taken. A consumer that stops early waits until all that has
+ * started is over.
  */
 export async function* mapAhead<T, R>(
   items: Iterable<T> | AsyncIterable<T>,
   limit: number,
   work: (item: T) => Promise<R>,
 ): AsyncGenerator<R, void, undefined> {
-  const begun: Promise<R>[] = [];
+  const started: Promise<R>[] = [];
   try {
     for await (const item of items) {
       const result = work(item);
       // Thrown when its turn comes, not before.
       result.catch(() => undefined);
-      begun.push(result);
-      if (begun.length < limit) continue;
-      yield await (begun[0] as Promise<R>);
-      void begun.shift();
+      started.push(result);
+      if (started.length < limit) continue;
+      yield await (started[0] as Promise<R>);
+      void started.shift();
     }
-    for (; begun.length > 0; void begun.shift()) yield await (begun[0] as Promise<R>);
+    for (; started.length > 0; void started.shift()) yield await (started[0] as Promise<R>);
   } finally {
-    await Promise.allSettled(begun);
+    await Promise.allSettled(started);
   }
 }
 

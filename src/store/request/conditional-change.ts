@@ -3,11 +3,12 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { CellportError } from '../../errors.js';
 import type { Key } from '../../keys/document-id.js';
-import { backOff } from './backoff.js';
+import { retry } from '../../retry.js';
 import type { Database, Item } from '../database.js';
 import { failureOf, isFailure } from './failures.js';
 import type { Call } from './meter.js';
 import { type WireMap, itemOf } from './query-items.js';
+import { CONFLICT_RETRIES, TooManyUpdates } from './retries.js';
 import { send } from './send.js';
 
 /** An item before a write and after it; undefined where it was not there, or is there no more. */
@@ -70,9 +71,6 @@ export function deleteRequest(table: string, found: Item): DeleteCommandInput {
   };
 }
 
-/** How often an item may change between our reading and our writing it. Pauses with jitter in between. */
-const ROUNDS = 24;
-
 /** What a write came to: done with this item left, or refused as the item is another one. */
 type Outcome = { readonly done: Item | undefined } | { readonly found: Item | undefined };
 
@@ -109,14 +107,14 @@ export async function changeItem(
   call: Call,
 ): Promise<ConditionalChange> {
   let current = await read();
-  for (let round = 0; round < ROUNDS; round += 1) {
+  async function decideAndWrite(): Promise<ConditionalChange> {
     const { found, next } = decide(current);
     const outcome = await attempt(database, found, next, call);
     if ('done' in outcome) return { before: found, after: outcome.done };
     current = outcome.found;
-    await backOff(Math.min(round, 4), call.signal);
+    throw new TooManyUpdates();
   }
-  throw new CellportError('CONFLICT', 'it is changed by others all the time; try again');
+  return retry(decideAndWrite, { ...CONFLICT_RETRIES, signal: call.signal });
 }
 
 /** One item, strongly consistent; undefined where there is none. */

@@ -1,25 +1,26 @@
-import { BatchExecuteStatementCommand, type BatchExecuteStatementCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { BatchExecuteStatementCommandInput } from '@aws-sdk/lib-dynamodb';
 
-import { CellportError } from '../../errors.js';
-import { backOff } from './backoff.js';
+import type { RetryOptions } from '../../retry.js';
 import { chunks, mapConcurrently } from './concurrency.js';
 import type { Database, Item } from '../database.js';
-import { mapFailure, throttled } from './failures.js';
+import { isTransient } from './failures.js';
 import type { Call } from './meter.js';
+import { processAll } from './retries.js';
+import { send } from './send.js';
 
 /** DynamoDB's own limit of statements in one BatchExecuteStatement. */
 const STATEMENTS_IN_A_BATCH = 25;
 const BATCHES_AT_A_TIME = 4;
-/** With the pauses of `backOff`, about a minute in which nothing at all is taken. */
-const FRUITLESS_TRIES = 60;
+/** With the default pauses, about a minute in which DynamoDB deletes nothing. */
+const RETRIES = { attempts: 60, retryable: isTransient } satisfies RetryOptions;
 
-/** Said of an item that is not there any more, or has another life: what was to be deleted is gone. */
+/** Errors of an item that no longer exists, or is of another incarnation: what was to be deleted is gone. */
 const GONE = new Set(['ConditionalCheckFailed', 'ResourceNotFound']);
 
-/** What tells an item from another one that stood under its key: of a marker its own life, of a reading its marker's. */
+/** Attributes that tell incarnations under one key apart: of a marker its own, of a reading its marker's. */
 export const LIFE_ATTRIBUTES = ['life', 'of'] as const;
 
-/** The BatchExecuteStatement that deletes at most 25 items of the entities table, each if it still has the life it had. */
+/** The BatchExecuteStatement that deletes at most 25 items of the entities table, each only in the incarnation read. */
 export function deleteStatements(table: string, items: readonly Item[]): BatchExecuteStatementCommandInput {
   return {
     Statements: items.map((item) => {
@@ -32,41 +33,20 @@ export function deleteStatements(table: string, items: readonly Item[]): BatchEx
 }
 
 async function deleteBatch(database: Database, items: readonly Item[], call: Call): Promise<void> {
-  const { client, tables } = database;
-  const { meter, signal } = call;
-  let left = items;
-  for (let fruitless = 0; ;) {
-    signal?.throwIfAborted();
-    const before = left.length;
-    let failure: unknown;
-    try {
-      const { Responses = [], ConsumedCapacity = [] } = await client.send(
-        new BatchExecuteStatementCommand({
-          ...deleteStatements(tables.entities, left),
-          ReturnConsumedCapacity: 'TOTAL',
-        }),
-        signal === undefined ? {} : { abortSignal: signal },
-      );
-      meter.writes += before;
-      meter.writeUnits += ConsumedCapacity.reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
-      left = left.filter((_, index) => {
-        const code = Responses[index]?.Error?.Code;
-        return Responses[index] === undefined || (code !== undefined && !GONE.has(code));
-      });
-      if (left.length === 0) return;
-    } catch (error) {
-      failure = signal?.aborted === true ? signal.reason : mapFailure(error);
-      if (!(failure instanceof CellportError) || signal?.aborted === true) throw failure;
-    }
-    fruitless = left.length < before ? 0 : fruitless + 1;
-    if (fruitless >= FRUITLESS_TRIES) throw failure ?? throttled();
-    await backOff(fruitless, signal);
+  async function remove(left: readonly Item[]): Promise<readonly Item[]> {
+    const request = deleteStatements(database.tables.entities, left);
+    const { Responses = [] } = await send(database, 'batchExecute', request, call);
+    return left.filter((_, index) => {
+      const code = Responses[index]?.Error?.Code;
+      return Responses[index] === undefined || (code !== undefined && !GONE.has(code));
+    });
   }
+  await processAll(items, remove, { ...RETRIES, signal: call.signal });
 }
 
 /**
- * Deletes items of the entities table, each by its key and only if it still has the life it was read with (`LIFE_ATTRIBUTES`), so that what
- * was made anew under the same key stays. May be repeated. What is throttled is tried again for about a minute.
+ * Deletes items of the entities table by key, each only in the incarnation it was read in (`LIFE_ATTRIBUTES`), so that
+ * what was created again under the same key stays. May be repeated. Retries what is throttled for about a minute.
  */
 export async function deleteInBulk(database: Database, items: readonly Item[], call: Call): Promise<void> {
   await mapConcurrently(chunks(items, STATEMENTS_IN_A_BATCH), BATCHES_AT_A_TIME, (batch) =>

@@ -65,6 +65,21 @@ export function isFailure(error: unknown, name: string): boolean {
   return failureOf(error).name === name;
 }
 
+/** Whether a failure may pass by itself: THROTTLED or UNAVAILABLE. */
+export function isTransient(error: unknown): boolean {
+  return error instanceof CellportError && (error.code === 'THROTTLED' || error.code === 'UNAVAILABLE');
+}
+
+/** Why each write of a transaction was refused, in their order; none where the failure is another one. */
+export function cancellationCodes(error: unknown): readonly (string | undefined)[] {
+  return (failureOf(error).CancellationReasons ?? []).map(({ Code }) => Code);
+}
+
+/** Whether a transaction was refused because another one was writing the same items. */
+export function isTransactionConflict(error: unknown): boolean {
+  return cancellationCodes(error).includes('TransactionConflict');
+}
+
 /**
  * The failure of a command as the rest of the program knows it: THROTTLED, UNAVAILABLE, or the error itself where it
  * says something of the request (a condition that did not hold, a table that is missing).

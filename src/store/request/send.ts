@@ -5,6 +5,9 @@ import {
   type ScanCommandOutput as WireScanOutput,
 } from '@aws-sdk/client-dynamodb';
 import {
+  BatchExecuteStatementCommand,
+  type BatchExecuteStatementCommandInput,
+  type BatchExecuteStatementCommandOutput,
   BatchGetCommand,
   type BatchGetCommandInput,
   type BatchGetCommandOutput,
@@ -14,6 +17,9 @@ import {
   DeleteCommand,
   type DeleteCommandInput,
   type DeleteCommandOutput,
+  ExecuteTransactionCommand,
+  type ExecuteTransactionCommandInput,
+  type ExecuteTransactionCommandOutput,
   GetCommand,
   type GetCommandInput,
   type GetCommandOutput,
@@ -39,34 +45,40 @@ import type { Call, Meter } from './meter.js';
 import { type RangeRead, rangeReadOf } from './read-log.js';
 import { type WireMap, queryCommand } from './query-items.js';
 
-/** The operations on items, with what each takes and gives. A request is such an input: a plain value. */
+/** The operations on items with their inputs and outputs. A request is such an input: a plain value. */
 export interface Operations {
   get: { input: GetCommandInput; output: GetCommandOutput };
   batchGet: { input: BatchGetCommandInput; output: BatchGetCommandOutput };
   query: { input: QueryCommandInput; output: QueryCommandOutput };
   scan: { input: ScanCommandInput; output: ScanCommandOutput };
-  /** With items and keys as DynamoDB writes them: one value that JavaScript cannot hold must not cost a whole page. */
+  /** With items and keys in wire format: one value that JavaScript cannot hold must not cost a whole page. */
   wireScan: { input: WireScanInput; output: Omit<WireScanOutput, 'Items'> & { Items?: readonly WireMap[] } };
   put: { input: PutCommandInput; output: PutCommandOutput };
   update: { input: UpdateCommandInput; output: UpdateCommandOutput };
   delete: { input: DeleteCommandInput; output: DeleteCommandOutput };
   batchWrite: { input: BatchWriteCommandInput; output: BatchWriteCommandOutput };
   transactWrite: { input: TransactWriteCommandInput; output: TransactWriteCommandOutput };
+  /** PartiQL statements, each of them on its own. */
+  batchExecute: { input: BatchExecuteStatementCommandInput; output: BatchExecuteStatementCommandOutput };
+  /** PartiQL statements, all of them or none. */
+  transactExecute: { input: ExecuteTransactionCommandInput; output: ExecuteTransactionCommandOutput };
 }
 
 export type Operation = keyof Operations;
 
-/** How an operation is sent and what of it is metered: how often it reads by key, reads a range, writes, gets back. */
+/** How an operation is sent, and what the meter counts of it. An operation without `writes` reads. */
 interface Dispatch<K extends Operation> {
   readonly run: (
     database: Database,
     input: Operations[K]['input'],
     options: { readonly abortSignal?: AbortSignal },
   ) => Promise<Operations[K]['output']>;
-  readonly asked: (input: Operations[K]['input']) => { readonly getItems?: number; readonly writes?: number };
-  readonly returned: (output: Operations[K]['output']) => number;
-  readonly reads: boolean;
-  /** What range a call of it read, for those who want to see. */
+  readonly keysRead?: (input: Operations[K]['input']) => number;
+  readonly writes?: (input: Operations[K]['input']) => number;
+  readonly itemsRead?: (output: Operations[K]['output']) => number;
+  /** Whether each call reads a page of a range. */
+  readonly pages?: boolean;
+  /** The range that a call read, for explanations. */
   readonly range?: (
     database: Database,
     input: Operations[K]['input'],
@@ -75,74 +87,67 @@ interface Dispatch<K extends Operation> {
   ) => RangeRead;
 }
 
-const items = (lists: Readonly<Record<string, readonly unknown[]>> | undefined) =>
+const total = (lists: Readonly<Record<string, readonly unknown[]>> | undefined) =>
   Object.values(lists ?? {}).reduce((sum, list) => sum + list.length, 0);
+const countOf = ({ Count = 0 }: { readonly Count?: number | undefined }) => Count;
 
 const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
   get: {
     run: ({ client }, input, options) => client.send(new GetCommand(input), options),
-    asked: () => ({ getItems: 1 }),
-    returned: (output) => (output.Item === undefined ? 0 : 1),
-    reads: true,
+    keysRead: () => 1,
+    itemsRead: ({ Item: item }) => (item === undefined ? 0 : 1),
   },
   batchGet: {
     run: ({ client }, input, options) => client.send(new BatchGetCommand(input), options),
-    asked: (input) => ({
-      getItems: Object.values(input.RequestItems ?? {}).reduce((sum, table) => sum + (table.Keys?.length ?? 0), 0),
-    }),
-    returned: (output) => items(output.Responses),
-    reads: true,
+    keysRead: ({ RequestItems: tables = {} }) =>
+      Object.values(tables).reduce((sum, { Keys: keys = [] }) => sum + keys.length, 0),
+    itemsRead: (output) => total(output.Responses),
   },
   query: {
     run: ({ client }, input, options) => client.send(queryCommand(input), options),
-    asked: () => ({}),
-    returned: (output) => output.Count ?? 0,
-    reads: true,
+    itemsRead: countOf,
+    pages: true,
     range: rangeReadOf,
   },
   scan: {
     run: ({ client }, input, options) => client.send(new ScanCommand(input), options),
-    asked: () => ({}),
-    returned: (output) => output.Count ?? 0,
-    reads: true,
+    itemsRead: countOf,
+    pages: true,
   },
   wireScan: {
-    // The SDK's type of a value knows its types by name; ours is read by whichever name is there.
+    // The SDK's type of a value is a union by type name; ours is read by whichever name is there.
     run: ({ client }, input, options) =>
       client.send(new WireScanCommand(input), options) as unknown as Promise<Operations['wireScan']['output']>,
-    asked: () => ({}),
-    returned: (output) => output.Count ?? 0,
-    reads: true,
+    itemsRead: countOf,
+    pages: true,
   },
   put: {
     run: ({ client }, input, options) => client.send(new PutCommand(input), options),
-    asked: () => ({ writes: 1 }),
-    returned: () => 0,
-    reads: false,
+    writes: () => 1,
   },
   update: {
     run: ({ client }, input, options) => client.send(new UpdateCommand(input), options),
-    asked: () => ({ writes: 1 }),
-    returned: () => 0,
-    reads: false,
+    writes: () => 1,
   },
   delete: {
     run: ({ client }, input, options) => client.send(new DeleteCommand(input), options),
-    asked: () => ({ writes: 1 }),
-    returned: () => 0,
-    reads: false,
+    writes: () => 1,
   },
   batchWrite: {
     run: ({ client }, input, options) => client.send(new BatchWriteCommand(input), options),
-    asked: (input) => ({ writes: items(input.RequestItems) }),
-    returned: () => 0,
-    reads: false,
+    writes: (input) => total(input.RequestItems),
   },
   transactWrite: {
     run: ({ client }, input, options) => client.send(new TransactWriteCommand(input), options),
-    asked: (input) => ({ writes: input.TransactItems?.length ?? 0 }),
-    returned: () => 0,
-    reads: false,
+    writes: (input) => input.TransactItems?.length ?? 0,
+  },
+  batchExecute: {
+    run: ({ client }, input, options) => client.send(new BatchExecuteStatementCommand(input), options),
+    writes: (input) => input.Statements?.length ?? 0,
+  },
+  transactExecute: {
+    run: ({ client }, input, options) => client.send(new ExecuteTransactionCommand(input), options),
+    writes: (input) => input.TransactStatements?.length ?? 0,
   },
 };
 
@@ -160,24 +165,20 @@ function count<K extends Operation>(
   input: Operations[K]['input'],
   output: Operations[K]['output'],
 ): void {
-  const { asked, returned, reads } = DISPATCH[operation] as Dispatch<K>;
-  const { ScannedCount }: Answer = output;
-  const { getItems = 0, writes = 0 } = asked(input);
-  const units = unitsOf(output);
-  meter.getItems += getItems;
-  meter.writes += writes;
-  if (reads) meter.readUnits += units;
-  else meter.writeUnits += units;
-  if (operation === 'query' || operation === 'scan' || operation === 'wireScan') {
-    meter.queries += 1;
-    meter.itemsScanned += ScannedCount ?? 0;
-  }
-  meter.itemsReturned += returned(output);
+  const { keysRead, writes, itemsRead, pages } = DISPATCH[operation] as Dispatch<K>;
+  const { ScannedCount = 0 }: Answer = output;
+  meter[writes === undefined ? 'readUnits' : 'writeUnits'] += unitsOf(output);
+  meter.getItems += keysRead?.(input) ?? 0;
+  meter.writes += writes?.(input) ?? 0;
+  meter.itemsReturned += itemsRead?.(output) ?? 0;
+  if (pages !== true) return;
+  meter.queries += 1;
+  meter.itemsScanned += ScannedCount;
 }
 
 /**
- * A signal that is aborted by the caller's or after a time, and a promise that rejects with it at once: the SDK would
- * first sleep out the pause before a retry.
+ * A signal that is aborted with the caller's or after a time, and a promise that rejects with it at once: the SDK would
+ * first wait for the pause before a retry to end.
  */
 function giveUp(afterMs: number, outer: AbortSignal | undefined) {
   const controller = new AbortController();
@@ -197,9 +198,10 @@ function giveUp(afterMs: number, outer: AbortSignal | undefined) {
 }
 
 /**
- * Sends one command: the only place where DynamoDB is asked for items. Adds ReturnConsumedCapacity, unless the call is
- * unpriced, counts the answer in the call's meter, and a Query among its reads. Throws THROTTLED or UNAVAILABLE when the SDK's retries did not help in time, the reason of the
- * call's signal when it is aborted, and the SDK's error where it says something of the request itself.
+ * Sends one command: the only place where items of DynamoDB are read or written. Counts the answer in the call's meter,
+ * its capacity included unless the call is unpriced, and lists a Query among its reads. Throws THROTTLED or UNAVAILABLE
+ * when the SDK's retries did not help in time, the reason of the call's signal when it is aborted, and the SDK's error
+ * where it is about the request itself.
  */
 export async function send<K extends Operation>(
   database: Database,

@@ -7,10 +7,11 @@ import { readMarkerKey } from '../../keys/validate.js';
 import type { Collection } from '../../model/collection.js';
 import type { Properties } from '../../model/marker.js';
 import type { Zone } from '../../model/zone.js';
-import { backOff } from '../request/backoff.js';
+import { retry } from '../../retry.js';
 import { asFound, changeItem, checkVersion, readItem } from '../request/conditional-change.js';
 import type { Database, Item } from '../database.js';
-import { failureOf, isFailure } from '../request/failures.js';
+import { cancellationCodes, isTransactionConflict } from '../request/failures.js';
+import { CONFLICT_RETRIES, TooManyUpdates } from '../request/retries.js';
 import { checkKeyGiven, takeKeys } from '../marker/marker-keys.js';
 import type { Call } from '../request/meter.js';
 import { readProperties } from '../marker/properties.js';
@@ -74,33 +75,28 @@ function conflict({ collection, key }: ZoneReference): CellportError {
 const LONGEST_OWN_KEY = 'x'.repeat(36);
 const LONGEST_OBJECT_NAME = 'x'.repeat(400);
 
-/** How often a transaction may meet others, and a zone change between our reading and our writing it. */
-const ROUNDS = 24;
-
 /**
  * Writes a zone's item, the first of the list and the only one with a condition, and its covers in one transaction;
- * false where the condition did not hold. Other transactions on the same items are waited for.
+ * false where the condition did not hold. Waits for other transactions on the same items.
  */
 async function transact(
   database: Database,
   writes: NonNullable<TransactWriteCommandInput['TransactItems']>,
   call: Call,
 ): Promise<boolean> {
-  for (let round = 0; ; round += 1) {
-    try {
-      // The SDK sends a token with it, so that one whose answer was lost is not carried out again, nor refused.
-      await send(database, 'transactWrite', { TransactItems: writes }, call);
-      return true;
-    } catch (error) {
-      if (!isFailure(error, 'TransactionCanceledException')) throw error;
-      const codes = (failureOf(error).CancellationReasons ?? []).map(({ Code }) => Code);
-      if (codes[0] === 'ConditionalCheckFailed') {
-        call.meter.writes += writes.length;
-        return false;
-      }
-      if (!codes.includes('TransactionConflict') || round >= ROUNDS) throw error;
-      await backOff(Math.min(round, 4), call.signal);
-    }
+  const isRefused = (error: unknown) => cancellationCodes(error)[0] === 'ConditionalCheckFailed';
+  try {
+    // The SDK sends a token with it, so that one whose answer was lost is neither carried out again nor refused.
+    await retry(() => send(database, 'transactWrite', { TransactItems: writes }, call), {
+      ...CONFLICT_RETRIES,
+      retryable: (error) => isTransactionConflict(error) && !isRefused(error),
+      signal: call.signal,
+    });
+    return true;
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    call.meter.writes += writes.length;
+    return false;
   }
 }
 
@@ -220,32 +216,34 @@ async function updateWithGeometry(
   // Set free by whatever ends this before the item refers to it, but for a failure that may have written it after all.
   let refused = true;
   try {
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const next = updatedZoneItem(before.item, contentAfter(update, before.zone), { bounds, covers, geometry }, now);
-      const put = coverItems(database, collection, key, covers, next);
-      const gone = coverKeys(database, collection, before.zone).filter(({ sk }) =>
-        put.every((one) => one['sk'] !== sk),
-      );
-      refused = false;
-      const table = tables.entities;
-      const done = await transact(
-        database,
-        [
-          { Put: { TableName: table, Item: { ...next }, ...asFound(before.item) } },
-          ...put.map((cover) => ({ Put: { TableName: table, Item: { ...cover } } })),
-          ...gone.map(({ pk, sk }) => ({ Delete: { TableName: table, Key: { pk, sk } } })),
-        ],
-        call,
-      );
-      if (done) {
+    return await retry(
+      async (attempt) => {
+        if (attempt > 0) before = await current();
+        const next = updatedZoneItem(before.item, contentAfter(update, before.zone), { bounds, covers, geometry }, now);
+        const put = coverItems(database, collection, key, covers, next);
+        const gone = coverKeys(database, collection, before.zone).filter(({ sk }) =>
+          put.every((one) => one['sk'] !== sk),
+        );
+        refused = false;
+        const table = tables.entities;
+        const done = await transact(
+          database,
+          [
+            { Put: { TableName: table, Item: { ...next }, ...asFound(before.item) } },
+            ...put.map((cover) => ({ Put: { TableName: table, Item: { ...cover } } })),
+            ...gone.map(({ pk, sk }) => ({ Delete: { TableName: table, Key: { pk, sk } } })),
+          ],
+          call,
+        );
+        if (!done) {
+          refused = true;
+          throw new TooManyUpdates();
+        }
         await dropGeometry(geometryStore, before.zone.geometry);
         return requireZone(database, reference, next).zone;
-      }
-      refused = true;
-      await backOff(Math.min(round, 4), call.signal);
-      before = await current();
-    }
-    throw new CellportError('CONFLICT', 'it is changed by others all the time; try again');
+      },
+      { ...CONFLICT_RETRIES, signal: call.signal },
+    );
   } finally {
     if (refused) await dropGeometry(geometryStore, geometry);
   }
@@ -298,27 +296,30 @@ export async function putZone(
   call: Call,
 ): Promise<ZoneOutcome> {
   const { geometry, ...content } = draft;
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const found = await read(database, reference, call);
-    if (found === undefined) {
-      if (await insertZone(database, geometryStore, reference, draft, now, call)) return 'created';
-      continue;
-    }
-    const { zone } = requireZone(database, reference, found);
-    const stays = zone.geometry.sha256 === geometry.stored.sha256;
-    if (stays && zone.name === content.name && isDeepStrictEqual(zone.properties, content.properties)) {
-      return 'unchanged';
-    }
-    try {
-      if (stays) await updateZone(database, geometryStore, reference, content, { now }, call);
-      else await updateWithGeometry(database, geometryStore, reference, content, async () => geometry, { now }, call);
-      return 'updated';
-    } catch (error) {
-      // Deleted in between.
-      if (!(error instanceof CellportError && error.code === 'NOT_FOUND')) throw error;
-    }
-  }
-  throw new CellportError('CONFLICT', `${nameOf(reference)} is changed by others all the time; try again`);
+  const raced = new TooManyUpdates();
+  return retry(
+    async () => {
+      const found = await read(database, reference, call);
+      if (found === undefined) {
+        if (await insertZone(database, geometryStore, reference, draft, now, call)) return 'created';
+        throw raced;
+      }
+      const { zone } = requireZone(database, reference, found);
+      const stays = zone.geometry.sha256 === geometry.stored.sha256;
+      if (stays && zone.name === content.name && isDeepStrictEqual(zone.properties, content.properties)) {
+        return 'unchanged';
+      }
+      try {
+        if (stays) await updateZone(database, geometryStore, reference, content, { now }, call);
+        else await updateWithGeometry(database, geometryStore, reference, content, async () => geometry, { now }, call);
+        return 'updated';
+      } catch (error) {
+        // Deleted in between.
+        throw error instanceof CellportError && error.code === 'NOT_FOUND' ? raced : error;
+      }
+    },
+    { ...CONFLICT_RETRIES, retryable: (error) => error === raced, signal: call.signal },
+  );
 }
 
 /**
@@ -334,28 +335,28 @@ export async function deleteZone(
 ): Promise<Zone> {
   const { collection } = reference;
   let life: string | undefined;
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const { item, zone } = requireZone(database, reference, await read(database, reference, call));
-    checkVersion(nameOf(reference), item, expectedVersion);
-    // The one that was asked for has been deleted, and another made: that was not meant.
-    life ??= zone.life;
-    if (zone.life !== life) throw notFound('zone', reference.key);
-    const table = database.tables.entities;
-    const done = await transact(
-      database,
-      [
-        { Delete: { TableName: table, Key: { pk: item['pk'], sk: item['sk'] }, ...asFound(item) } },
-        ...coverKeys(database, collection, zone).map(({ pk, sk }) => ({
-          Delete: { TableName: table, Key: { pk, sk } },
-        })),
-      ],
-      call,
-    );
-    if (done) {
+  const table = database.tables.entities;
+  return retry(
+    async () => {
+      const { item, zone } = requireZone(database, reference, await read(database, reference, call));
+      checkVersion(nameOf(reference), item, expectedVersion);
+      // The one that was asked for has been deleted, and another one created: that was not meant.
+      life ??= zone.life;
+      if (zone.life !== life) throw notFound('zone', reference.key);
+      const done = await transact(
+        database,
+        [
+          { Delete: { TableName: table, Key: { pk: item['pk'], sk: item['sk'] }, ...asFound(item) } },
+          ...coverKeys(database, collection, zone).map(({ pk, sk }) => ({
+            Delete: { TableName: table, Key: { pk, sk } },
+          })),
+        ],
+        call,
+      );
+      if (!done) throw new TooManyUpdates();
       await dropGeometry(geometryStore, zone.geometry);
       return zone;
-    }
-    await backOff(Math.min(round, 4), call.signal);
-  }
-  throw new CellportError('CONFLICT', 'it is changed by others all the time; try again');
+    },
+    { ...CONFLICT_RETRIES, signal: call.signal },
+  );
 }

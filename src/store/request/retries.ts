@@ -1,0 +1,46 @@
+import { CellportError } from '../../errors.js';
+import { type RetryOptions, pause, retry } from '../../retry.js';
+import { isTransient, throttled } from './failures.js';
+
+/** For background work: with the default pauses, about two minutes in which DynamoDB does nothing. */
+export const BACKGROUND_RETRIES = { attempts: 120, retryable: isTransient } satisfies RetryOptions;
+
+/** CONFLICT: others changed the item between our reading and our writing it, each time. */
+export class TooManyUpdates extends CellportError {
+  constructor() {
+    super('CONFLICT', 'too many concurrent updates; retry');
+  }
+}
+
+/** For a read and a conditional write that throw `TooManyUpdates` where another write came in between. */
+export const CONFLICT_RETRIES = {
+  attempts: 24,
+  longestMs: 400,
+  retryable: (error) => error instanceof TooManyUpdates,
+} satisfies RetryOptions;
+
+/**
+ * Hands a batch to `process`, which gives what DynamoDB left unprocessed, until nothing is left. Throws THROTTLED when
+ * nothing is processed in `attempts` calls in a row; whatever else `process` throws where that is not retryable.
+ */
+export async function processAll<T>(
+  batch: readonly T[],
+  process: (left: readonly T[]) => Promise<readonly T[]>,
+  { retryable, ...options }: RetryOptions,
+): Promise<void> {
+  const nothingProcessed = throttled();
+  async function step(left: readonly T[]): Promise<readonly T[]> {
+    const rest = await process(left);
+    if (rest.length === left.length) throw nothingProcessed;
+    return rest;
+  }
+  let left = batch;
+  while (left.length > 0) {
+    const before = left;
+    left = await retry(() => step(before), {
+      ...options,
+      retryable: (error) => error === nothingProcessed || retryable?.(error) === true,
+    });
+    if (left.length > 0) await pause(0, options);
+  }
+}
