@@ -1,23 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-
-import { DEFAULT_LIMITS } from '../src/graphql/limits.js';
-import { createGraphqlServer } from '../src/graphql/server.js';
-import { buildHttp } from '../src/http/server.js';
 import { createHub } from '../src/live/hub.js';
-import { createCellCache } from '../src/loaders/cell-cache.js';
-import { createCollectionCache } from '../src/loaders/collection-cache.js';
-import { createGeometryCache } from '../src/loaders/geometry-cache.js';
 import { silentLog } from '../src/log.js';
 import type { Database } from '../src/store/database.js';
 import { createMarker } from '../src/store/marker/markers.js';
 import { newCall } from '../src/store/request/meter.js';
-import { noMarkerCache } from '../test/support/no-marker-cache.js';
 import { quantile, shown } from './rig/statistics.js';
 import type { Benchmark, Section } from './section.js';
 import { type FreshTables, withFreshTables } from './stream/fresh-tables.js';
 import { consumerOf } from './stream/keep-cells.js';
+import { createServices, createHttpServer } from '../src/server/services.js';
 
 const SUBSCRIBERS = 1_000;
 const WRITES = 1_000;
@@ -42,31 +35,12 @@ function boundsOf(subscriber: number) {
 }
 
 async function startServer(db: Database, hub: ReturnType<typeof createHub>) {
-  const now = () => performance.now();
-  const graphql = await createGraphqlServer(
-    {
-      db,
-      cellCache: createCellCache({ maxBytes: 0, trusted: () => false, now }),
-      markerCache: noMarkerCache(db),
-      collectionCache: createCollectionCache({ now }),
-      geometryCache: createGeometryCache({ maxBytes: 8 * 1024 * 1024 }),
-      consumerStatus: () => undefined,
-      live: hub,
-      limits: DEFAULT_LIMITS,
-      now: () => new Date(),
-    },
-    silentLog,
-  );
-  const ready = async () => ({ ready: true, reasons: [], stream: null });
-  const endSubscriptions = () => hub.close();
-  const http = buildHttp({ graphql, limits: DEFAULT_LIMITS, ready, staticDir: '', log: silentLog, endSubscriptions });
+  const services = createServices({ database: db }, { cacheBytes: 0, live: hub });
+  const { http, close } = await createHttpServer(services, { pages: { staticDir: '' } });
   const url = await http.listen({ host: '127.0.0.1', port: 0 });
   return {
     url: `${url.replace('http', 'ws')}/graphql`,
-    close: async () => {
-      await http.close();
-      await graphql.stop();
-    },
+    close,
   };
 }
 

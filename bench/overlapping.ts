@@ -1,20 +1,17 @@
 import type { Bounds } from '../src/geo/bounds.js';
-import { DEFAULT_LIMITS } from '../src/graphql/limits.js';
-import { createCellCache } from '../src/loaders/cell-cache.js';
-import { createCollectionCache } from '../src/loaders/collection-cache.js';
-import { createGeometryCache } from '../src/loaders/geometry-cache.js';
-import { createLoaders } from '../src/loaders/loaders.js';
-import { uniteRanges } from '../src/loaders/range-union.js';
-import type { Collection } from '../src/model/collection.js';
-import type { KeyRange } from '../src/model/key-range.js';
 import { newCall } from '../src/store/request/meter.js';
 import { rangeKeys } from '../src/plan/explain.js';
 import { planMarkers } from '../src/plan/markers.js';
-import { noMarkerCache } from '../test/support/no-marker-cache.js';
 import { areaOf } from './rig/measure-views.js';
 import type { Rig } from './rig/rig.js';
 import { quantile, shown } from './rig/statistics.js';
 import type { Row } from './section.js';
+import { geometryStoreOf } from '../src/graphql/context.js';
+import { createLoaders } from '../src/loaders/loaders.js';
+import { uniteRanges } from '../src/loaders/range-union.js';
+import type { Collection } from '../src/model/collection.js';
+import type { KeyRange } from '../src/model/key-range.js';
+import { createServices } from '../src/server/services.js';
 
 const MAPS: readonly Bounds[] = Array.from({ length: 20 }, (_, n) => ({
   west: 8 + n * 0.05,
@@ -52,17 +49,12 @@ function unionOf(wanted: readonly Wanted[]): Wanted[] {
 /** Asks a request's loaders for ranges in one tick; gives the milliseconds until all are there. */
 async function read({ db }: Rig, collection: Collection, wanted: readonly Wanted[]): Promise<number> {
   const now = () => performance.now();
+  const services = createServices({ database: db }, { cacheBytes: 0 });
   const loaders = createLoaders({
-    db,
-    cellCache: createCellCache({ maxBytes: 0, trusted: () => false, now }),
-    markerCache: noMarkerCache(db),
-    collectionCache: createCollectionCache({ now }),
-    geometryCache: createGeometryCache({ maxBytes: 0 }),
-    geometryStore: { objects: undefined, inlineBytes: 0 },
+    ...services,
+    geometryStore: geometryStoreOf(services),
     call: { ...newCall(), unpriced: true },
     concurrency: 16,
-    limits: DEFAULT_LIMITS,
-    now: () => new Date(),
   });
   const begun = now();
   await Promise.all(wanted.map(({ prefix, range }) => loaders.markers(collection, prefix, { range, ...ALL })));

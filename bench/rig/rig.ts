@@ -4,10 +4,6 @@ import { type Engine, startEngine } from '../../src/engine/start.js';
 import { encode } from '../../src/geo/geohash.js';
 import { canonicalLng } from '../../src/geo/point.js';
 import { createGraphqlServer } from '../../src/graphql/server.js';
-import { DEFAULT_LIMITS } from '../../src/graphql/limits.js';
-import { createCellCache } from '../../src/loaders/cell-cache.js';
-import { createCollectionCache } from '../../src/loaders/collection-cache.js';
-import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
 import { silentLog } from '../../src/log.js';
 import { LONGEST_BLOCK } from '../../src/model/cell.js';
 import type { Collection } from '../../src/model/collection.js';
@@ -21,6 +17,9 @@ import { tableDefinitions } from '../../src/store/table/table-definitions.js';
 import { noMarkerCache } from '../../test/support/no-marker-cache.js';
 import type { BenchMarker } from './points.js';
 import { type Wire, watchWire } from './wire.js';
+import { createCellCache } from '../../src/loaders/cell-cache.js';
+import { createCollectionCache } from '../../src/loaders/collection-cache.js';
+import { createServices } from '../../src/server/services.js';
 
 /** An engine of its own and a server over it. */
 export interface Rig {
@@ -94,23 +93,18 @@ export async function startRig(): Promise<Rig> {
   await makeTablesWithoutStream(db);
 
   const watched = watchWire(db);
-  const now = () => performance.now();
-  const cellCache = createCellCache({ maxBytes: 64 * 1024 * 1024, trusted: () => true, now });
-  const server = await createGraphqlServer(
+  const services = createServices(
+    { database: db },
     {
-      db,
-      cellCache,
+      cellCache: createCellCache({ maxBytes: 64 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
       // Every marker is read, so that what a map costs is what it costs the first time.
       markerCache: noMarkerCache(db),
       // Read again every two seconds, whatever is asked: a slow machine would count that more often.
       collectionCache: createCollectionCache({ now: () => 0 }),
-      geometryCache: createGeometryCache({ maxBytes: 8 * 1024 * 1024 }),
       consumerStatus: () => ({ owner: true, behindMs: 0, countsExact: true }),
-      limits: DEFAULT_LIMITS,
-      now: () => new Date(),
     },
-    silentLog,
   );
+  const server = await createGraphqlServer(services, silentLog);
   const post = async (body: unknown, headers: Readonly<Record<string, string>> = {}) => {
     const request = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, search: '', body };
     const answer = await server.answer(request, new AbortController().signal);
@@ -137,7 +131,7 @@ export async function startRig(): Promise<Rig> {
       if (errors) throw new Error(errors[0]?.message);
       return data;
     },
-    coolDown: () => cellCache.clear(),
+    coolDown: () => services.cellCache.clear(),
     async close() {
       await server.stop();
       db.client.destroy();

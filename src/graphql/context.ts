@@ -56,10 +56,14 @@ const TRUSTED_BEHIND_MS = 2_000;
 /** Query calls of one request that are under way at once. */
 const CONCURRENT_QUERIES = 16;
 
-/** Whether counts may keep a plan from reading: this process keeps them, exactly, and has not fallen behind. */
+/** Whether this process keeps the cells and has not fallen behind, so that its caches hear of every change at once. */
+export function isFollowing(status: StreamStatus | undefined): boolean {
+  return status?.owner === true && status.behindMs !== undefined && status.behindMs <= TRUSTED_BEHIND_MS;
+}
+
+/** Whether a plan may leave out what the counts show to be empty. */
 export function areCountsTrusted(status: StreamStatus | undefined): boolean {
-  if (status === undefined || !status.owner || !status.countsExact) return false;
-  return status.behindMs !== undefined && status.behindMs <= TRUSTED_BEHIND_MS;
+  return isFollowing(status) && status?.countsExact === true;
 }
 
 /** Where a server keeps geometry. */

@@ -8,22 +8,18 @@ import { encode } from '../../src/geo/geohash.js';
 import { canonicalLng } from '../../src/geo/point.js';
 import type { Services, StreamStatus } from '../../src/graphql/context.js';
 import { DEFAULT_LIMITS, type Limits } from '../../src/graphql/limits.js';
-import { createGraphqlServer } from '../../src/graphql/server.js';
-import { checkReadiness } from '../../src/http/health.js';
-import { buildHttp } from '../../src/http/server.js';
+import type { createGraphqlServer } from '../../src/graphql/server.js';
 import type { LiveHub } from '../../src/live/hub.js';
 import { type CellCache, createCellCache } from '../../src/loaders/cell-cache.js';
 import type { MarkerCache } from '../../src/loaders/marker-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
-import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
 import { type Log, silentLog } from '../../src/log.js';
 import type { Figures } from '../../src/model/cell.js';
 import { LONGEST_BLOCK, UNITS_PER_DEGREE } from '../../src/model/cell.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { Marker } from '../../src/model/marker.js';
-import { getCollections } from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { createHttpServer, createServices } from '../../src/server/services.js';
 import { addCells } from '../support/add-cells.js';
 import { type Comparison, comparing, newComparison } from '../support/compare-executors.js';
 import { noMarkerCache } from '../support/no-marker-cache.js';
@@ -94,34 +90,29 @@ export async function startServer(
   const logged: { level: string; fields: Json; message: string }[] = [];
   const write = (level: string) => (fields: Json, message: string) => void logged.push({ level, fields, message });
   const log: Log = { ...silentLog, error: write('error'), warn: write('warn') };
-  const all = { ...DEFAULT_LIMITS, ...limits };
-  const services: Services = {
-    db,
-    objects,
-    cellCache,
-    markerCache,
-    // Its clock stands still, so that what a request costs does not depend on how fast the machine is.
-    collectionCache: createCollectionCache({ now: () => 0 }),
-    geometryCache: createGeometryCache({ maxBytes: 8 * 1024 * 1024 }),
-    consumerStatus: status,
-    live,
-    geoTable,
-    limits: all,
-    introspection,
-    now,
-  };
+  const services = createServices(
+    { database: db, objects },
+    {
+      cellCache,
+      markerCache,
+      // Its clock stands still, so that what a request costs does not depend on how fast the machine is.
+      collectionCache: createCollectionCache({ now: () => 0 }),
+      consumerStatus: status,
+      live,
+      geoTable,
+      limits: { ...DEFAULT_LIMITS, ...limits },
+      introspection,
+      now,
+    },
+  );
   const empty = mkdtempSync(join(tmpdir(), 'graphiql-'));
   writeFileSync(join(empty, 'index.html'), '<!doctype html><title>GraphiQL</title>');
   const compared = newComparison();
-  const graphql = await createGraphqlServer(services, log, executor ?? comparing(compared));
-  const http = buildHttp({
-    graphql,
-    limits: all,
-    ready: () => checkReadiness((signal) => getCollections(db, ['any'], newCall(signal)), null),
-    staticDir: page ?? empty,
+  const { http, close } = await createHttpServer(services, {
+    executor: executor ?? comparing(compared),
+    pages: { staticDir: page ?? empty },
     allowedOrigins,
     log,
-    endSubscriptions: () => live?.close(),
   });
   const url = await http.listen({ host: '127.0.0.1', port: 0 });
   const post = (body: string, headers: Record<string, string> = {}) =>
@@ -138,8 +129,7 @@ export async function startServer(
       return { status: response.status, data, errors, extensions };
     },
     close: async () => {
-      await http.close();
-      await graphql.stop();
+      await close();
       rmSync(empty, { recursive: true });
       expect(compared.differences).toEqual([]);
     },

@@ -3,11 +3,11 @@ import { createRequire } from 'node:module';
 import type { Bounds } from '../../src/geo/bounds.js';
 import { encode } from '../../src/geo/geohash.js';
 import { type Point, canonicalLng } from '../../src/geo/point.js';
+import { geometryStoreOf } from '../../src/graphql/context.js';
 import { DEFAULT_LIMITS } from '../../src/graphql/limits.js';
 import type { KeyStyle } from '../../src/keys/keyspace.js';
 import { type CellCache, createCellCache } from '../../src/loaders/cell-cache.js';
 import type { MarkerCache } from '../../src/loaders/marker-cache.js';
-import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { type GeometryCache, createGeometryCache } from '../../src/loaders/geometry-cache.js';
 import { createLoaders } from '../../src/loaders/loaders.js';
 import type { MapContext, MapLimits } from '../../src/map/context.js';
@@ -19,6 +19,7 @@ import { type MarkerInput, newMarkerItem } from '../../src/store/marker/marker-i
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import type { GeometryStore } from '../../src/store/zone/zone-geometry.js';
+import { createServices } from '../../src/server/services.js';
 import { addCells } from '../support/add-cells.js';
 import { noMarkerCache } from '../support/no-marker-cache.js';
 
@@ -161,20 +162,22 @@ export interface ContextOptions {
 /** The context of one request, with caches of its own unless one is given. */
 export function requestContext(database: Database, options: ContextOptions = {}) {
   const { trusted = true, limits = {} } = options;
-  const now = () => performance.now();
   const call = newCall();
-  const cellCache = options.cellCache ?? createCellCache({ maxBytes: 16e6, trusted: () => trusted, now });
+  const services = createServices(
+    { database },
+    {
+      cellCache:
+        options.cellCache ?? createCellCache({ maxBytes: 16e6, trusted: () => trusted, now: () => performance.now() }),
+      markerCache: options.markerCache ?? noMarkerCache(database),
+      geometryCache: options.geometryCache ?? createGeometryCache({ maxBytes: 0 }),
+      limits: { ...DEFAULT_LIMITS, ...limits },
+    },
+  );
   const loaders = createLoaders({
-    db: database,
-    cellCache,
-    markerCache: options.markerCache ?? noMarkerCache(database),
-    collectionCache: createCollectionCache({ now }),
-    geometryCache: options.geometryCache ?? createGeometryCache({ maxBytes: 0 }),
-    geometryStore: options.geometryStore ?? { objects: undefined, inlineBytes: 32_768 },
+    ...services,
+    geometryStore: options.geometryStore ?? geometryStoreOf(services),
     call,
     concurrency: 16,
-    limits: { ...DEFAULT_LIMITS, ...limits },
-    now: () => new Date(),
   });
   const context: MapContext = {
     loaders,

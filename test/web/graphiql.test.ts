@@ -7,23 +7,17 @@ import { buildSchema, parse, validate, visit } from 'graphql';
 import type { Browser, Page } from 'playwright-core';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
-import { DEFAULT_LIMITS } from '../../src/graphql/limits.js';
-import { createGraphqlServer } from '../../src/graphql/server.js';
-import { buildHttp } from '../../src/http/server.js';
+import type { buildHttp } from '../../src/http/server.js';
 import { createHub } from '../../src/live/hub.js';
-import { createCellCache } from '../../src/loaders/cell-cache.js';
-import { createCollectionCache } from '../../src/loaders/collection-cache.js';
-import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
 import { silentLog } from '../../src/log.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { noMarkerCache } from '../support/no-marker-cache.js';
 import { startServer } from '../http/live-server.js';
 import { markerRecord } from '../live/records.js';
 import { testDatabase } from '../support/test-database.js';
 import { hasChromium, openBrowser } from './browser.js';
+import { createServices, createHttpServer } from '../../src/server/services.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const folder = (path: string) =>
@@ -75,30 +69,8 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
   beforeAll(async () => {
     staticDir = await mkdtemp(join(tmpdir(), 'cellport-graphiql-'));
     await build({ configFile: join(root, 'vite.config.ts'), build: { outDir: staticDir } });
-    const now = () => performance.now();
-    const graphql = await createGraphqlServer(
-      {
-        db,
-        cellCache: createCellCache({ maxBytes: 0, trusted: () => false, now }),
-        markerCache: noMarkerCache(db),
-        collectionCache: createCollectionCache({ now }),
-        geometryCache: createGeometryCache({ maxBytes: 8 * 1024 * 1024 }),
-        consumerStatus: () => undefined,
-        live: hub,
-        limits: DEFAULT_LIMITS,
-        now: () => new Date(),
-      },
-      silentLog,
-    );
-    const ready = () => Promise.resolve({ ready: true, reasons: [], stream: null });
-    http = buildHttp({
-      graphql,
-      limits: DEFAULT_LIMITS,
-      ready,
-      staticDir,
-      log: silentLog,
-      endSubscriptions: () => hub.close(),
-    });
+    const services = createServices({ database: db }, { cacheBytes: 0, live: hub });
+    ({ http } = await createHttpServer(services, { pages: { staticDir } }));
     url = await http.listen({ host: '127.0.0.1', port: 0 });
     const cities = await createCollection(db, { key: 'cities', name: 'Cities' }, new Date().toISOString(), newCall());
     const input = { key: '2643743', name: 'London', position: { lng: -0.12574, lat: 51.50853 } };

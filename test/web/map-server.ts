@@ -4,17 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
-import { compiling } from '../../src/graphql/executor.js';
 import { DEFAULT_LIMITS } from '../../src/graphql/limits.js';
-import { createGraphqlServer } from '../../src/graphql/server.js';
-import { buildHttp } from '../../src/http/server.js';
-import { createCellCache } from '../../src/loaders/cell-cache.js';
-import { createCollectionCache } from '../../src/loaders/collection-cache.js';
-import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
-import { silentLog } from '../../src/log.js';
+import { createHttpServer, createServices } from '../../src/server/services.js';
 import type { Database } from '../../src/store/database.js';
 import { hear } from '../live/support.js';
-import { noMarkerCache } from '../support/no-marker-cache.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -35,31 +28,18 @@ export async function startMapServer(db: Database): Promise<MapServer> {
   const folder = await mkdtemp(join(tmpdir(), 'cellport-map-'));
   await build({ configFile: join(root, 'web/map/build/vite.config.ts'), build: { outDir: folder, minify: false } });
   const heard = hear(db);
-  const now = () => performance.now();
-  // A busy machine may take its time.
-  const limits = { ...DEFAULT_LIMITS, deadlineMs: 60_000 };
-  const services = {
-    db,
-    cellCache: createCellCache({ maxBytes: 0, trusted: () => false, now }),
-    markerCache: noMarkerCache(db),
-    collectionCache: createCollectionCache({ now }),
-    geometryCache: createGeometryCache({ maxBytes: 8 * 1024 * 1024 }),
-    consumerStatus: () => heard.cells.status(),
-    live: heard.hub,
-    limits,
-    now: () => new Date(),
-  };
-  const graphql = await createGraphqlServer(services, silentLog, compiling);
-  const ready = () => Promise.resolve({ ready: true, reasons: [], stream: null });
-  const http = buildHttp({
-    graphql,
-    limits,
-    ready,
-    staticDir: join(folder, 'none'),
-    mapDir: folder,
-    log: silentLog,
-    endSubscriptions: () => heard.hub.close(),
-  });
+  const services = createServices(
+    { database: db },
+    {
+      cacheBytes: 0,
+      consumerStatus: () => heard.cells.status(),
+      live: heard.hub,
+      // A busy machine may take its time.
+      limits: { ...DEFAULT_LIMITS, deadlineMs: 60_000 },
+    },
+  );
+  const pages = { staticDir: join(folder, 'none'), mapDir: folder };
+  const { http, close } = await createHttpServer(services, { pages });
   const url = await http.listen({ host: '127.0.0.1', port: 0 });
   return {
     url,
@@ -75,8 +55,7 @@ export async function startMapServer(db: Database): Promise<MapServer> {
     },
     counted: () => heard.cells.caughtUp(new AbortController().signal),
     async close() {
-      await http.close();
-      await graphql.stop();
+      await close();
       await heard.stop();
       await rm(folder, { recursive: true });
     },

@@ -1,0 +1,107 @@
+import { fileURLToPath } from 'node:url';
+
+import type { FastifyInstance } from 'fastify';
+
+import { type Services, type StreamStatus, isFollowing } from '../graphql/context.js';
+import { DEFAULT_LIMITS } from '../graphql/limits.js';
+import { type GraphqlServer, createGraphqlServer } from '../graphql/server.js';
+import { type StreamReadiness, checkReadiness } from '../http/health.js';
+import { type HttpOptions, buildHttp } from '../http/server.js';
+import type { LiveHub } from '../live/hub.js';
+import { createCellCache } from '../loaders/cell-cache.js';
+import { createCollectionCache } from '../loaders/collection-cache.js';
+import { createGeometryCache } from '../loaders/geometry-cache.js';
+import { createMarkerCache } from '../loaders/marker-cache.js';
+import { type Log, silentLog } from '../log.js';
+import { listCollections } from '../store/collection/collections.js';
+import { newCall } from '../store/request/meter.js';
+import type { Backend } from './backend.js';
+
+const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024;
+
+type Status = StreamStatus & Partial<Pick<StreamReadiness, 'gap' | 'setAside'>>;
+
+/** What all requests of a server share. */
+export interface ServerServices extends Services {
+  readonly consumerStatus: () => Status | undefined;
+  readonly live?: LiveHub | undefined;
+}
+
+export interface ServiceOverrides extends Partial<Omit<ServerServices, 'db' | 'objects'>> {
+  /** Memory for all caches, 64 MB by default; 0 turns them off. */
+  readonly cacheBytes?: number;
+}
+
+/**
+ * The services over a database, with what `overrides` gives in place of the defaults. A quarter of the memory for caches
+ * goes to the geometry of zones; cells and markers share the rest equally.
+ */
+export function createServices(
+  { database, objects }: Pick<Backend, 'database' | 'objects'>,
+  { cacheBytes = DEFAULT_CACHE_BYTES, ...overrides }: ServiceOverrides = {},
+): ServerServices {
+  const { consumerStatus = () => undefined } = overrides;
+  const now = () => performance.now();
+  const maxBytes = Math.floor((cacheBytes * 3) / 8);
+  const trusted = () => isFollowing(consumerStatus());
+  return {
+    db: database,
+    objects,
+    cellCache: createCellCache({ maxBytes, now, trusted }),
+    markerCache: createMarkerCache({ keys: database.keys, maxBytes, now, trusted }),
+    geometryCache: createGeometryCache({ maxBytes: Math.floor(cacheBytes / 4) }),
+    collectionCache: createCollectionCache({ now }),
+    consumerStatus,
+    limits: DEFAULT_LIMITS,
+    now: () => new Date(),
+    ...overrides,
+  };
+}
+
+type Pages = Pick<HttpOptions, 'staticDir' | 'mapDir'>;
+
+/** The pages that `npm run build` makes. */
+const BUILT_PAGES: Pages = {
+  staticDir: fileURLToPath(new URL('../../dist/graphiql/', import.meta.url)),
+  mapDir: fileURLToPath(new URL('../../dist/page/', import.meta.url)),
+};
+
+export interface HttpServerOptions extends Pick<HttpOptions, 'allowedOrigins'> {
+  readonly executor?: Parameters<typeof createGraphqlServer>[2];
+  readonly pages?: Pages;
+  readonly log?: Log;
+}
+
+export interface HttpServer {
+  readonly graphql: GraphqlServer;
+  readonly http: FastifyInstance;
+  /** Stops listening; resolves when all requests in progress are answered. */
+  readonly close: () => Promise<void>;
+}
+
+/** An HTTP server that answers from these services, not yet listening. */
+export async function createHttpServer(
+  services: ServerServices,
+  { executor, pages = BUILT_PAGES, allowedOrigins, log = silentLog }: HttpServerOptions = {},
+): Promise<HttpServer> {
+  const graphql = await createGraphqlServer(services, log, executor);
+  const ready = () => {
+    const status = services.consumerStatus();
+    const ping = (signal: AbortSignal) => listCollections(services.db, { first: 1 }, newCall(signal));
+    return checkReadiness(ping, status === undefined ? null : readinessOf(status));
+  };
+  const endSubscriptions = () => services.live?.close();
+  const http = buildHttp({ ...pages, graphql, limits: services.limits, ready, allowedOrigins, log, endSubscriptions });
+  return {
+    graphql,
+    http,
+    close: async () => {
+      await http.close();
+      await graphql.stop();
+    },
+  };
+}
+
+function readinessOf({ owner, behindMs, countsExact, gap = null, setAside = 0 }: Status): StreamReadiness {
+  return { owner, behindMs: behindMs ?? null, countsExact, gap, setAside };
+}
