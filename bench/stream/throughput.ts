@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-import { readBlocks } from '../../src/store/cell/apply-blocks.js';
+import { readBlocks } from '../../src/store/cell/blocks.js';
 import { type MarkerInput, newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';

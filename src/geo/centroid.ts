@@ -1,24 +1,16 @@
 import type { Bounds } from './bounds.js';
+import { type CellSums, UNITS_PER_DEGREE } from './cell-sums.js';
 import { cellBounds, center } from './geohash.js';
 import type { Point } from './point.js';
 
-/** A count of positions with their sums, integers in millionths of a degree. */
-export interface PositionSums {
-  readonly count: number;
-  readonly sumLng: number;
-  readonly sumLat: number;
-}
-
-const UNITS_PER_DEGREE = 1_000_000;
-
 /** The mean position; undefined where there is none to take it of. */
-export function meanPosition({ count, sumLng, sumLat }: PositionSums): Point | undefined {
+export function meanPosition({ count, sumLng, sumLat }: CellSums): Point | undefined {
   if (count <= 0) return undefined;
   return { lng: sumLng / count / UNITS_PER_DEGREE + 0, lat: sumLat / count / UNITS_PER_DEGREE + 0 };
 }
 
 /** The mean position of a cell's markers, never outside the cell; its center where it has none. */
-export function cellCentroid(geohash: string, sums: PositionSums): Point {
+export function cellCentroid(geohash: string, sums: CellSums): Point {
   const mean = meanPosition(sums);
   if (!mean) return center(geohash);
   // Sums are rounded to millionths of a degree, which in a cell of length 12 is a few times its width.
@@ -41,7 +33,7 @@ function reach(sum: number, count: number, from: number, to: number): readonly [
  * Where the markers of a cell can be at all, given their sums: a cell of one is where its marker is. Never larger than
  * the cell, and exact to `count` millionths of a degree.
  */
-export function markerBounds(geohash: string, { count, sumLng, sumLat }: PositionSums): Bounds {
+export function markerBounds(geohash: string, { count, sumLng, sumLat }: CellSums): Bounds {
   const cell = cellBounds(geohash);
   const [west, east] = reach(sumLng, count, cell.west, cell.east);
   const [south, north] = reach(sumLat, count, cell.south, cell.north);

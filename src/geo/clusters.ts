@@ -1,13 +1,9 @@
 import { type Area, type Bounds, areaOverlapsCell, normalizeBounds } from './bounds.js';
-import { type PositionSums, meanPosition } from './centroid.js';
+import type { Cell } from './cell-sums.js';
+import { meanPosition } from './centroid.js';
 import { cellBounds, center, latBits, lngBits } from './geohash.js';
 import { latToY, lngToX, worldSize, xToLng, yToLat } from './mercator.js';
 import type { Point } from './point.js';
-
-/** A cell with the figures that a cluster is made from. */
-export interface CellSums extends PositionSums {
-  readonly geohash: string;
-}
 
 /** Cells that a map draws as one circle. */
 export interface Cluster {
@@ -17,7 +13,7 @@ export interface Cluster {
   readonly bounds: Bounds;
   readonly count: number;
   /** In the order of their geohashes. */
-  readonly cells: readonly CellSums[];
+  readonly cells: readonly Cell[];
 }
 
 /**
@@ -68,8 +64,8 @@ export function gridArea({ bounds }: Area, precision: number, grid: ClusterGrid)
  * their centers, and gives those with a cell that overlaps the area, in the order of their first geohashes. A square
  * gives the same cluster in whatever area it is looked at.
  */
-export function clusterCells(area: Area, cells: Iterable<CellSums>, grid: ClusterGrid): Cluster[] {
-  const squares = new Map<string, CellSums[]>();
+export function clusterCells(area: Area, cells: Iterable<Cell>, grid: ClusterGrid): Cluster[] {
+  const squares = new Map<string, Cell[]>();
   for (const cell of cells) {
     if (cell.count <= 0) continue;
     const square = clusterSquare(center(cell.geohash), grid);
@@ -83,12 +79,12 @@ export function clusterCells(area: Area, cells: Iterable<CellSums>, grid: Cluste
     .sort((a, b) => byGeohash(a.cells[0], b.cells[0]));
 }
 
-function byGeohash(a: CellSums | undefined, b: CellSums | undefined): number {
+function byGeohash(a: Cell | undefined, b: Cell | undefined): number {
   return (a?.geohash ?? '') < (b?.geohash ?? '') ? -1 : 1;
 }
 
 /** The cluster of these cells, of which there is at least one. */
-function clusterOf(gathered: readonly CellSums[]): Cluster {
+function clusterOf(gathered: readonly Cell[]): Cluster {
   const cells = gathered.toSorted(byGeohash);
   const edges = cells.map(({ geohash }) => cellBounds(geohash));
   const sums = { count: 0, sumLng: 0, sumLat: 0 };

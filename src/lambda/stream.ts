@@ -58,7 +58,7 @@ export function createHandler(config: Config, open: () => Database = () => openD
         clock: systemClock,
         log,
         signal: untilEnd(context),
-        setAside: (records) => state.setAside(records),
+        putDeadLetters: (records) => state.putDeadLetters(records),
         apply: (markers, blocks) => applyRecords(database, markers, blocks, Date.now(), newCall()),
       },
       Records.map(recordOf),

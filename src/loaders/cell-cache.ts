@@ -1,9 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
-import { type CellBlock, type Figures, placeOfParent } from '../model/cell.js';
-
-/** Net changes of one batch of the stream: by scope, parent cell and the child's last character. */
-export type BlockChanges = ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, Figures>>>;
+import { type CellSums, NO_SUMS, addSums } from '../geo/cell-sums.js';
+import { type CellBlock, type CellChanges, placeOfParent } from '../model/cell.js';
 
 /** When a read began, so that what it found is not put over what has been learned since. */
 export interface FillToken {
@@ -20,7 +18,7 @@ export interface CellCache {
   /** Takes in a block as a read found it. Gives the newest one known, which may be another. */
   put(scope: string, block: CellBlock, token: FillToken): CellBlock;
   /** Adds what a batch changed to the blocks that do not have it yet. To be called for every batch, in order. */
-  applied(batch: number, changes: BlockChanges): void;
+  applied(batch: number, changes: CellChanges): void;
   /** Forgets everything, reads under way included: for when another process begins or ends to consume the stream. */
   clear(): void;
 }
@@ -50,13 +48,12 @@ const nameOf = (scope: string, parent: string) => `${scope}\n${parent}`;
 const bytesOf = ({ block }: Entry, name: string) => BLOCK_BYTES + 2 * name.length + CHILD_BYTES * block.children.size;
 
 /** The children with a batch's changes added; those that come to nothing are left out. */
-function added(children: CellBlock['children'], deltas: ReadonlyMap<string, Figures>): CellBlock['children'] {
+function added(children: CellBlock['children'], deltas: ReadonlyMap<string, CellSums>): CellBlock['children'] {
   const sums = new Map(children);
   for (const [child, delta] of deltas) {
-    const now = sums.get(child) ?? { count: 0, sumLng: 0, sumLat: 0 };
-    const count = now.count + delta.count;
-    if (count === 0) sums.delete(child);
-    else sums.set(child, { count, sumLng: now.sumLng + delta.sumLng, sumLat: now.sumLat + delta.sumLat });
+    const sum = addSums(sums.get(child) ?? NO_SUMS, delta);
+    if (sum.count === 0) sums.delete(child);
+    else sums.set(child, sum);
   }
   return sums;
 }

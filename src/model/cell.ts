@@ -1,19 +1,5 @@
+import type { CellSums } from '../geo/cell-sums.js';
 import type { Place } from './place.js';
-
-/**
- * What is known of the markers in one geohash cell. The sums are integers in millionths of a degree (floats would drift)
- * of the canonical positions (longitude 180 counts as -180); sum / count / 1e6 is the centroid.
- */
-export interface Figures {
-  readonly count: number;
-  readonly sumLng: number;
-  readonly sumLat: number;
-}
-
-/** A cell that holds markers, with its figures. */
-export interface Cell extends Figures {
-  readonly geohash: string;
-}
 
 /**
  * How cells are stored: one item, a block, under the key of a parent cell holds the figures of its 32 children. A block
@@ -25,7 +11,7 @@ export interface CellBlock {
   /** The last batch of the stream that changed it; 0 for a block that was never written. */
   readonly batch: number;
   /** By the child's last character; children without markers are left out. */
-  readonly children: ReadonlyMap<string, Figures>;
+  readonly children: ReadonlyMap<string, CellSums>;
 }
 
 /**
@@ -42,8 +28,8 @@ export function placeOfParent(parent: string): Place | undefined {
   return parent.startsWith('[') ? (JSON.parse(parent) as Place) : undefined;
 }
 
+/** Net changes of the children of each block, of cells and of places: scope -> parent -> child -> what is added. */
+export type CellChanges = ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, CellSums>>>;
+
 /** Blocks are stored for parents of length 0 to 4, so that cells of length 1 to 5 are read as they stand. */
 export const LONGEST_BLOCK = 4;
-
-/** Fixed-point units in a degree, for the sums of positions. */
-export const UNITS_PER_DEGREE = 1_000_000;

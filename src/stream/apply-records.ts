@@ -4,18 +4,18 @@ import type { Clock } from '../clock.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
 import {
-  type BlockDelta,
   ITEMS_IN_A_TRANSACTION,
   type MarkerRecords,
   type RecordsOutcome,
   comparable,
 } from '../store/cell/apply-records.js';
+import type { BlockDelta } from '../store/cell/blocks.js';
 import { placeParent } from '../model/cell.js';
-import type { SetAsideRecord } from '../store/cell/stream-state.js';
+import type { DeadLetter } from '../store/cell/stream-state.js';
 import { blockChanges } from './apply.js';
 import { type Contribution, type StreamRecord, changeOf } from './change.js';
 import { createFold } from './fold.js';
-import { setAsideOf } from './reader.js';
+import { deadLetterOf } from './reader.js';
 import { pause } from './shared-state.js';
 
 /** What records are applied with. */
@@ -25,7 +25,7 @@ export interface ApplyRecordsOptions {
   readonly log: Log;
   /** When it is aborted, what is not done by then has to come again. */
   readonly signal: AbortSignal;
-  readonly setAside: (records: readonly SetAsideRecord[]) => Promise<void>;
+  readonly putDeadLetters: (records: readonly DeadLetter[]) => Promise<void>;
   /** One transaction. */
   readonly apply: (markers: readonly MarkerRecords[], blocks: readonly BlockDelta[]) => Promise<RecordsOutcome>;
 }
@@ -123,14 +123,14 @@ export async function applyStreamRecords(
   options: ApplyRecordsOptions,
   records: readonly StreamRecord[],
 ): Promise<string | undefined> {
-  const { keys, log, setAside } = options;
+  const { keys, log, putDeadLetters } = options;
   const effects: Effect[] = [];
-  const aside: SetAsideRecord[] = [];
+  const aside: DeadLetter[] = [];
   for (const record of records) {
     const change = changeOf(keys, record);
     if (change === undefined) continue;
     const { scope, before, after, fault } = change;
-    if (fault !== undefined) aside.push(setAsideOf(SHARD, record, fault));
+    if (fault !== undefined) aside.push(deadLetterOf(SHARD, record, fault));
     const [pk, sk] = [record.keys['pk']?.['S'], record.keys['sk']?.['S']];
     const key = keys.parseMarker({ pk: String(pk), sk: String(sk) })?.key;
     if (scope === undefined || key === undefined) continue;
@@ -139,7 +139,7 @@ export async function applyStreamRecords(
   }
   let next = records[0]?.sequence;
   try {
-    if (aside.length > 0) await setAside(aside);
+    if (aside.length > 0) await putDeadLetters(aside);
     for (const piece of pieces(effects)) {
       next = piece[0]?.record.sequence;
       await applyPiece(options, piece);

@@ -1,15 +1,11 @@
 import type { Clock } from '../clock.js';
+import { type CellSums, NO_SUMS, addSums, isZero } from '../geo/cell-sums.js';
 import type { Log } from '../log.js';
-import type { Figures } from '../model/cell.js';
 import type { BlockMemory } from './block-memory.js';
-import type { CellChanges } from './fold.js';
-import type { BlockName, BlockWrite, CellsPort, StoredBlock } from './ports.js';
+import type { CellChanges } from '../model/cell.js';
+import type { BlockDelta, BlockName, BlockWrite, StoredBlock } from '../store/cell/blocks.js';
+import type { CellsPort } from './ports.js';
 import { pause } from './shared-state.js';
-
-/** What a batch adds to one block. */
-export interface BlockChange extends BlockName {
-  readonly deltas: ReadonlyMap<string, Figures>;
-}
 
 /** More suspects than this say nothing new. */
 const MOST_SUSPECTS = 20;
@@ -27,26 +23,23 @@ const BLOCKS_AT_A_TIME = 100;
 const CHUNKS_AT_A_TIME = 4;
 
 /** The changes of all blocks, coarse ones first. */
-export function blockChanges(changes: CellChanges): BlockChange[] {
+export function blockChanges(changes: CellChanges): BlockDelta[] {
   const blocks = [...changes].flatMap(([scope, parents]) =>
     [...parents].map(([parent, deltas]) => ({ scope, parent, deltas })),
   );
   return blocks.sort((a, b) => a.parent.length - b.parent.length);
 }
 
-const NOTHING: Figures = { count: 0, sumLng: 0, sumLat: 0 };
 const ABSENT: StoredBlock = { batch: undefined, children: new Map() };
 
 /** The write that brings a block, as it was read, to a batch. */
 function writeOf(
-  { scope, parent, deltas }: BlockChange,
+  { scope, parent, deltas }: BlockDelta,
   { batch: seen, children }: StoredBlock,
   batch: number,
 ): BlockWrite {
   const sums = [...deltas].map(([child, delta]) => {
-    const { count, sumLng, sumLat } = children.get(child) ?? NOTHING;
-    const sum = { count: count + delta.count, sumLng: sumLng + delta.sumLng, sumLat: sumLat + delta.sumLat };
-    return [child, sum] as const;
+    return [child, addSums(children.get(child) ?? NO_SUMS, delta)] as const;
   });
   return { scope, parent, seen, batch, children: new Map(sums) };
 }
@@ -54,14 +47,12 @@ function writeOf(
 /** The block once it was written. */
 function writtenBlock({ children }: StoredBlock, write: BlockWrite): StoredBlock {
   const now = new Map([...children, ...write.children]);
-  for (const [child, { count, sumLng, sumLat }] of write.children) {
-    if (count === 0 && sumLng === 0 && sumLat === 0) now.delete(child);
-  }
+  for (const [child, sums] of write.children) if (isZero(sums)) now.delete(child);
   return { batch: write.batch, children: now };
 }
 
 /** Whether no markers add up to this: fewer than none, or none that stand somewhere. */
-export const isImpossible = ({ count, sumLng, sumLat }: Figures) =>
+export const isImpossible = ({ count, sumLng, sumLat }: CellSums) =>
   count < 0 || (count === 0 && (sumLng !== 0 || sumLat !== 0));
 
 export interface ApplyOptions {
@@ -95,7 +86,7 @@ export async function applyBatch(options: ApplyOptions, batch: number, changes: 
     return known.map((block) => block ?? read[next++] ?? ABSENT);
   }
 
-  async function applyChunk(chunk: readonly BlockChange[]): Promise<void> {
+  async function applyChunk(chunk: readonly BlockDelta[]): Promise<void> {
     let left = chunk;
     for (let attempt = 0; left.length > 0; attempt += 1) {
       if (attempt > 0) await pause(clock, attempt, signal);

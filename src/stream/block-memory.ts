@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-import type { BlockName, StoredBlock } from './ports.js';
+import type { BlockName, StoredBlock } from '../store/cell/blocks.js';
 
 /**
  * Blocks as this process wrote them, so that they need not be read before they are written again. It may know less than

@@ -1,9 +1,10 @@
 import { CellportError } from '../errors.js';
+import { type CellSums, sumsOf } from '../geo/cell-sums.js';
 import { encode } from '../geo/geohash.js';
 import { canonicalLng } from '../geo/point.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import { checkPlaceFits, readPlace } from '../keys/place.js';
-import { LONGEST_BLOCK, UNITS_PER_DEGREE } from '../model/cell.js';
+import { LONGEST_BLOCK } from '../model/cell.js';
 import type { Place } from '../model/place.js';
 
 /** One attribute as DynamoDB writes it: its type, then its value. */
@@ -24,12 +25,10 @@ export interface StreamRecord {
 
 /** What one image of a marker adds to the counts: it stands in this cell and at this place, and in all around them. */
 export interface Contribution {
-  /** Geohash of the longest stored cells. */
+  /** Geohash of the finest stored cell. */
   readonly cell: string;
-  /** Of the canonical position, in millionths of a degree. */
-  readonly lng: number;
-  readonly lat: number;
-  /** Where it hangs; no names where it hangs nowhere. */
+  readonly sums: CellSums;
+  /** Empty if the marker has no place. */
   readonly place: Place;
 }
 
@@ -94,13 +93,7 @@ function placeOf(value: WireValue | undefined): Place {
 
 /** What a marker at this position and place contributes. */
 export function contributionAt(lng: number, lat: number, place: Place = []): Contribution {
-  const east = canonicalLng(lng);
-  return {
-    cell: encode({ lng: east, lat }, LEAF_LENGTH),
-    lng: Math.round(east * UNITS_PER_DEGREE),
-    lat: Math.round(lat * UNITS_PER_DEGREE),
-    place,
-  };
+  return { cell: encode({ lng: canonicalLng(lng), lat }, LEAF_LENGTH), sums: sumsOf({ lng, lat }), place };
 }
 
 /** What a record means to the counts; undefined for items that are no markers (collections, readings, foreign ones). */

@@ -5,8 +5,9 @@ import type { StreamGap, StreamState } from '../store/cell/stream-state.js';
 import { applyBatch, isImpossible } from './apply.js';
 import { type BlockMemory, createBlockMemory } from './block-memory.js';
 import type { StreamRecord } from './change.js';
-import type { CellChanges } from './fold.js';
-import type { BlockName, CellsPort, StatePort, StreamPort } from './ports.js';
+import type { CellChanges } from '../model/cell.js';
+import type { BlockName } from '../store/cell/blocks.js';
+import type { CellsPort, StatePort, StreamPort } from './ports.js';
 import { type Batch, type BatchLimits, type Reader, RecordsLost, createReader } from './reader.js';
 import { OtherLayout, OwnershipLost, type SharedState, pause, takeOwnership } from './shared-state.js';
 import { type Knowledge, broken, firstState, informed, moved, planned, settled } from './state.js';
@@ -124,10 +125,13 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       createReader({ port: stream, clock, keys: options.keys, pollMs, signal, onRecord: options.onRecord }, state);
 
     /** Brings a batch into all blocks; gives how many of them were written. */
-    async function apply(batch: number, { changes, setAside }: Pick<Batch, 'changes' | 'setAside'>): Promise<number> {
-      for (let attempt = 0; setAside.length > 0; attempt += 1) {
+    async function apply(
+      batch: number,
+      { changes, deadLetters }: Pick<Batch, 'changes' | 'deadLetters'>,
+    ): Promise<number> {
+      for (let attempt = 0; deadLetters.length > 0; attempt += 1) {
         try {
-          await options.state.setAside(setAside);
+          await options.state.putDeadLetters(deadLetters);
           break;
         } catch (err) {
           log.warn({ err, batch }, 'records could not be set aside and will be tried again');
@@ -207,7 +211,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
         continue;
       }
       const { batch: number } = await change((state) =>
-        planned(informed(state, batch.knowledge, clock.wall()), { ...batch, setAside: batch.setAside.length }),
+        planned(informed(state, batch.knowledge, clock.wall()), { ...batch, deadLetters: batch.deadLetters.length }),
       );
       complete.knowledge = undefined;
       // What comes in meanwhile makes the next batch: the more there is to write, the fewer writes a marker takes.

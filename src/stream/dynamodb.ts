@@ -8,12 +8,12 @@ import {
 import { Readable } from 'node:stream';
 
 import { CellportError } from '../errors.js';
-import { readBlocks, replaceBlocks } from '../store/cell/apply-blocks.js';
+import { readBlocks, replaceBlocks } from '../store/cell/blocks.js';
 import type { Database } from '../store/database.js';
 import { isFailure, mapFailure } from '../store/request/failures.js';
 import { type Call, newCall } from '../store/request/meter.js';
 import { send } from '../store/request/send.js';
-import { loadStreamState, putSetAside, putStreamState } from '../store/cell/stream-state.js';
+import { loadStreamState, putDeadLetters, putStreamState } from '../store/cell/stream-state.js';
 import type { StreamRecord, WireImage } from './change.js';
 import { type CellsPort, type StatePort, StreamFailure, type StreamPort } from './ports.js';
 
@@ -172,7 +172,7 @@ export function openState(database: Database, consumer: string, call: Call = new
   return {
     load: () => loadStreamState(database, consumer, call),
     put: (next) => putStreamState(database, consumer, next, call),
-    setAside: (records) => putSetAside(database, consumer, records, call),
+    putDeadLetters: (records) => putDeadLetters(database, consumer, records, call),
   };
 }
 

@@ -1,5 +1,5 @@
-import type { Figures } from '../model/cell.js';
-import type { SetAsideRecord, StreamState } from '../store/cell/stream-state.js';
+import type { BlockName, BlockOutcome, BlockWrite, StoredBlock } from '../store/cell/blocks.js';
+import type { DeadLetter, StreamState } from '../store/cell/stream-state.js';
 import type { StreamRecord } from './change.js';
 
 /** A shard as the stream lists it. */
@@ -53,31 +53,8 @@ export interface StatePort {
   load(): Promise<StreamState | undefined>;
   /** Replaces the state of version `next.version - 1`; false where there is another version. May be done and yet fail. */
   put(next: StreamState): Promise<boolean>;
-  setAside(records: readonly SetAsideRecord[]): Promise<void>;
+  putDeadLetters(records: readonly DeadLetter[]): Promise<void>;
 }
-
-/** The name of a block: its collection's scope and its parent cell. */
-export interface BlockName {
-  readonly scope: string;
-  readonly parent: string;
-}
-
-/** A block as it stands. */
-export interface StoredBlock {
-  /** The last batch that changed it; undefined where there is no item. */
-  readonly batch: number | undefined;
-  readonly children: ReadonlyMap<string, Figures>;
-}
-
-/** Sets figures of some children, and the batch, where the block is still as it was read. */
-export interface BlockWrite extends BlockName {
-  readonly seen: number | undefined;
-  readonly batch: number;
-  readonly children: ReadonlyMap<string, Figures>;
-}
-
-/** `refused`: the block is not as it was read. `failed`: it may have been written or not. */
-export type BlockOutcome = 'written' | 'refused' | 'failed';
 
 /** Where cells are kept: at most 100 blocks a call. */
 export interface CellsPort {

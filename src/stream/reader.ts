@@ -2,19 +2,20 @@ import { isDeepStrictEqual } from 'node:util';
 
 import type { Clock } from '../clock.js';
 import type { Keyspace } from '../keys/keyspace.js';
-import type { PlannedRange, SetAsideRecord, StreamState } from '../store/cell/stream-state.js';
+import type { SequenceRange, DeadLetter, StreamState } from '../store/cell/stream-state.js';
 import { type StreamRecord, changeOf } from './change.js';
-import { type CellChanges, createFold } from './fold.js';
+import type { CellChanges } from '../model/cell.js';
+import { createFold } from './fold.js';
 import { type ListedShard, type RecordPage, type ShardStart, StreamFailure, type StreamPort } from './ports.js';
 import { pause } from './shared-state.js';
 import { type Knowledge, type Loss, mayHaveLost } from './state.js';
 
 /** Records folded, with what it takes to fold the very same ones again. */
 export interface Batch {
-  readonly ranges: Readonly<Record<string, PlannedRange>>;
+  readonly ranges: Readonly<Record<string, SequenceRange>>;
   readonly records: number;
   readonly changes: CellChanges;
-  readonly setAside: readonly SetAsideRecord[];
+  readonly deadLetters: readonly DeadLetter[];
   /** Since when nothing more was to be had of any shard, on the clock of this process; undefined where there was more. */
   readonly endAt: number | undefined;
   readonly knowledge: Knowledge;
@@ -55,7 +56,7 @@ export interface Reader {
    */
   gather(limits: BatchLimits, more: (lately: number) => boolean): Promise<Batch>;
   /** Folds exactly what is planned. Throws RecordsLost where not all of it is there any more. */
-  replay(plan: Readonly<Record<string, PlannedRange>>): Promise<Pick<Batch, 'changes' | 'setAside'>>;
+  replay(plan: Readonly<Record<string, SequenceRange>>): Promise<Pick<Batch, 'changes' | 'deadLetters'>>;
 }
 
 export interface ReaderOptions {
@@ -106,7 +107,7 @@ const LONGEST_KEY_KEPT = 4_096;
 const LATELY_MS = 1_000;
 
 /** A record as it is set aside. */
-export function setAsideOf(shard: string, { sequence, keys, event }: StreamRecord, reason: string): SetAsideRecord {
+export function deadLetterOf(shard: string, { sequence, keys, event }: StreamRecord, reason: string): DeadLetter {
   return { shard, sequence, reason, event, item: JSON.stringify(keys).slice(0, LONGEST_KEY_KEPT) };
 }
 
@@ -118,23 +119,20 @@ export function isAfter(sequence: string, other: string): boolean {
 /** What is gathered of some records. */
 function createGathering(keys: ReaderOptions['keys']) {
   const fold = createFold();
-  const setAside: SetAsideRecord[] = [];
+  const deadLetters: DeadLetter[] = [];
   let records = 0;
   return {
     fold,
-    setAside,
+    deadLetters,
     count: () => records,
     take(shard: string, record: StreamRecord): void {
       records += 1;
       const change = changeOf(keys, record);
       if (change === undefined) return;
       const { scope, before, after, fault } = change;
-      if (fault !== undefined) setAside.push(setAsideOf(shard, record, fault));
+      if (fault !== undefined) deadLetters.push(deadLetterOf(shard, record, fault));
       if (scope === undefined) return;
-      if (before !== undefined && after !== undefined) {
-        const stayed = before.cell === after.cell && before.lng === after.lng && before.lat === after.lat;
-        if (stayed && isDeepStrictEqual(before.place, after.place)) return;
-      }
+      if (isDeepStrictEqual(before, after)) return;
       if (before !== undefined) fold.add(scope, before, -1);
       if (after !== undefined) fold.add(scope, after, 1);
     },
@@ -277,7 +275,7 @@ export function createReader(options: ReaderOptions, state: StreamState): Reader
     async gather(limits, more) {
       const gathering = createGathering(keys);
       const recently = createRecently(clock);
-      const ranges: Record<string, PlannedRange> = {};
+      const ranges: Record<string, SequenceRange> = {};
       let endAt: number | undefined;
       let waitedFor: number | undefined;
 
@@ -339,7 +337,7 @@ export function createReader(options: ReaderOptions, state: StreamState): Reader
         ranges,
         records: gathering.count(),
         changes: gathering.fold.changes(),
-        setAside: gathering.setAside,
+        deadLetters: gathering.deadLetters,
         endAt,
         knowledge: {
           listedAt: listedWall,
@@ -374,7 +372,7 @@ export function createReader(options: ReaderOptions, state: StreamState): Reader
           shard.iterator = next;
         }
       }
-      return { changes: gathering.fold.changes(), setAside: gathering.setAside };
+      return { changes: gathering.fold.changes(), deadLetters: gathering.deadLetters };
     },
   };
 }

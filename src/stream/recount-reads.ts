@@ -5,7 +5,7 @@ import { placeParent } from '../model/cell.js';
 import type { Database } from '../store/database.js';
 import { mapFailure } from '../store/request/failures.js';
 import type { WireImage } from './change.js';
-import type { BlockName } from './ports.js';
+import type { BlockName } from '../store/cell/blocks.js';
 import type { RecountPort } from './recount.js';
 
 /** Parts of a table that are scanned side by side. */

@@ -1,11 +1,13 @@
 import type { Clock } from '../clock.js';
+import type { CellSums } from '../geo/cell-sums.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
-import type { Figures } from '../model/cell.js';
+import type { CellChanges } from '../model/cell.js';
+import type { BlockDelta, BlockName } from '../store/cell/blocks.js';
 import { applyBatch, blockChanges } from './apply.js';
 import { type Contribution, type StreamRecord, type WireImage, changeOf, contributionOf } from './change.js';
-import { type CellChanges, createFold } from './fold.js';
-import type { BlockName, CellsPort, StatePort, StreamPort } from './ports.js';
+import { createFold } from './fold.js';
+import type { CellsPort, StatePort, StreamPort } from './ports.js';
 import { type Batch, type Reader, RecordsLost, createReader } from './reader.js';
 import { type SharedState, pause, takeOwnership } from './shared-state.js';
 import { broken, firstState, informed, moved, recounting, settled } from './state.js';
@@ -46,7 +48,7 @@ const SETTLE_MS = 3_000;
 const BLOCKS_AT_A_TIME = 100;
 const LIMITS = { records: 100_000, cells: 1_000_000 };
 
-interface Place {
+interface CountedMarker {
   readonly scope: string;
   readonly contribution: Contribution | undefined;
 }
@@ -94,7 +96,7 @@ async function beat(shared: SharedState, clock: Clock, leaseMs: number, signal: 
 async function count(options: RecountOptions, shared: SharedState, signal: AbortSignal): Promise<RecountResult> {
   const { stream, cells, tables, clock, keys, log, checkOnly } = options;
   const applying = { port: cells, clock, signal, log, holds: () => shared.holds() };
-  const last = new Map<string, Place>();
+  const last = new Map<string, CountedMarker>();
   let fence: string | undefined;
   let fenceSeen = false;
   const newReader = (): Reader =>
@@ -113,8 +115,8 @@ async function count(options: RecountOptions, shared: SharedState, signal: Abort
   const { plan, batch: underWay } = shared.current();
   if (plan !== null) {
     try {
-      const { changes, setAside } = await newReader().replay(plan);
-      if (setAside.length > 0) await options.state.setAside(setAside);
+      const { changes, deadLetters } = await newReader().replay(plan);
+      if (deadLetters.length > 0) await options.state.putDeadLetters(deadLetters);
       await applyBatch(applying, underWay, changes);
       await shared.update(settled);
     } catch (error) {
@@ -125,7 +127,7 @@ async function count(options: RecountOptions, shared: SharedState, signal: Abort
   if (!checkOnly) await shared.update((state) => recounting(state, clock.wall()));
   const { batch } = shared.current();
 
-  const markers = new Map<string, Place>();
+  const markers = new Map<string, CountedMarker>();
   for await (const page of tables.scanMarkers()) {
     signal.throwIfAborted();
     for (const image of page) {
@@ -153,8 +155,8 @@ async function count(options: RecountOptions, shared: SharedState, signal: Abort
       reader = newReader();
       continue;
     }
-    const { ranges, knowledge, records, setAside } = gathered;
-    if (setAside.length > 0) await options.state.setAside(setAside);
+    const { ranges, knowledge, records, deadLetters } = gathered;
+    if (deadLetters.length > 0) await options.state.putDeadLetters(deadLetters);
     if (!checkOnly) {
       // The state moves on with its gap, so that whoever takes over does not count these on top of ours.
       await shared.update((state) =>
@@ -162,7 +164,7 @@ async function count(options: RecountOptions, shared: SharedState, signal: Abort
           ...informed(state, knowledge, clock.wall()),
           plan: ranges,
           records: state.records + records,
-          setAside: state.setAside + setAside.length,
+          setAside: state.setAside + deadLetters.length,
         }),
       );
     }
@@ -191,7 +193,7 @@ async function replaceAll(
   shared: Pick<SharedState, 'holds'>,
   signal: AbortSignal,
 ): Promise<Omit<RecountResult, 'markers'>> {
-  const wanted = new Map<string, BlockName & { readonly deltas: ReadonlyMap<string, Figures> }>();
+  const wanted = new Map<string, BlockDelta>();
   for await (const page of tables.listBlocks()) {
     for (const { scope, parent } of page) wanted.set(`${scope}/${parent}`, { scope, parent, deltas: new Map() });
   }
@@ -205,9 +207,9 @@ async function replaceAll(
       if (attempt > 0) await pause(clock, attempt, signal);
       const stored = await cells.read(left, true);
       const writes = left.flatMap(({ scope, parent, deltas }, place) => {
-        const { batch: seen, children } = stored[place] ?? { batch: undefined, children: new Map<string, Figures>() };
+        const { batch: seen, children } = stored[place] ?? { batch: undefined, children: new Map<string, CellSums>() };
         const zeros = [...children.keys()].map((child) => [child, { count: 0, sumLng: 0, sumLat: 0 }] as const);
-        const figures = new Map<string, Figures>([...zeros, ...deltas]);
+        const figures = new Map<string, CellSums>([...zeros, ...deltas]);
         const differs = [...figures].some(([child, { count, sumLng, sumLat }]) => {
           const found = children.get(child);
           return (found?.count ?? 0) !== count || (found?.sumLng ?? 0) !== sumLng || (found?.sumLat ?? 0) !== sumLat;

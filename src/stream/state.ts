@@ -1,4 +1,4 @@
-import type { PlannedRange, ShardProgress, StreamState } from '../store/cell/stream-state.js';
+import type { SequenceRange, ShardProgress, StreamState } from '../store/cell/stream-state.js';
 import { LAYOUT } from './change.js';
 import type { ListedShard } from './ports.js';
 
@@ -19,10 +19,10 @@ export interface Knowledge {
 }
 
 /** A batch as it is planned. */
-export interface Planned {
-  readonly ranges: Readonly<Record<string, PlannedRange>>;
+export interface BatchPlan {
+  readonly ranges: Readonly<Record<string, SequenceRange>>;
   readonly records: number;
-  readonly setAside: number;
+  readonly deadLetters: number;
 }
 
 /** The first state of a consumer: all records of the stream are still to be read, and none is older than `since`. */
@@ -76,14 +76,14 @@ export function informed(
 }
 
 /** The state that declares the batch before complete and names what the next one is made of. */
-export function planned(state: StreamState, { ranges, records, setAside }: Planned): StreamState {
+export function planned(state: StreamState, { ranges, records, deadLetters }: BatchPlan): StreamState {
   const before = settled(state);
   return {
     ...before,
     batch: before.batch + 1,
     plan: ranges,
     records: before.records + records,
-    setAside: before.setAside + setAside,
+    setAside: before.setAside + deadLetters,
     atEnd: false,
   };
 }

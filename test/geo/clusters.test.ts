@@ -2,12 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { type Area, areaOverlapsCell, normalizeBounds } from '../../src/geo/bounds.js';
-import { type CellSums, clusterCells, gridArea } from '../../src/geo/clusters.js';
+import type { Cell } from '../../src/geo/cell-sums.js';
+import { clusterCells, gridArea } from '../../src/geo/clusters.js';
 import { cellBounds, encode } from '../../src/geo/geohash.js';
 import { type Pixel, latToY, lngToX, xToLng, yToLat } from '../../src/geo/mercator.js';
 import { aPoint } from './arbitraries.js';
 
-function cellsOf(points: readonly { lng: number; lat: number }[], precision: number): CellSums[] {
+function cellsOf(points: readonly { lng: number; lat: number }[], precision: number): Cell[] {
   const cells = new Map<string, { geohash: string; count: number; sumLng: number; sumLat: number }>();
   for (const point of points) {
     const geohash = encode(point, precision);
@@ -29,7 +30,7 @@ function viewport({ x, y }: Pixel, zoom: number): Area {
   });
 }
 
-const overlapping = (area: Area, cells: readonly CellSums[]) =>
+const overlapping = (area: Area, cells: readonly Cell[]) =>
   cells.filter(({ geohash }) => areaOverlapsCell(area, cellBounds(geohash)));
 
 const aView = fc.record({

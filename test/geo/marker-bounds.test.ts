@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
+import { addSums, sumsOf } from '../../src/geo/cell-sums.js';
 import { markerBounds } from '../../src/geo/centroid.js';
 import { cellBounds, encode } from '../../src/geo/geohash.js';
 import { canonicalLng } from '../../src/geo/point.js';
-import { addFigures, figuresOf } from '../../src/map/cells/figures.js';
 import { aPoint } from './arbitraries.js';
 
 /** A position and others of its cell, on the edges of it too. */
@@ -24,7 +24,7 @@ const aCrowd = fc
 test('the sums of a cell tell where its markers can be: each of them is there, and one alone is known to a millionth of a degree', () => {
   fc.assert(
     fc.property(aCrowd, ({ geohash, positions }) => {
-      const sums = positions.map((position) => figuresOf(position)).reduce(addFigures);
+      const sums = positions.map((position) => sumsOf(position)).reduce(addSums);
       const { west, south, east, north } = markerBounds(geohash, sums);
       for (const { lng, lat } of positions) {
         const canonical = canonicalLng(lng);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import { expect } from 'vitest';
 
+import { type CellSums, NO_SUMS, addSums, sumsOf } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
-import { canonicalLng } from '../../src/geo/point.js';
 import type { Services, StreamStatus } from '../../src/graphql/context.js';
 import { DEFAULT_LIMITS, type Limits } from '../../src/graphql/limits.js';
 import type { createGraphqlServer } from '../../src/graphql/server.js';
@@ -14,8 +14,7 @@ import { type CellCache, createCellCache } from '../../src/loaders/cell-cache.js
 import type { MarkerCache } from '../../src/loaders/marker-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { type Log, silentLog } from '../../src/log.js';
-import type { Figures } from '../../src/model/cell.js';
-import { LONGEST_BLOCK, UNITS_PER_DEGREE } from '../../src/model/cell.js';
+import { LONGEST_BLOCK } from '../../src/model/cell.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { Marker } from '../../src/model/marker.js';
 import type { Database } from '../../src/store/database.js';
@@ -143,20 +142,15 @@ export async function fillCells(
   markers: readonly Pick<Marker, 'position'>[],
   batch = 1,
 ): Promise<void> {
-  const blocks = new Map<string, Map<string, Figures>>();
+  const blocks = new Map<string, Map<string, CellSums>>();
   for (const { position } of markers) {
     const geohash = encode(position, LONGEST_BLOCK + 1);
     for (let length = 0; length <= LONGEST_BLOCK; length++) {
       const parent = geohash.slice(0, length);
-      const block = blocks.get(parent) ?? new Map<string, Figures>();
+      const block = blocks.get(parent) ?? new Map<string, CellSums>();
       blocks.set(parent, block);
       const child = geohash.charAt(length);
-      const { count, sumLng, sumLat } = block.get(child) ?? { count: 0, sumLng: 0, sumLat: 0 };
-      block.set(child, {
-        count: count + 1,
-        sumLng: sumLng + Math.round(canonicalLng(position.lng) * UNITS_PER_DEGREE),
-        sumLat: sumLat + Math.round(position.lat * UNITS_PER_DEGREE),
-      });
+      block.set(child, addSums(block.get(child) ?? NO_SUMS, sumsOf(position)));
     }
   }
   const scope = db.keys.scope(collection);

@@ -1,16 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { type BlockChanges, createCellCache } from '../../src/loaders/cell-cache.js';
-import type { CellBlock, Figures } from '../../src/model/cell.js';
+import type { CellSums } from '../../src/geo/cell-sums.js';
+import { createCellCache } from '../../src/loaders/cell-cache.js';
+import type { CellBlock, CellChanges } from '../../src/model/cell.js';
 
-const figures = (count: number): Figures => ({ count, sumLng: 10 * count, sumLat: -5 * count });
+const figures = (count: number): CellSums => ({ count, sumLng: 10 * count, sumLat: -5 * count });
 const block = (parent: string, batch: number, children: Record<string, number>): CellBlock => ({
   parent,
   batch,
   children: new Map(Object.entries(children).map(([child, count]) => [child, figures(count)])),
 });
-const changes = (scope: string, parent: string, children: Record<string, number>): BlockChanges =>
+const changes = (scope: string, parent: string, children: Record<string, number>): CellChanges =>
   new Map([[scope, new Map([[parent, block(parent, 0, children).children]])]]);
 
 function cacheAt(options: { maxBytes?: number; trusted?: boolean } = {}) {

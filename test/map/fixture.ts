@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 
+import type { CellSums } from '../../src/geo/cell-sums.js';
 import type { Bounds } from '../../src/geo/bounds.js';
 import { encode } from '../../src/geo/geohash.js';
 import { type Point, canonicalLng } from '../../src/geo/point.js';
@@ -11,7 +12,6 @@ import type { MarkerCache } from '../../src/loaders/marker-cache.js';
 import { type GeometryCache, createGeometryCache } from '../../src/loaders/geometry-cache.js';
 import { createLoaders } from '../../src/loaders/loaders.js';
 import type { MapContext, MapLimits } from '../../src/map/context.js';
-import type { Figures } from '../../src/model/cell.js';
 import type { Collection } from '../../src/model/collection.js';
 import { type CollectionInput, createCollection } from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
@@ -84,15 +84,15 @@ export function realMarkers(every: number): Made[] {
 }
 
 /** What one marker is counted as, by the contract rather than by our code. */
-const figures = ({ lng, lat }: Point): Figures => ({
+const figures = ({ lng, lat }: Point): CellSums => ({
   count: 1,
   sumLng: Math.round(canonicalLng(lng) * 1e6),
   sumLat: Math.round(lat * 1e6),
 });
 
 /** The cells of one length by brute force. */
-export function bruteCells(markers: Iterable<Pick<Made, 'position'>>, length: number): Map<string, Figures> {
-  const cells = new Map<string, Figures>();
+export function bruteCells(markers: Iterable<Pick<Made, 'position'>>, length: number): Map<string, CellSums> {
+  const cells = new Map<string, CellSums>();
   for (const { position } of markers) {
     const hash = encode(position, length);
     const { count, sumLng, sumLat } = cells.get(hash) ?? { count: 0, sumLng: 0, sumLat: 0 };
@@ -125,7 +125,7 @@ export async function addMarkers(
     markers.map((marker) => newMarkerItem(database, collection, marker, NOW)),
     call,
   );
-  const blocks = new Map<string, Map<string, Figures>>();
+  const blocks = new Map<string, Map<string, CellSums>>();
   for (let length = 1; length <= 5; length++) {
     for (const [hash, sums] of bruteCells(markers, length)) {
       const parent = hash.slice(0, -1);

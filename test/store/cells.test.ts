@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
+import type { CellSums } from '../../src/geo/cell-sums.js';
 import { GEOHASH_ALPHABET } from '../../src/geo/geohash.js';
-import type { Figures } from '../../src/model/cell.js';
-import { readBlocks } from '../../src/store/cell/apply-blocks.js';
+import { readBlocks } from '../../src/store/cell/blocks.js';
 import { blockFromItem, getBlocks } from '../../src/store/cell/cells.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { queryAll } from '../../src/store/request/query-pages.js';
@@ -16,7 +16,7 @@ import { newDatabase, testDatabase } from '../support/test-database.js';
 const readable = await testDatabase('readable');
 const compact = await testDatabase('compact');
 
-const figures = (count: number): Figures => ({ count, sumLng: count * 179_999_999, sumLat: count * -89_999_999 });
+const figures = (count: number): CellSums => ({ count, sumLng: count * 179_999_999, sumLat: count * -89_999_999 });
 const deltas = (counts: Readonly<Record<string, number>>) =>
   new Map(Object.entries(counts).map(([child, count]) => [child, figures(count)]));
 

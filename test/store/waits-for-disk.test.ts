@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { readBlocks, replaceBlocks } from '../../src/store/cell/apply-blocks.js';
+import { readBlocks, replaceBlocks } from '../../src/store/cell/blocks.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { createMarkers, getMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';

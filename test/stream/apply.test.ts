@@ -4,7 +4,7 @@ import type { Clock } from '../../src/clock.js';
 import { silentLog } from '../../src/log.js';
 import { applyBatch } from '../../src/stream/apply.js';
 import { createBlockMemory } from '../../src/stream/block-memory.js';
-import type { BlockName } from '../../src/stream/ports.js';
+import type { BlockName } from '../../src/store/cell/blocks.js';
 import { takeOwnership } from '../../src/stream/shared-state.js';
 import { firstState } from '../../src/stream/state.js';
 import { DerivedModel } from './simulation/derived-model.js';
@@ -32,7 +32,7 @@ test('a process that slept in the middle of a batch writes no block before its n
   const port = {
     load: () => Promise.resolve(derived.state),
     put: (next: Parameters<DerivedModel['putState']>[0]) => Promise.resolve(derived.putState(next)),
-    setAside: () => Promise.resolve(),
+    putDeadLetters: () => Promise.resolve(),
   };
   const first = () => Promise.resolve(firstState('stream', clock.wall()));
   const lease = { port, clock, self: 'a', leaseMs: 10_000, ownerIsGone: () => false, first, onLook: () => undefined };

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 
 import { putInBulk } from '../../src/store/request/batch-write.js';
-import { readBlocks, replaceBlocks } from '../../src/store/cell/apply-blocks.js';
+import { readBlocks, replaceBlocks } from '../../src/store/cell/blocks.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
-import { listSetAside, loadStreamState, putStreamState } from '../../src/store/cell/stream-state.js';
+import { listDeadLetters, loadStreamState, putStreamState } from '../../src/store/cell/stream-state.js';
 import { createConsumer } from '../../src/stream/consumer.js';
 import { firstState } from '../../src/stream/state.js';
 import { testDatabase } from '../support/test-database.js';
@@ -57,7 +57,9 @@ test('cells and places follow creates, moves and deletes; what is no marker is s
 
   expect(await storedCells(db)).toEqual(await countedCells(db));
   expect(await storedPlaces(db)).toEqual(await countedPlaces(db));
-  expect(await listSetAside(db, 'cells', newCall())).toMatchObject([{ reason: 'lng is no number from -180 to 180' }]);
+  expect(await listDeadLetters(db, 'cells', newCall())).toMatchObject([
+    { reason: 'lng is no number from -180 to 180' },
+  ]);
   expect(consumer.status()).toMatchObject({ owner: true, countsExact: true, gap: null, setAside: 1 });
 
   stop.abort();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { placeParent } from '../../src/model/cell.js';
 import { putInBulk } from '../../src/store/request/batch-write.js';
-import { readBlocks, replaceBlocks } from '../../src/store/cell/apply-blocks.js';
+import { readBlocks, replaceBlocks } from '../../src/store/cell/blocks.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { loadStreamState, putStreamState } from '../../src/store/cell/stream-state.js';

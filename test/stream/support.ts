@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/clock.js';
+import type { CellSums } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
 import { silentLog } from '../../src/log.js';
-import type { Figures } from '../../src/model/cell.js';
 import { blockFromItem } from '../../src/store/cell/cells.js';
 import type { Database, Item } from '../../src/store/database.js';
 import { newCall } from '../../src/store/request/meter.js';
@@ -57,7 +57,7 @@ export async function allItems(db: Database, table: string): Promise<Item[]> {
 }
 
 /** Figures as they are compared. */
-export const shown = ({ count, sumLng, sumLat }: Figures) => `${count} ${sumLng} ${sumLat}`;
+export const shown = ({ count, sumLng, sumLat }: CellSums) => `${count} ${sumLng} ${sumLat}`;
 
 /** All stored cells that hold anything: `scope/geohash` -> figures. */
 export async function storedCells(db: Database): Promise<Record<string, string>> {
@@ -73,7 +73,7 @@ export async function storedCells(db: Database): Promise<Record<string, string>>
 
 /** The same, counted from the markers one by one, of lengths 1 to `longest`. */
 export async function countedCells(db: Database, longest = 5): Promise<Record<string, string>> {
-  const cells = new Map<string, Figures>();
+  const cells = new Map<string, CellSums>();
   for (const { pk, sk, lng, lat } of await allItems(db, db.tables.entities)) {
     const marker = db.keys.parseMarker({ pk: String(pk), sk: String(sk) });
     if (marker === undefined || typeof lng !== 'number' || typeof lat !== 'number') continue;

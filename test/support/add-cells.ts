@@ -1,5 +1,5 @@
 import { systemClock } from '../../src/clock.js';
-import type { Figures } from '../../src/model/cell.js';
+import type { CellSums } from '../../src/geo/cell-sums.js';
 import { silentLog } from '../../src/log.js';
 import type { Database } from '../../src/store/database.js';
 import { applyBatch } from '../../src/stream/apply.js';
@@ -10,7 +10,7 @@ export async function addCells(
   database: Database,
   scope: string,
   batch: number,
-  blocks: ReadonlyMap<string, ReadonlyMap<string, Figures>>,
+  blocks: ReadonlyMap<string, ReadonlyMap<string, CellSums>>,
 ): Promise<number> {
   const { signal } = new AbortController();
   const options = { port: openCells(database), clock: systemClock, signal, log: silentLog, holds: () => true };

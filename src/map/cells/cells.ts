@@ -1,9 +1,8 @@
+import { type Cell, NO_SUMS, addSums, sumsOf } from '../../geo/cell-sums.js';
 import { LONGEST_GEOHASH, LONGEST_Z, encode } from '../../geo/geohash.js';
-import type { Cell } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import { type MapContext, requireCollection } from '../context.js';
-import { NO_FIGURES, addFigures, figuresOf } from './figures.js';
 import { byGeohash, cellOf, cellsOfBlock, cellsOfMarkers, occupiedCells } from './occupied.js';
 import { type MarkerPage, type PageInput, readPage, readWhole } from '../page.js';
 import { readAll } from '../markers/read-all.js';
@@ -51,11 +50,11 @@ function markersOf(context: MapContext, collection: Collection, geohash: string)
 export async function cellAt(context: MapContext, collection: Collection, geohash: string): Promise<MapCell> {
   if (geohash.length > FINEST_STORED) {
     const markers = await markersOf(context, collection, geohash);
-    const sums = markers.map(({ marker }) => figuresOf(marker.position)).reduce(addFigures, NO_FIGURES);
+    const sums = markers.map(({ marker }) => sumsOf(marker.position)).reduce(addSums, NO_SUMS);
     return { collection, geohash, ...sums };
   }
   const block = await context.loaders.block(context.keys.scope(collection), geohash.slice(0, -1));
-  return { collection, geohash, ...(block.children.get(geohash.slice(-1)) ?? NO_FIGURES) };
+  return { collection, geohash, ...(block.children.get(geohash.slice(-1)) ?? NO_SUMS) };
 }
 
 /** The cell of this precision that a marker stands in. */

@@ -1,5 +1,5 @@
+import type { Cell } from '../../geo/cell-sums.js';
 import { type Cluster, type ClusterGrid, clusterCells, gridArea } from '../../geo/clusters.js';
-import type { Cell } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { BlockPlan } from '../../plan/blocks.js';

@@ -1,8 +1,9 @@
+import type { Cell } from '../../geo/cell-sums.js';
 import { type Area, areaContains, areaContainsCell, areaOverlapsCell } from '../../geo/bounds.js';
 import { markerBounds } from '../../geo/centroid.js';
 import { LONGEST_Z, toZ } from '../../geo/geohash.js';
 import { coverArea } from '../../geo/ranges.js';
-import type { Cell, CellBlock } from '../../model/cell.js';
+import type { CellBlock } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
 import type { BlockPlan } from '../../plan/blocks.js';
 import { type MapContext, requireCollection } from '../context.js';

@@ -1,11 +1,11 @@
+import { type Cell, NO_SUMS, addSums, sumsOf } from '../../geo/cell-sums.js';
 import { type Area, areaOverlapsCell } from '../../geo/bounds.js';
 import { LONGEST_Z, cellBounds, columnOf, encode, latBits, lngBits, rowOf } from '../../geo/geohash.js';
 import { CellportError } from '../../errors.js';
-import type { Cell, CellBlock } from '../../model/cell.js';
+import type { CellBlock } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
 import { type BlockPlan, planBlocks } from '../../plan/blocks.js';
 import type { MapContext } from '../context.js';
-import { NO_FIGURES, addFigures, figuresOf } from './figures.js';
 import type { MarkerFilter } from '../filter.js';
 import { readAll, tooMuch } from '../markers/read-all.js';
 import { FINEST_STORED } from './known-counts.js';
@@ -30,7 +30,7 @@ export function cellsOfMarkers(markers: Iterable<Placed>, precision: number): Ce
   const cells = new Map<string, Cell>();
   for (const placed of markers) {
     const geohash = cellOf(placed, precision);
-    const sums = addFigures(cells.get(geohash) ?? NO_FIGURES, figuresOf(placed.marker.position));
+    const sums = addSums(cells.get(geohash) ?? NO_SUMS, sumsOf(placed.marker.position));
     cells.set(geohash, { geohash, ...sums });
   }
   return [...cells.values()].sort(byGeohash);

@@ -1,6 +1,7 @@
+import type { Cell } from '../../geo/cell-sums.js';
 import { LONGEST_Z, toZ } from '../../geo/geohash.js';
 import type { ZRange } from '../../geo/ranges.js';
-import type { Cell, CellBlock } from '../../model/cell.js';
+import type { CellBlock } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
 import type { BlockPlan } from '../../plan/blocks.js';
 import { climbBeyond } from '../../plan/density.js';

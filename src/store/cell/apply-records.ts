@@ -1,7 +1,6 @@
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 
-import type { Figures } from '../../model/cell.js';
-import { blockKey, figuresOf } from './apply-blocks.js';
+import { type BlockDelta, blockKey, sumAttributes } from './blocks.js';
 import type { Database } from '../database.js';
 import { isFailure } from '../request/failures.js';
 import type { Call } from '../request/meter.js';
@@ -14,13 +13,6 @@ export interface MarkerRecords {
   /** Sequence numbers of the first and the last of them, as `comparable` writes them. */
   readonly first: string;
   readonly last: string;
-}
-
-/** What records add to one block. */
-export interface BlockDelta {
-  readonly scope: string;
-  readonly parent: string;
-  readonly deltas: ReadonlyMap<string, Figures>;
 }
 
 /** DynamoDB's own limit of items in one transaction. */
@@ -54,18 +46,18 @@ export function applyRecordsRequest(
     },
   }));
   const sums = blocks.map(({ deltas, ...name }) => {
-    const figures = figuresOf(deltas);
+    const added = sumAttributes(deltas);
     return {
       Update: {
         TableName: tables.derived,
         Key: blockKey(keys, name),
         // The batch number of the consumer in a server, so that a recount finds blocks as it knows them.
-        UpdateExpression: `SET #b = if_not_exists(#b, :zero) ADD ${figures.map((_, n) => `#f${n} :f${n}`).join(', ')}`,
+        UpdateExpression: `SET #b = if_not_exists(#b, :zero) ADD ${added.map((_, n) => `#s${n} :s${n}`).join(', ')}`,
         ExpressionAttributeNames: {
           '#b': 'b',
-          ...Object.fromEntries(figures.map(([attribute], n) => [`#f${n}`, attribute])),
+          ...Object.fromEntries(added.map(([attribute], n) => [`#s${n}`, attribute])),
         },
-        ExpressionAttributeValues: { ':zero': 0, ...Object.fromEntries(figures.map(([, sum], n) => [`:f${n}`, sum])) },
+        ExpressionAttributeValues: { ':zero': 0, ...Object.fromEntries(added.map(([, sum], n) => [`:s${n}`, sum])) },
       },
     };
   });

@@ -1,6 +1,7 @@
+import type { CellSums } from '../../geo/cell-sums.js';
 import { GEOHASH_ALPHABET } from '../../geo/geohash.js';
 import type { Keyspace } from '../../keys/keyspace.js';
-import { type CellBlock, type Figures, PLACE_CHILD } from '../../model/cell.js';
+import { type CellBlock, PLACE_CHILD } from '../../model/cell.js';
 import { type BatchGetOptions, batchGet } from '../request/batch-get.js';
 import type { Database, Item } from '../database.js';
 import type { Call } from '../request/meter.js';
@@ -11,8 +12,8 @@ const CHILDREN = [PLACE_CHILD, ...Array.from(GEOHASH_ALPHABET)];
  * What an item under a block's key says of its children: `n`, `x` and `y` followed by a child's last character are the
  * child's count and sums; the child of a place has the bare `n`. Children of which it says nothing, or that all is zero, are left out.
  */
-export function childrenOfItem(item: Item): Map<string, Figures> {
-  const children = new Map<string, Figures>();
+export function childrenOfItem(item: Item): Map<string, CellSums> {
+  const children = new Map<string, CellSums>();
   for (const child of CHILDREN) {
     const figures = {
       count: number(item[`n${child}`]),
@@ -54,6 +55,6 @@ export async function getBlocks(
   return parents.map((parent, index) => {
     const item = items[index];
     const block = item === undefined ? undefined : blockFromItem(keys, item);
-    return block ?? { parent, batch: 0, children: new Map<string, Figures>() };
+    return block ?? { parent, batch: 0, children: new Map<string, CellSums>() };
   });
 }

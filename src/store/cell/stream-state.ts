@@ -18,7 +18,7 @@ export interface ShardProgress {
 }
 
 /** The records of one shard in a batch: the sequence numbers of the first and the last of them. */
-export interface PlannedRange {
+export interface SequenceRange {
   /** Named although it follows from the progress: the stream forgets, and what it forgot must show. */
   readonly first: string;
   readonly to: string;
@@ -47,7 +47,7 @@ export interface StreamState {
   readonly batch: number;
   readonly shards: Readonly<Record<string, ShardProgress>>;
   /** What `batch` is made of, from when it is stored until all blocks are known to have it. */
-  readonly plan: Readonly<Record<string, PlannedRange>> | null;
+  readonly plan: Readonly<Record<string, SequenceRange>> | null;
   readonly gap: StreamGap | null;
   /** Records set aside so far. */
   readonly setAside: number;
@@ -60,7 +60,7 @@ export interface StreamState {
 }
 
 /** A record that could not be understood, for a human to look at. */
-export interface SetAsideRecord {
+export interface DeadLetter {
   readonly shard: string;
   readonly sequence: string;
   readonly reason: string;
@@ -121,10 +121,10 @@ export async function putStreamState(
 }
 
 /** Stores records that were set aside; the same ones again change nothing. */
-export async function putSetAside(
+export async function putDeadLetters(
   database: Database,
   consumer: string,
-  records: readonly SetAsideRecord[],
+  records: readonly DeadLetter[],
   call: Call,
 ): Promise<void> {
   const items = records.map((record) => ({
@@ -136,7 +136,7 @@ export async function putSetAside(
 }
 
 /** All records that were set aside, in the order of their sequence numbers. */
-export async function listSetAside(database: Database, consumer: string, call: Call): Promise<SetAsideRecord[]> {
+export async function listDeadLetters(database: Database, consumer: string, call: Call): Promise<DeadLetter[]> {
   const { pk, from, to } = database.keys.setAsidePartition(consumer);
   const request = {
     TableName: database.tables.derived,
@@ -144,5 +144,5 @@ export async function listSetAside(database: Database, consumer: string, call: C
     ExpressionAttributeValues: { ':pk': pk, ':from': from, ':to': to },
   };
   const items = await queryAll(database, request, call);
-  return items.map(({ pk: _pk, sk: _sk, ...record }) => record as unknown as SetAsideRecord);
+  return items.map(({ pk: _pk, sk: _sk, ...record }) => record as unknown as DeadLetter);
 }

@@ -1,14 +1,14 @@
-import type { Figures } from '../../../src/model/cell.js';
-import type { SetAsideRecord, StreamState } from '../../../src/store/cell/stream-state.js';
-import type { BlockName, BlockOutcome, BlockWrite, StoredBlock } from '../../../src/stream/ports.js';
+import type { CellSums } from '../../../src/geo/cell-sums.js';
+import type { DeadLetter, StreamState } from '../../../src/store/cell/stream-state.js';
+import type { BlockName, BlockOutcome, BlockWrite, StoredBlock } from '../../../src/store/cell/blocks.js';
 
 const nameOf = ({ scope, parent }: BlockName) => `${scope}/${parent}`;
-const EMPTY: StoredBlock = { batch: undefined, children: new Map<string, Figures>() };
+const EMPTY: StoredBlock = { batch: undefined, children: new Map<string, CellSums>() };
 
 /** The table of blocks and of the consumers' state, as DynamoDB keeps it. */
 export class DerivedModel {
   state: StreamState | undefined;
-  readonly setAside = new Map<string, SetAsideRecord>();
+  readonly setAside = new Map<string, DeadLetter>();
   /** Every version of each block, the latest last. */
   readonly blocks = new Map<string, StoredBlock[]>();
   writes = 0;
@@ -19,7 +19,7 @@ export class DerivedModel {
     return true;
   }
 
-  putSetAside(records: readonly SetAsideRecord[]): void {
+  putSetAside(records: readonly DeadLetter[]): void {
     for (const record of records) this.setAside.set(`${record.sequence}.${record.shard}`, record);
   }
 

@@ -1,5 +1,5 @@
 import { placeOfParent } from '../../../src/model/cell.js';
-import type { BlockName, BlockOutcome } from '../../../src/stream/ports.js';
+import type { BlockName, BlockOutcome } from '../../../src/store/cell/blocks.js';
 import type { Plant } from './simulate.js';
 
 const isPlace = ({ parent }: BlockName) => placeOfParent(parent) !== undefined;

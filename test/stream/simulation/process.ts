@@ -131,7 +131,7 @@ export class Process {
       state: {
         load: () => this.#call(() => structuredClone(derived.state)),
         put: (next) => this.#call(() => derived.putState(next)),
-        setAside: (records) => this.#call(() => derived.putSetAside(records)),
+        putDeadLetters: (records) => this.#call(() => derived.putSetAside(records)),
       },
       cells: {
         read: (names, consistent) =>

@@ -1,4 +1,4 @@
-import type { Figures } from '../../../src/model/cell.js';
+import type { CellSums } from '../../../src/geo/cell-sums.js';
 import { createKeyspace } from '../../../src/keys/keyspace.js';
 import { silentLog } from '../../../src/log.js';
 import { type Consumer, createConsumer } from '../../../src/stream/consumer.js';
@@ -59,8 +59,8 @@ const POISON: readonly Readonly<Record<string, unknown>>[] = [
 
 /** What the counts of cells and places have to be, from the items alone, by as little code as will do. */
 function bruteForce(table: TableModel): Map<string, string> {
-  const counts = new Map<string, Figures>();
-  const add = (name: string, more: Figures) => {
+  const counts = new Map<string, CellSums>();
+  const add = (name: string, more: CellSums) => {
     const { count, sumLng, sumLat } = counts.get(name) ?? { count: 0, sumLng: 0, sumLat: 0 };
     counts.set(name, {
       count: count + more.count,
@@ -73,8 +73,7 @@ function bruteForce(table: TableModel): Map<string, string> {
     const marker = change?.scope === undefined ? undefined : contributionOf(image);
     if (marker === undefined || typeof marker === 'string') continue;
     for (let length = 1; length <= marker.cell.length; length += 1) {
-      const figures = { count: 1, sumLng: marker.lng, sumLat: marker.lat };
-      add(`${change?.scope}/${marker.cell.slice(0, length)}`, figures);
+      add(`${change?.scope}/${marker.cell.slice(0, length)}`, marker.sums);
     }
     const names = image['place']?.['L'] as readonly { readonly S: string }[] | undefined;
     const place = (names ?? []).map(({ S }) => S);

@@ -4,8 +4,9 @@ import {
   ExecuteTransactionCommand,
 } from '@aws-sdk/lib-dynamodb';
 
+import type { CellSums } from '../../geo/cell-sums.js';
 import type { Key, Keyspace } from '../../keys/keyspace.js';
-import { type Figures, PLACE_CHILD, placeOfParent } from '../../model/cell.js';
+import { PLACE_CHILD, placeOfParent } from '../../model/cell.js';
 import { batchGet } from '../request/batch-get.js';
 import { chunks } from '../request/concurrency.js';
 import { childrenOfItem } from './cells.js';
@@ -16,75 +17,87 @@ import type { Call } from '../request/meter.js';
 /** DynamoDB's own limit of statements in one BatchExecuteStatement. */
 const STATEMENTS_IN_A_BATCH = 25;
 
-/** New figures of some children of a block of cells, or of the one of a place, for as long as the block is as it was read. */
-export interface BlockReplacement {
+/** The name of a block: its collection's scope and its parent, of cells or of a place. */
+export interface BlockName {
   readonly scope: string;
   readonly parent: string;
-  /** The batch it had when it was read; undefined where there was no item. */
-  readonly seen: number | undefined;
-  readonly batch: number;
-  readonly children: ReadonlyMap<string, Figures>;
+}
+
+/** What is to be added to the children of a block. */
+export interface BlockDelta extends BlockName {
+  readonly deltas: ReadonlyMap<string, CellSums>;
 }
 
 /**
- * A block as it was read: `batch` is undefined where there is no item. A child without markers stays in it while it has
- * sums: they are what the records to come will take away.
+ * A block as it was read. A child without markers stays in it while it has sums: records still to come take them away.
  */
-export interface BlockAsRead {
+export interface StoredBlock {
+  /** The last batch that changed it; undefined if there is no item. */
   readonly batch: number | undefined;
-  readonly children: ReadonlyMap<string, Figures>;
+  readonly children: ReadonlyMap<string, CellSums>;
 }
 
-/** Where a block stands: one of cells, or the count of a place. */
-export function blockKey(keys: Keyspace, { scope, parent }: { readonly scope: string; readonly parent: string }): Key {
+/** New sums of some children of a block, and its new batch, to be written only if the block is still as it was read. */
+export interface BlockWrite extends BlockName {
+  /** The batch it had when it was read; undefined if there was no item. */
+  readonly seen: number | undefined;
+  readonly batch: number;
+  readonly children: ReadonlyMap<string, CellSums>;
+}
+
+/** `refused`: the block was not as it was read. `failed`: it may have been written or not. */
+export type BlockOutcome = 'written' | 'refused' | 'failed';
+
+/** The key of a block of cells, or of the count of a place. */
+export function blockKey(keys: Keyspace, { scope, parent }: BlockName): Key {
   const place = placeOfParent(parent);
   return place === undefined ? keys.cell(scope, parent) : keys.placeCount(scope, place);
 }
 
-/** A block's figures by the names of their attributes. */
-export function figuresOf(children: ReadonlyMap<string, Figures>): [name: string, figure: number][] {
+/** The attributes that hold the sums of a block's children, by name. A place has a count only. */
+export function sumAttributes(children: ReadonlyMap<string, CellSums>): [name: string, value: number][] {
   return [...children].flatMap(([child, { count, sumLng, sumLat }]): [string, number][] => {
     const counted: [string, number] = [`n${child}`, count];
     return child === PLACE_CHILD ? [counted] : [counted, [`x${child}`, sumLng], [`y${child}`, sumLat]];
   });
 }
 
-/** Blocks by their names, in that order. */
+/** Blocks in the order of their names. */
 export async function readBlocks(
   database: Database,
-  names: readonly { readonly scope: string; readonly parent: string }[],
+  names: readonly BlockName[],
   consistent: boolean,
   call: Call,
-): Promise<BlockAsRead[]> {
+): Promise<StoredBlock[]> {
   const { keys, tables } = database;
   const wanted = names.map((name) => blockKey(keys, name));
   const items = await batchGet(database, tables.derived, wanted, call, { consistent });
   return items.map((item) => {
-    if (item === undefined) return { batch: undefined, children: new Map<string, Figures>() };
+    if (item === undefined) return { batch: undefined, children: new Map<string, CellSums>() };
     const { b } = item;
     return { batch: typeof b === 'number' ? b : 0, children: childrenOfItem(item) };
   });
 }
 
 /**
- * The BatchExecuteStatement that replaces figures of at most 25 blocks: an INSERT (which fails where the item is there)
+ * The BatchExecuteStatement that replaces sums in at most 25 blocks: an INSERT (which fails where the item is there)
  * for a block that was not there, an UPDATE with a condition for one that was. It costs the write units of as many
  * UpdateItem calls and a tenth of their time in this process.
  */
 export function replaceBlocksRequest(
   { keys, tables }: Pick<Database, 'keys' | 'tables'>,
-  blocks: readonly BlockReplacement[],
+  blocks: readonly BlockWrite[],
 ): BatchExecuteStatementCommandInput {
   const table = `"${tables.derived}"`;
   const statements = blocks.map(({ seen, batch, children, ...name }) => {
     const { pk, sk } = blockKey(keys, name);
-    const figures = figuresOf(children);
-    const values = figures.map(([, value]) => value);
+    const sums = sumAttributes(children);
+    const values = sums.map(([, value]) => value);
     if (seen === undefined) {
-      const names = ['pk', 'sk', 'b', ...figures.map(([name]) => name)].map((name) => `'${name}': ?`);
+      const names = ['pk', 'sk', 'b', ...sums.map(([name]) => name)].map((name) => `'${name}': ?`);
       return { Statement: `INSERT INTO ${table} VALUE {${names.join(', ')}}`, Parameters: [pk, sk, batch, ...values] };
     }
-    const sets = ['b', ...figures.map(([name]) => name)].map((name) => `SET "${name}" = ?`);
+    const sets = ['b', ...sums.map(([name]) => name)].map((name) => `SET "${name}" = ?`);
     return {
       Statement: `UPDATE ${table} ${sets.join(' ')} WHERE pk = ? AND sk = ? AND b = ?`,
       Parameters: [batch, ...values, pk, sk, seen],
@@ -92,9 +105,6 @@ export function replaceBlocksRequest(
   });
   return { Statements: statements };
 }
-
-/** `refused`: the block was not as it was read. `failed`: it may have been written or not. */
-export type ReplacementOutcome = 'written' | 'refused' | 'failed';
 
 const REFUSALS = new Set(['ConditionalCheckFailed', 'DuplicateItem']);
 
@@ -104,7 +114,7 @@ const REFUSALS = new Set(['ConditionalCheckFailed', 'DuplicateItem']);
  */
 async function replaceTogether(
   database: Database,
-  blocks: readonly BlockReplacement[],
+  blocks: readonly BlockWrite[],
   { meter, signal }: Call,
 ): Promise<boolean> {
   const { Statements: TransactStatements } = replaceBlocksRequest(database, blocks);
@@ -127,15 +137,15 @@ async function replaceTogether(
  */
 export async function replaceBlocks(
   database: Database,
-  blocks: readonly BlockReplacement[],
+  blocks: readonly BlockWrite[],
   call: Call,
-): Promise<ReplacementOutcome[]> {
+): Promise<BlockOutcome[]> {
   if (database.waitsForDisk && (await replaceTogether(database, blocks, call))) {
     return blocks.map(() => 'written');
   }
   const { meter, signal } = call;
   const answers = await Promise.all(
-    chunks(blocks, STATEMENTS_IN_A_BATCH).map(async (some): Promise<ReplacementOutcome[]> => {
+    chunks(blocks, STATEMENTS_IN_A_BATCH).map(async (some): Promise<BlockOutcome[]> => {
       const command = new BatchExecuteStatementCommand({
         ...replaceBlocksRequest(database, some),
         ReturnConsumedCapacity: 'TOTAL',
