@@ -2,8 +2,15 @@ import { distance } from '../geo/distance.js';
 import type { Point } from '../geo/point.js';
 import type { Properties } from '../model/marker.js';
 import type { Item } from '../store/database.js';
-import type { Attributes } from './layout.js';
 import { centreOf, isLeafId } from './s2.js';
+
+/** Names in a table of the Geo Library, as its configuration has them. */
+export interface Attributes {
+  readonly hashKey: string;
+  readonly rangeKey: string;
+  readonly geohash: string;
+  readonly geoJson: string;
+}
 
 /** What an item of a table of the Geo Library says. */
 export interface GeoItem {

@@ -7,15 +7,7 @@ import { newCall } from '../store/request/meter.js';
 import { itemOfImage } from '../store/request/query-items.js';
 import { send } from '../store/request/send.js';
 import { hashKeyOf } from './hash-keys.js';
-import { type GeoItem, readGeoItem } from './item.js';
-
-/** Names in a table of the Geo Library, as its configuration has them. */
-export interface Attributes {
-  readonly hashKey: string;
-  readonly rangeKey: string;
-  readonly geohash: string;
-  readonly geoJson: string;
-}
+import { type Attributes, type GeoItem, readGeoItem } from './item.js';
 
 /** How a table of the Geo Library is laid out. */
 export interface Layout {

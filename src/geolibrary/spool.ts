@@ -13,8 +13,8 @@ import type { Database } from '../store/database.js';
 import type { Call } from '../store/request/meter.js';
 import { type WireMap, itemOfImage } from '../store/request/query-items.js';
 import { send } from '../store/request/send.js';
-import { readGeoItem } from './item.js';
-import type { Attributes, Layout } from './layout.js';
+import { type Attributes, readGeoItem } from './item.js';
+import type { Layout } from './layout.js';
 
 const wireKey = z.record(z.string(), z.object({ S: z.string() }).or(z.object({ N: z.string() })));
 const stateShape = z.object({

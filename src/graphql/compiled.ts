@@ -37,9 +37,6 @@ interface Call {
   readonly variables: ReadonlyMap<string, string>;
 }
 
-/** Fields of Query that read past the loaders: to run them again for their errors would be to read again. */
-const READ_PAST_LOADERS = new Set(['collections']);
-
 const INTROSPECTION = new Set(['__schema', '__type']);
 
 /** A name that an object literal takes for its prototype. */
@@ -68,7 +65,6 @@ function isCompilable(schema: GraphQLSchema, document: DocumentNode, operation: 
       Directive: refuse,
       Field({ name, alias }) {
         if (alias?.value === UNSAFE_NAME || INTROSPECTION.has(name.value)) refuse();
-        if (types.getParentType() === schema.getQueryType() && READ_PAST_LOADERS.has(name.value)) refuse();
       },
       // What stands under an interface or a union: there are no fields of its own to find it by.
       SelectionSet() {

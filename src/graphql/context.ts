@@ -5,10 +5,10 @@ import type { CollectionCache } from '../loaders/collection-cache.js';
 import type { GeometryCache } from '../loaders/geometry-cache.js';
 import { createLoaders } from '../loaders/loaders.js';
 import type { MarkerCache } from '../loaders/marker-cache.js';
+import { type CollectionAnswers, storedAnswers } from '../map/answers.js';
 import type { MapContext } from '../map/context.js';
 import type { ObjectStore } from '../objects/object-store.js';
 import type { Database } from '../store/database.js';
-import { type AskedGeoTable, refusingGeoTable } from './geo-table.js';
 import type { GeometryStore } from '../store/zone/zone-geometry.js';
 import type { Limits } from './limits.js';
 import type { Work } from './work.js';
@@ -49,7 +49,8 @@ export interface RequestContext {
   readonly services: Services;
   readonly work: Work;
   readonly map: MapContext;
-  readonly geoTable: AskedGeoTable | undefined;
+  /** What answers for the collection of this key, wherever its markers are stored. */
+  readonly answers: (collection: string) => CollectionAnswers;
 }
 
 const TRUSTED_BEHIND_MS = 2_000;
@@ -75,16 +76,13 @@ export function geometryStoreOf({ objects, limits }: Services): GeometryStore {
 export function createContext(services: Services, work: Work): RequestContext {
   const { db, consumerStatus, limits, geoTable } = services;
   const geometryStore = geometryStoreOf(services);
-  const own = createLoaders({ ...services, geometryStore, call: work, concurrency: CONCURRENT_QUERIES });
-  const loaders = geoTable ? refusingGeoTable(own, geoTable) : own;
+  const loaders = createLoaders({ ...services, geometryStore, call: work, concurrency: CONCURRENT_QUERIES });
+  const map = { loaders, keys: db.keys, limits, countsTrusted: () => areCountsTrusted(consumerStatus()) };
+  const foreign = geoTable?.answers(work, limits);
   return {
     services,
     work,
-    map: { loaders, keys: db.keys, limits, countsTrusted: () => areCountsTrusted(consumerStatus()) },
-    geoTable: geoTable && {
-      collection: geoTable.collection,
-      count: geoTable.count,
-      answers: geoTable.answers(work, limits),
-    },
+    map,
+    answers: (key) => (foreign && key === geoTable?.collection.key ? foreign : storedAnswers(map, key)),
   };
 }

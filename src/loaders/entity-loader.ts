@@ -7,7 +7,13 @@ import type { Collection } from '../model/collection.js';
 import type { Marker } from '../model/marker.js';
 import type { Zone } from '../model/zone.js';
 import { batchGet } from '../store/request/batch-get.js';
-import { canBeCollection, collectionFromItem, collectionOfCode } from '../store/collection/collections.js';
+import {
+  type CollectionPage,
+  canBeCollection,
+  collectionFromItem,
+  collectionOfCode,
+  listCollections,
+} from '../store/collection/collections.js';
 import type { Database, Item } from '../store/database.js';
 import { findGlobalId } from '../store/marker/global-index.js';
 import { markerFromBase } from '../store/marker/marker-item.js';
@@ -20,6 +26,8 @@ import type { CollectionCache } from './collection-cache.js';
 export interface EntityLoaders {
   /** A collection by key; it may be two seconds old. */
   collection(key: string): Promise<Collection | null>;
+  /** A page of all collections, by key. */
+  collectionPage(page: { readonly first: number; readonly after: string | undefined }): Promise<CollectionPage>;
   /** A marker as its last write left it, and not where its collection is gone. */
   currentMarker(collection: string, key: string): Promise<Marker | null>;
   /** A zone as its last write left it, and not where its collection is gone. */
@@ -45,6 +53,10 @@ export function createEntityLoaders(db: Database, collectionCache: CollectionCac
   const lagging = loaderOf(false);
   const current = loaderOf(true);
   const collections = new Map<string, Promise<Collection | null>>();
+  const pages = new DataLoader<{ readonly first: number; readonly after: string | undefined }, CollectionPage, string>(
+    (wanted) => Promise.all(wanted.map((page) => listCollections(db, page, call))),
+    { cacheKeyFn: ({ first, after = '' }) => `${first} ${after}` },
+  );
 
   async function readCollection(key: string, items: typeof lagging): Promise<Collection | null> {
     const cached = collectionCache.get(key);
@@ -110,6 +122,13 @@ export function createEntityLoaders(db: Database, collectionCache: CollectionCac
 
   return {
     collection: (key) => collectionIn(key, lagging),
+    async collectionPage(wanted) {
+      const page = await pages.load(wanted);
+      for (const collection of page.collections) {
+        if (!collections.has(collection.key)) collections.set(collection.key, Promise.resolve(collection));
+      }
+      return page;
+    },
     currentMarker,
     currentZone,
     async node(name) {
@@ -128,6 +147,7 @@ export function createEntityLoaders(db: Database, collectionCache: CollectionCac
     },
     forgetCollection(key) {
       collections.delete(key);
+      pages.clearAll();
       collectionCache.forget(key);
       lagging.clear(keys.collection(key));
       current.clear(keys.collection(key));

@@ -205,7 +205,7 @@ describe('what is near', () => {
     let pages = 0;
     for (let after: string | null | undefined; ;) {
       const call = newCall();
-      const page = await openedAs(name).answers(call, LIMITS).within({ center, radius, first, after });
+      const page = await openedAs(name).answers(call, LIMITS).within({ center, radius }, { first, after });
       found.push(...page.edges.map(({ node, distance: away }) => ({ key: node.key, distance: away })));
       most = Math.max(most, call.meter.queries);
       pages++;
@@ -256,16 +256,16 @@ describe('what is near', () => {
   test('goes on by a cursor within another radius, and refuses one that it did not give', async () => {
     const center = { lng: 16.9, lat: 52.4 };
     const answers = openedAs(EASY).answers(newCall(), LIMITS);
-    const page = await answers.within({ center, radius: 50_000, first: 7 });
+    const page = await answers.within({ center, radius: 50_000 }, { first: 7 });
     const after = page.pageInfo.endCursor;
-    const next = await answers.within({ center, radius: 5_000_000, first: 7, after });
+    const next = await answers.within({ center, radius: 5_000_000 }, { first: 7, after });
     const expected = bruteNearby(center, 5_000_000);
     // It ends where its Query calls do, so it may be shorter than seven.
     expect(next.edges.length).toBeGreaterThan(0);
     expect(next.edges.map(({ node }) => node.key)).toEqual(
       expected.slice(7, 7 + next.edges.length).map(({ key }) => key),
     );
-    const other = answers.within({ center: { lng: 0, lat: 0 }, radius: 5, first: 7, after });
+    const other = answers.within({ center: { lng: 0, lat: 0 }, radius: 5 }, { first: 7, after });
     await expect(other).rejects.toThrow('after must be a cursor');
   });
 
@@ -279,7 +279,7 @@ describe('what is near', () => {
 
   test('refuses what is no circle', async () => {
     const answers = openedAs(EASY).answers(newCall(), LIMITS);
-    const ask = (lat: number, radius: number) => answers.within({ center: { lng: 0, lat }, radius, first: 10 });
+    const ask = (lat: number, radius: number) => answers.within({ center: { lng: 0, lat }, radius }, { first: 10 });
     await expect(ask(91, 5)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
     await expect(ask(0, -1)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
     await expect(ask(0, Number.NaN)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });

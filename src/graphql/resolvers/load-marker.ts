@@ -5,22 +5,22 @@ import type { RequestContext } from '../context.js';
 import { readingsAsked } from '../readings-asked.js';
 
 /**
- * A marker by the keys of its collection and its own as its last write left it, null where there is none; with the
- * readings that the query selects of it in the same Query.
+ * A marker as of its last write, null if there is none; the readings that the query selects of it come in the same Query.
  */
 export async function loadMarker(
   collectionKey: string,
   key: string,
-  { map: { loaders, limits } }: RequestContext,
+  { answers }: RequestContext,
   info: GraphQLResolveInfo,
 ): Promise<Marker | null> {
+  const { loaders, limits } = answers(collectionKey).stored('lookup by key');
   const asked = readingsAsked(info, limits.maxFirst);
   if (asked.length === 0) return loaders.currentMarker(collectionKey, key);
   const collection = await loaders.collection(collectionKey);
   if (!collection) return null;
   const name = { collection, key };
   for (const wanted of asked) {
-    // The field asks the same and gets the same, its failure too.
+    // The field shares this read, and reports its failure.
     loaders.readings(name, wanted, true).catch(() => undefined);
   }
   return loaders.marker(name);

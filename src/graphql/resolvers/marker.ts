@@ -1,47 +1,45 @@
+import { notFound } from '../../errors.js';
 import { cellOfMarker } from '../../map/cells/cells.js';
-import { requireCollection } from '../../map/context.js';
 import { geohashOf, idOf } from '../../map/markers/drawn.js';
 import { markerFeature } from '../../map/markers/features.js';
 import { markerDetails, markerProperties } from '../../map/markers/markers.js';
-import type { MapMarker, Marker, Properties } from '../../model/marker.js';
+import type { Collection } from '../../model/collection.js';
+import type { MapMarker } from '../../model/marker.js';
 import type { RequestContext } from '../context.js';
 import type { MarkerResolvers } from '../generated.js';
 import { readReadingsArguments } from '../readings-asked.js';
+import { storedCollection } from './references.js';
 
-/** The collection of a marker, that of a table of the Geo Library included. */
-function collectionOf({ collection: key }: MapMarker, { map, geoTable }: RequestContext) {
-  return geoTable?.collection.key === key ? geoTable.collection : requireCollection(map, key);
+async function collectionOf({ collection: key }: MapMarker, { answers }: RequestContext): Promise<Collection> {
+  const collection = await answers(key).collection();
+  if (!collection) throw notFound('collection', key);
+  return collection;
 }
 
-const isWhole = (marker: MapMarker): marker is Marker => 'createdAt' in marker;
-
-/** The marker with what a map does not draw; read only where it came from a map. */
-function details(marker: MapMarker, { map }: RequestContext): Marker | Promise<Marker> {
-  return isWhole(marker) ? marker : markerDetails(map, marker);
-}
-
-function properties(marker: MapMarker, { map }: RequestContext): Properties | Promise<Properties> {
-  return isWhole(marker) ? marker.properties : markerProperties(map, marker);
-}
+/** The marker with what maps do not draw, for `field`. */
+const details = (marker: MapMarker, { answers }: RequestContext, field: string) =>
+  markerDetails(answers(marker.collection).stored(field), marker);
 
 export const marker: MarkerResolvers = {
   id: (parent) => idOf(parent),
   collection: (parent, _args, context) => collectionOf(parent, context),
   geohash: (parent) => geohashOf(parent),
-  properties: (parent, _args, context) => properties(parent, context),
+  properties: (parent, _args, { map }) => markerProperties(map, parent),
   globalId: async (parent, _args, context) => {
     const { globalIds } = await collectionOf(parent, context);
-    return globalIds ? (await details(parent, context)).globalId : null;
+    return globalIds ? (await details(parent, context, 'globalId')).globalId : null;
   },
-  place: async (parent, _args, context) => parent.place ?? (await details(parent, context)).place,
-  version: async (parent, _args, context) => (await details(parent, context)).version,
-  createdAt: async (parent, _args, context) => (await details(parent, context)).createdAt,
-  updatedAt: async (parent, _args, context) => (await details(parent, context)).updatedAt,
-  geojson: async (parent, _args, context) => markerFeature(parent, await properties(parent, context)),
-  readings: async (parent, args, { map }) => {
-    const wanted = readReadingsArguments(args, map.limits.maxFirst);
-    const collection = await requireCollection(map, parent.collection);
-    return map.loaders.readings({ collection, key: parent.key }, wanted);
+  place: async (parent, _args, context) => parent.place ?? (await details(parent, context, 'place')).place,
+  version: async (parent, _args, context) => (await details(parent, context, 'version')).version,
+  createdAt: async (parent, _args, context) => (await details(parent, context, 'createdAt')).createdAt,
+  updatedAt: async (parent, _args, context) => (await details(parent, context, 'updatedAt')).updatedAt,
+  geojson: async (parent, _args, { map }) => markerFeature(parent, await markerProperties(map, parent)),
+  readings: async (parent, args, context) => {
+    const { loaders, limits } = context.map;
+    const wanted = readReadingsArguments(args, limits.maxFirst);
+    const collection = await storedCollection(context, parent.collection, 'readings');
+    return loaders.readings({ collection, key: parent.key }, wanted);
   },
-  cell: (parent, { precision }, { map }) => cellOfMarker(map, parent, precision),
+  cell: (parent, { precision }, { answers }) =>
+    cellOfMarker(answers(parent.collection).stored('cell'), parent, precision),
 };

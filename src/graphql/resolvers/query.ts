@@ -1,30 +1,45 @@
 import type { GraphQLResolveInfo } from 'graphql';
 
 import { badInput } from '../../errors.js';
+import { compareBytes } from '../../keys/byte-order.js';
 import { parseId } from '../../keys/ids.js';
 import { cellAt } from '../../map/cells/cells.js';
-import { requireCollection } from '../../map/context.js';
 import { readViewport } from '../../map/viewport.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { Zone } from '../../model/zone.js';
-import { listCollections } from '../../store/collection/collections.js';
+import type { CollectionPage } from '../../store/collection/collections.js';
 import { collectionCursor, readCollectionCursor, readFirst } from '../arguments.js';
 import type { RequestContext } from '../context.js';
-import { listGeoTable } from '../geo-table.js';
 import type { QueryResolvers } from '../generated.js';
 import { loadMarker } from './load-marker.js';
+import { storedCollection } from './references.js';
 
-/** What an id names; null where it names nothing. All ids of one tick are read together. */
+/** The object with this ID, null if there is none. All IDs of one tick are read together. */
 async function nodeById(
   id: string,
   context: RequestContext,
   info: GraphQLResolveInfo,
 ): Promise<Collection | MapMarker | Zone | null> {
-  const { loaders } = context.map;
   const name = parseId(id);
   if (name === undefined) return null;
-  return name.type === 'marker' ? loadMarker(name.collection, name.key, context, info) : loaders.node(name);
+  if (name.type === 'marker') return loadMarker(name.collection, name.key, context, info);
+  const { geoTable } = context.services;
+  if (name.type === 'collection' && geoTable?.collection.key === name.key) return geoTable.collection;
+  const key = name.type === 'zone' ? name.collection : name.key;
+  return context.answers(key).stored('lookup by key').loaders.node(name);
+}
+
+/** A page of collections with `own` in its place among them. */
+function insertCollection(
+  { collections, more }: CollectionPage,
+  own: Collection | undefined,
+  { first, after = '' }: { readonly first: number; readonly after: string | undefined },
+): CollectionPage {
+  const last = collections.at(-1)?.key ?? '';
+  if (!own || own.key <= after || (more && own.key > last)) return { collections, more };
+  const all = [...collections, own].toSorted((a, b) => compareBytes(a.key, b.key));
+  return { collections: all.slice(0, first), more: more || all.length > first };
 }
 
 export const query: QueryResolvers = {
@@ -36,15 +51,14 @@ export const query: QueryResolvers = {
     return Promise.all(ids.map((id) => nodeById(id, context, info)));
   },
 
-  collection: (_root, { key }, { map, geoTable }) =>
-    geoTable?.collection.key === key ? geoTable.collection : map.loaders.collection(key),
+  collection: (_root, { key }, { answers }) => answers(key).collection(),
 
-  collections: async (_root, args, { services: { db, limits }, work, geoTable }) => {
+  collections: async (_root, args, { map: { loaders, limits }, services: { geoTable } }) => {
     const first = readFirst('first', args.first ?? 50, limits.maxFirst);
     const after =
       args.after === undefined || args.after === null ? undefined : readCollectionCursor('after', args.after);
-    const page = await listCollections(db, { first, after }, work);
-    const { collections, more } = listGeoTable(page, geoTable, { first, after });
+    const page = await loaders.collectionPage({ first, after });
+    const { collections, more } = insertCollection(page, geoTable?.collection, { first, after });
     const edges = collections.map((node) => ({ cursor: collectionCursor(node.key), node }));
     return {
       edges,
@@ -65,7 +79,8 @@ export const query: QueryResolvers = {
 
   markerByGlobalId: (_root, { globalId }, { map: { loaders } }) => loaders.markerByGlobalId(globalId),
 
-  cell: async (_root, args, { map }) => cellAt(map, await requireCollection(map, args.collection), args.geohash),
+  cell: async (_root, args, context) =>
+    cellAt(context.map, await storedCollection(context, args.collection, 'cell'), args.geohash),
 
   viewport: (_root, { bounds, zoom }) => readViewport({ bounds, zoom }),
 };

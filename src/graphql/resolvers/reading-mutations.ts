@@ -1,8 +1,11 @@
 import { recordReadings } from '../../store/reading/readings.js';
 import type { MutationResolvers } from '../generated.js';
-import { referenceOf } from './marker-mutations.js';
+import { referenceOf } from './references.js';
 
 export const readingMutations = {
-  recordReadings: async (_root, { marker: id, readings }, { services, map, work }) =>
-    recordReadings(services.db, await referenceOf(map, id), readings, services.now(), work),
+  recordReadings: async (_root, { marker: id, readings }, context) => {
+    const { services, work } = context;
+    const marker = await referenceOf(context, 'marker', id, 'recordReadings');
+    return recordReadings(services.db, marker, readings, services.now(), work);
+  },
 } satisfies MutationResolvers;

@@ -1,37 +1,24 @@
 import { viewportCells } from '../../map/cells/cells.js';
 import { viewportClusters } from '../../map/cells/clusters.js';
-import { viewportAuto } from '../../map/markers/content.js';
-import { viewportCount } from '../../map/cells/count.js';
-import { viewportFeatures } from '../../map/markers/features.js';
-import { viewportMarkers } from '../../map/markers/markers.js';
 import { viewportPlan } from '../../map/markers/plan.js';
-import { geoTableOf, knowingGeoTable } from '../geo-table.js';
 import { viewportZones } from '../../map/zones/zone-pages.js';
 import type { ViewportResolvers } from '../generated.js';
 
-/** An argument that is null is taken for one that was left out: the schema's default, said once more for it. */
-const ofCollections: ViewportResolvers = {
+// An argument that is null is treated as omitted, so each default of the schema stands here once more.
+export const viewport: ViewportResolvers = {
   bounds: ({ area }) => area.bounds,
-  markers: (parent, { collection, first, after, filter }, { map }) =>
-    viewportMarkers(map, parent, collection, { first: first ?? 1000, after }, filter),
-  cells: (parent, { collection, precision }, { map }) => viewportCells(map, parent, collection, precision),
-  clusters: (parent, { collection, radius }, { map }) => viewportClusters(map, parent, collection, radius ?? 60),
-  count: (parent, { collection }, { map }) => viewportCount(map, parent, collection),
-  auto: (parent, { collection, limit, filter }, { map }) => viewportAuto(map, parent, collection, limit ?? 500, filter),
-  features: (parent, { collection, limit, filter }, { map }) =>
-    viewportFeatures(map, parent, collection, limit ?? 2000, filter),
-  zones: (parent, { collection, first, after }, { map }) =>
-    viewportZones(map, parent, collection, { first: first ?? 100, after }),
-  plan: (parent, { collection }, { map }) => viewportPlan(map, parent, collection),
+  markers: (parent, { collection, first, after, filter }, { answers }) =>
+    answers(collection).viewportMarkers(parent, { first: first ?? 1000, after }, filter),
+  count: (parent, { collection }, { answers }) => answers(collection).viewportCount(parent),
+  auto: (parent, { collection, limit, filter }, { answers }) =>
+    answers(collection).viewportAuto(parent, limit ?? 500, filter),
+  features: (parent, { collection, limit, filter }, { answers }) =>
+    answers(collection).viewportFeatures(parent, limit ?? 2000, filter),
+  cells: (parent, { collection, precision }, { answers }) =>
+    viewportCells(answers(collection).stored('cells'), parent, collection, precision),
+  clusters: (parent, { collection, radius }, { answers }) =>
+    viewportClusters(answers(collection).stored('clusters'), parent, collection, radius ?? 60),
+  zones: (parent, { collection, first, after }, { answers }) =>
+    viewportZones(answers(collection).stored('zones'), parent, collection, { first: first ?? 100, after }),
+  plan: (parent, { collection }, { answers }) => viewportPlan(answers(collection).stored('plan'), parent, collection),
 };
-
-const ofGeoTable: ViewportResolvers = {
-  markers: (parent, { first, after, filter }, context) =>
-    geoTableOf(context).answers.viewportMarkers(parent, { first: first ?? 1000, after }, filter),
-  count: (parent, _args, context) => geoTableOf(context).answers.viewportCount(parent),
-  auto: (parent, { limit, filter }, context) => geoTableOf(context).answers.viewportAuto(parent, limit ?? 500, filter),
-  features: (parent, { limit, filter }, context) =>
-    geoTableOf(context).answers.viewportFeatures(parent, limit ?? 2000, filter),
-};
-
-export const viewport = knowingGeoTable(ofCollections, ofGeoTable, (_viewport, { collection }) => collection);

@@ -1,30 +1,26 @@
-import { notFound } from '../../errors.js';
-import { parseId } from '../../keys/ids.js';
-import { type MapContext, requireCollection } from '../../map/context.js';
-import { type ZoneReference, createZone, deleteZone, updateZone } from '../../store/zone/zones.js';
+import { createZone, deleteZone, updateZone } from '../../store/zone/zones.js';
 import { geometryStoreOf } from '../context.js';
 import type { MutationResolvers } from '../generated.js';
-
-/** The zone that an id names. Throws NOT_FOUND where it cannot name any. */
-async function referenceOf({ loaders }: MapContext, id: string): Promise<ZoneReference> {
-  const name = parseId(id);
-  const collection = name?.type === 'zone' ? await loaders.collection(name.collection) : null;
-  if (name?.type !== 'zone' || !collection) throw notFound('zone', id);
-  return { collection, key: name.key };
-}
+import { referenceOf, storedCollection } from './references.js';
 
 export const zoneMutations = {
-  createZone: async (_root, { input: { collection: key, ...input } }, { services, map, work }) => {
-    const collection = await requireCollection(map, key);
+  createZone: async (_root, { input: { collection: key, ...input } }, context) => {
+    const { services, work } = context;
+    const collection = await storedCollection(context, key, 'createZone');
     const now = services.now().toISOString();
     return createZone(services.db, geometryStoreOf(services), collection, input, now, work);
   },
 
-  updateZone: async (_root, { input: { id, expectedVersion, ...update } }, { services, map, work }) => {
+  updateZone: async (_root, { input: { id, expectedVersion, ...update } }, context) => {
+    const { services, work } = context;
+    const zone = await referenceOf(context, 'zone', id, 'updateZone');
     const change = { now: services.now().toISOString(), expectedVersion };
-    return updateZone(services.db, geometryStoreOf(services), await referenceOf(map, id), update, change, work);
+    return updateZone(services.db, geometryStoreOf(services), zone, update, change, work);
   },
 
-  deleteZone: async (_root, { id, expectedVersion }, { services, map, work }) =>
-    deleteZone(services.db, geometryStoreOf(services), await referenceOf(map, id), { expectedVersion }, work),
+  deleteZone: async (_root, { id, expectedVersion }, context) => {
+    const { services, work } = context;
+    const zone = await referenceOf(context, 'zone', id, 'deleteZone');
+    return deleteZone(services.db, geometryStoreOf(services), zone, { expectedVersion }, work);
+  },
 } satisfies MutationResolvers;

@@ -8,7 +8,9 @@ export const zone: ZoneResolvers = {
   id: ({ collection, key }) => zoneId(collection, key),
   collection: (parent, _args, { map }) => requireCollection(map, parent.collection),
   geometry: (parent, { maxVertices }, { map }) => zoneGeometry(map, parent, maxVertices),
-  markers: (parent, { collection, first, after, filter }, { map }) =>
-    zoneMarkers(map, parent, collection ?? parent.collection, { first: first ?? 1000, after }, filter),
+  markers: (parent, { collection, first, after, filter }, { answers }) => {
+    const key = collection ?? parent.collection;
+    return zoneMarkers(answers(key).stored('markers'), parent, key, { first: first ?? 1000, after }, filter);
+  },
   geometrySource: (parent, _args, { map }) => map.loaders.geometrySource(parent),
 };

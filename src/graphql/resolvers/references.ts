@@ -1,0 +1,27 @@
+import { notFound } from '../../errors.js';
+import { parseId } from '../../keys/ids.js';
+import { requireCollection } from '../../map/context.js';
+import type { Collection } from '../../model/collection.js';
+import type { RequestContext } from '../context.js';
+
+/** A stored collection by key, for `field`. Throws NOT_FOUND, and BAD_USER_INPUT for a table of the Geo Library. */
+export async function storedCollection({ answers }: RequestContext, key: string, field: string): Promise<Collection> {
+  return requireCollection(answers(key).stored(field), key);
+}
+
+/**
+ * The collection and the key of the marker or zone with this ID, for `field`; it may not exist. Throws NOT_FOUND if the
+ * ID is of no such kind or its collection does not exist, and BAD_USER_INPUT for a table of the Geo Library.
+ */
+export async function referenceOf(
+  { answers }: RequestContext,
+  kind: 'marker' | 'zone',
+  id: string,
+  field: string,
+): Promise<{ readonly collection: Collection; readonly key: string }> {
+  const name = parseId(id);
+  if (name === undefined || name.type === 'collection' || name.type !== kind) throw notFound(kind, id);
+  const collection = await answers(name.collection).stored(field).loaders.collection(name.collection);
+  if (!collection) throw notFound(kind, id);
+  return { collection, key: name.key };
+}

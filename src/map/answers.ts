@@ -1,0 +1,57 @@
+import type { Point } from '../geo/point.js';
+import type { Collection } from '../model/collection.js';
+import { viewportCount } from './cells/count.js';
+import { collectionCount } from './collection.js';
+import { type MapContext, requireCollection } from './context.js';
+import type { MarkerFilterInput } from './filter.js';
+import type { JsonText } from './json-text.js';
+import { type ViewportContent, viewportAuto } from './markers/content.js';
+import { viewportFeatures } from './markers/features.js';
+import { viewportMarkers } from './markers/markers.js';
+import { type NearbyPage, markersWithin } from './near/near.js';
+import type { MarkerPage, PageInput } from './page.js';
+import type { Viewport } from './viewport.js';
+
+type Filter = MarkerFilterInput | null | undefined;
+
+/** A radius query: all markers at most `radius` metres from a point. */
+export interface Circle {
+  readonly center: Point;
+  readonly radius: number;
+}
+
+/**
+ * What every collection answers, however its markers are stored. Everything else goes through `stored`. Methods throw
+ * NOT_FOUND if there is no such collection, and BAD_USER_INPUT naming the argument that is wrong.
+ */
+export interface CollectionAnswers {
+  /** Null if there is no such collection. */
+  collection(): Promise<Collection | null>;
+  /** Whether its markers are counted by cell, so that counts can be exact. */
+  readonly hasCells: boolean;
+  count(): Promise<number>;
+  viewportMarkers(viewport: Viewport, page: PageInput, filter: Filter): Promise<MarkerPage>;
+  viewportCount(viewport: Viewport): Promise<number>;
+  viewportAuto(viewport: Viewport, limit: number, filter: Filter): Promise<ViewportContent>;
+  /** A GeoJSON FeatureCollection. */
+  viewportFeatures(viewport: Viewport, limit: number, filter: Filter): Promise<JsonText>;
+  /** A page of the markers in a circle, nearest first. */
+  within(circle: Circle, page: PageInput, filter?: Filter): Promise<NearbyPage>;
+  /** The context for a field that only stored collections support; throws BAD_USER_INPUT naming `field` for others. */
+  stored(field: string): MapContext;
+}
+
+/** Answers from a collection of our own tables. */
+export function storedAnswers(map: MapContext, key: string): CollectionAnswers {
+  return {
+    collection: () => map.loaders.collection(key),
+    hasCells: true,
+    count: async () => collectionCount(map, await requireCollection(map, key)),
+    viewportMarkers: (viewport, page, filter) => viewportMarkers(map, viewport, key, page, filter),
+    viewportCount: (viewport) => viewportCount(map, viewport, key),
+    viewportAuto: (viewport, limit, filter) => viewportAuto(map, viewport, key, limit, filter),
+    viewportFeatures: (viewport, limit, filter) => viewportFeatures(map, viewport, key, limit, filter),
+    within: async (circle, page, filter) => markersWithin(map, await requireCollection(map, key), circle, page, filter),
+    stored: () => map,
+  };
+}
