@@ -7,6 +7,7 @@ import {
 } from '@aws-sdk/client-dynamodb-streams';
 import { Readable } from 'node:stream';
 
+import { type Connection, clientOptions } from '../connection.js';
 import { CellportError } from '../errors.js';
 import { readBlocks, replaceBlocks } from '../store/cell/blocks.js';
 import type { Database } from '../store/database.js';
@@ -72,30 +73,11 @@ async function getRecords(client: DynamoDBStreamsClient, iterator: string) {
   return { records, next: NextShardIterator };
 }
 
-/** Where a stream is read; what is left out comes from the AWS SDK's own variables and chain. */
-export interface StreamsOptions {
-  readonly endpoint?: string | undefined;
-  readonly region?: string | undefined;
-  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
-}
-
-const CONNECT_WITHIN_MS = 2_000;
 const ANSWER_WITHIN_MS = 10_000;
 
-/** A client for DynamoDB Streams with keep-alive connections. Nothing is sent before the first command. */
-export function createStreamsClient({ endpoint, region, credentials }: StreamsOptions): DynamoDBStreamsClient {
-  return new DynamoDBStreamsClient({
-    ...(endpoint === undefined ? {} : { endpoint }),
-    ...(region === undefined ? {} : { region }),
-    ...(credentials === undefined ? {} : { credentials }),
-    requestHandler: {
-      httpAgent: { keepAlive: true },
-      httpsAgent: { keepAlive: true },
-      connectionTimeout: CONNECT_WITHIN_MS,
-      requestTimeout: ANSWER_WITHIN_MS,
-      throwOnRequestTimeout: true,
-    },
-  });
+/** A client for DynamoDB Streams. Nothing is sent before the first command. */
+export function createStreamsClient(connection: Connection): DynamoDBStreamsClient {
+  return new DynamoDBStreamsClient(clientOptions(connection, { attemptMs: ANSWER_WITHIN_MS }));
 }
 
 async function describe(database: Database) {

@@ -39,6 +39,7 @@ import {
   type UpdateCommandOutput,
 } from '@aws-sdk/lib-dynamodb';
 
+import { withDeadline } from '../../connection.js';
 import type { Database } from '../database.js';
 import { mapFailure, unavailable } from './failures.js';
 import type { Call, Meter } from './meter.js';
@@ -177,27 +178,6 @@ function count<K extends Operation>(
 }
 
 /**
- * A signal that is aborted with the caller's or after a time, and a promise that rejects with it at once: the SDK would
- * first wait for the pause before a retry to end.
- */
-function giveUp(afterMs: number, outer: AbortSignal | undefined) {
-  const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(unavailable(`no answer within ${afterMs} ms`)), afterMs);
-  const pass = () => controller.abort(outer?.reason);
-  outer?.addEventListener('abort', pass, { once: true });
-  return {
-    signal: controller.signal,
-    givenUp: new Promise<never>((_, reject) => {
-      controller.signal.addEventListener('abort', () => reject(controller.signal.reason as Error), { once: true });
-    }),
-    settle: () => {
-      clearTimeout(timer);
-      outer?.removeEventListener('abort', pass);
-    },
-  };
-}
-
-/**
  * Sends one command: the only place where items of DynamoDB are read or written. Counts the answer in the call's meter,
  * its capacity included unless the call is unpriced, and lists a Query among its reads. Throws THROTTLED or UNAVAILABLE
  * when the SDK's retries did not help in time, the reason of the call's signal when it is aborted, and the SDK's error
@@ -207,20 +187,13 @@ export async function send<K extends Operation>(
   database: Database,
   operation: K,
   input: Operations[K]['input'],
-  { meter, reads, signal: outer, unpriced = false }: Call,
+  { meter, reads, signal, unpriced = false }: Call,
 ): Promise<Operations[K]['output']> {
-  outer?.throwIfAborted();
   const { run, range } = DISPATCH[operation] as Dispatch<K>;
-  const { signal, givenUp, settle } = giveUp(database.giveUpAfterMs, outer);
-  try {
-    const asked: Operations[K]['input'] = unpriced ? input : { ...input, ReturnConsumedCapacity: 'TOTAL' };
-    const output = await Promise.race([run(database, asked, { abortSignal: signal }), givenUp]);
-    count(meter, operation, input, output);
-    if (reads && range) reads.push(range(database, input, output, unitsOf(output)));
-    return output;
-  } catch (error) {
-    throw signal.aborted ? signal.reason : mapFailure(error);
-  } finally {
-    settle();
-  }
+  const priced: Operations[K]['input'] = unpriced ? input : { ...input, ReturnConsumedCapacity: 'TOTAL' };
+  const deadline = { ms: database.giveUpAfterMs, late: unavailable, signal, failure: mapFailure };
+  const output = await withDeadline(deadline, (abortSignal) => run(database, priced, { abortSignal }));
+  count(meter, operation, input, output);
+  if (reads && range) reads.push(range(database, input, output, unitsOf(output)));
+  return output;
 }

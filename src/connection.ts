@@ -1,0 +1,77 @@
+/** Where a service of AWS is reached. What is omitted comes from the SDK's environment variables and credential chain. */
+export interface Connection {
+  readonly endpoint?: string | undefined;
+  readonly region?: string | undefined;
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
+}
+
+export interface ConnectionSettings {
+  /** Most attempts of one command: the SDK waits up to 1, 2 and 4 s before the retries of one that is throttled. */
+  readonly attempts?: number | undefined;
+  /** Time limit of one attempt, in milliseconds. */
+  readonly attemptMs?: number | undefined;
+  readonly maxSockets?: number | undefined;
+}
+
+const CONNECT_WITHIN_MS = 2_000;
+
+/**
+ * Options of every client of the AWS SDK: keep-alive connections, time limits, and retries with jitter of throttled
+ * commands and broken connections.
+ */
+export function clientOptions(
+  { endpoint, region, credentials }: Connection,
+  { attempts = 3, attemptMs = 5_000, maxSockets = 64 }: ConnectionSettings = {},
+) {
+  const sockets = { keepAlive: true, maxSockets };
+  return {
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(region === undefined ? {} : { region }),
+    ...(credentials === undefined ? {} : { credentials }),
+    retryMode: 'standard',
+    maxAttempts: attempts,
+    requestHandler: {
+      httpAgent: sockets,
+      httpsAgent: sockets,
+      connectionTimeout: CONNECT_WITHIN_MS,
+      requestTimeout: attemptMs,
+      throwOnRequestTimeout: true,
+    },
+  };
+}
+
+/** How long a command may take, with its retries, and what it then fails with. */
+export interface Deadline {
+  readonly ms: number;
+  readonly late: (reason: string) => Error;
+  readonly signal?: AbortSignal | undefined;
+  /** What failures of the work are thrown as; as they are by default. */
+  readonly failure?: ((error: unknown) => unknown) | undefined;
+}
+
+/**
+ * What `work` gives within a time. Throws when the time is over, or the signal's reason when it is aborted, without
+ * waiting for the work: the SDK would first wait for the pause before a retry to end.
+ */
+export async function withDeadline<T>(
+  { ms, late, signal: outer, failure = (error) => error }: Deadline,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  outer?.throwIfAborted();
+  const controller = new AbortController();
+  const { signal } = controller;
+  const timer = setTimeout(() => controller.abort(late(`no answer within ${ms} ms`)), ms);
+  const pass = () => controller.abort(outer?.reason);
+  outer?.addEventListener('abort', pass, { once: true });
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+  try {
+    return await Promise.race([work(signal), aborted]);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : failure(error);
+  } finally {
+    clearTimeout(timer);
+    outer?.removeEventListener('abort', pass);
+  }
+}
