@@ -1,6 +1,6 @@
 import { serveGeoTable } from '../src/geolibrary/answers.js';
 import { readLayout } from '../src/geolibrary/layout.js';
-import { DEFAULT_LIMITS } from '../src/graphql/limits.js';
+import { DEFAULT_LIMITS } from '../src/model/limits.js';
 import { readViewport } from '../src/map/viewport.js';
 import type { Database } from '../src/store/database.js';
 import { newCall } from '../src/store/request/meter.js';

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { CellportError } from './errors.js';
 import { LOG_LEVELS, type LogLevel } from './log.js';
+import { DEFAULT_LIMITS, type Limits } from './model/limits.js';
 
 /** Every setting of the process, read once. Field names say what it is, docs/configuration.md says why one would change it. */
 export interface Config {
@@ -20,7 +21,7 @@ export interface Config {
   readonly redisUrl: string | undefined;
   /** Bytes of the cell cache, 0 for none. */
   readonly cacheBytes: number;
-  readonly limits: LimitsConfig;
+  readonly limits: Limits;
   /** Whether queries that come again and again are compiled. */
   readonly graphqlJit: boolean;
   /** Whether clients may ask for the schema. */
@@ -50,23 +51,6 @@ export type ObjectsConfig =
       readonly endpoint: string | undefined;
       readonly region: string | undefined;
     };
-
-export interface LimitsConfig {
-  readonly maxFirst: number;
-  readonly maxDepth: number;
-  readonly maxAliases: number;
-  readonly maxFields: number;
-  readonly maxTokens: number;
-  readonly maxNodes: number;
-  readonly maxBodyBytes: number;
-  readonly deadlineMs: number;
-  readonly rangesPerPage: number;
-  readonly itemsPerField: number;
-  readonly inlineGeometryBytes: number;
-  readonly readingQueries: number;
-  readonly subscriptions: number;
-  readonly subscriptionsPerConnection: number;
-}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -120,21 +104,21 @@ const variables = z.object({
   CELLPORT_OBJECTS: objects,
   CELLPORT_ENGINE: z.enum(['embedded', 'aws'], 'must be embedded or aws').optional(),
   CELLPORT_CACHE_MB: wholeNumber(0, 1_000_000, 64),
-  CELLPORT_MAX_FIRST: wholeNumber(1, 100_000, 5000),
-  CELLPORT_MAX_DEPTH: wholeNumber(3, 100, 12),
-  CELLPORT_MAX_ALIASES: wholeNumber(0, 100_000, 200),
-  CELLPORT_MAX_FIELDS: wholeNumber(10, 1_000_000, 1000),
-  CELLPORT_MAX_TOKENS: wholeNumber(100, 1_000_000, 8000),
-  CELLPORT_MAX_NODES: wholeNumber(100, 10_000_000, 100_000),
-  CELLPORT_MAX_BODY_BYTES: wholeNumber(1024, 100_000_000, 4 * 1024 * 1024),
+  CELLPORT_MAX_FIRST: wholeNumber(1, 100_000, DEFAULT_LIMITS.maxFirst),
+  CELLPORT_MAX_DEPTH: wholeNumber(3, 100, DEFAULT_LIMITS.maxDepth),
+  CELLPORT_MAX_ALIASES: wholeNumber(0, 100_000, DEFAULT_LIMITS.maxAliases),
+  CELLPORT_MAX_FIELDS: wholeNumber(10, 1_000_000, DEFAULT_LIMITS.maxFields),
+  CELLPORT_MAX_TOKENS: wholeNumber(100, 1_000_000, DEFAULT_LIMITS.maxTokens),
+  CELLPORT_MAX_NODES: wholeNumber(100, 10_000_000, DEFAULT_LIMITS.maxNodes),
+  CELLPORT_MAX_BODY_BYTES: wholeNumber(1024, 100_000_000, DEFAULT_LIMITS.maxBodyBytes),
   // No fewer than the write shards a collection may have: each has to be asked.
-  CELLPORT_MAX_RANGES: wholeNumber(32, 10_000, 64),
-  CELLPORT_MAX_ITEMS: wholeNumber(100, 10_000_000, 20_000),
-  CELLPORT_INLINE_GEOMETRY_BYTES: wholeNumber(0, 300_000, 32 * 1024),
-  CELLPORT_MAX_READING_QUERIES: wholeNumber(1, 1_000_000, 1000),
-  CELLPORT_MAX_SUBSCRIPTIONS: wholeNumber(0, 1_000_000, 10_000),
-  CELLPORT_MAX_SUBSCRIPTIONS_PER_CONNECTION: wholeNumber(1, 100_000, 100),
-  CELLPORT_DEADLINE_MS: wholeNumber(100, 600_000, 10_000),
+  CELLPORT_MAX_RANGES: wholeNumber(32, 10_000, DEFAULT_LIMITS.rangesPerPage),
+  CELLPORT_MAX_ITEMS: wholeNumber(100, 10_000_000, DEFAULT_LIMITS.itemsPerField),
+  CELLPORT_INLINE_GEOMETRY_BYTES: wholeNumber(0, 300_000, DEFAULT_LIMITS.inlineGeometryBytes),
+  CELLPORT_MAX_READING_QUERIES: wholeNumber(1, 1_000_000, DEFAULT_LIMITS.readingQueries),
+  CELLPORT_MAX_SUBSCRIPTIONS: wholeNumber(0, 1_000_000, DEFAULT_LIMITS.subscriptions),
+  CELLPORT_MAX_SUBSCRIPTIONS_PER_CONNECTION: wholeNumber(1, 100_000, DEFAULT_LIMITS.subscriptionsPerConnection),
+  CELLPORT_DEADLINE_MS: wholeNumber(100, 600_000, DEFAULT_LIMITS.deadlineMs),
   CELLPORT_GRAPHQL_JIT: z.enum(['on', 'off'], 'must be on or off').default('on'),
   CELLPORT_INTROSPECTION: z.enum(['on', 'off'], 'must be on or off').default('on'),
   CELLPORT_CONSUMER: z.enum(['on', 'off'], 'must be on or off').default('on'),

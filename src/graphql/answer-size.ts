@@ -16,7 +16,7 @@ import {
 } from 'graphql';
 
 import { limitExceeded } from '../errors.js';
-import type { Limits } from './limits.js';
+import type { Limits } from '../model/limits.js';
 
 type Arguments = Readonly<Record<string, unknown>>;
 type Estimate = (args: Arguments, limits: Limits) => number;

@@ -10,7 +10,7 @@ import type { MapContext } from '../map/context.js';
 import type { ObjectStore } from '../objects/object-store.js';
 import type { Database } from '../store/database.js';
 import type { GeometryStore } from '../store/zone/zone-geometry.js';
-import type { Limits } from './limits.js';
+import type { Limits } from '../model/limits.js';
 import type { Work } from './work.js';
 
 /** What is known of the stream's consumer, as far as answers depend on it. */

@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 
 import { limitExceeded } from '../errors.js';
-import type { Limits } from './limits.js';
+import type { Limits } from '../model/limits.js';
 
 /** How much a document asks for once its fragments stand where they are spread. */
 interface Size {

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 
 import { CellportError } from '../errors.js';
 import { checkDocument } from './document-limits.js';
-import type { Limits } from './limits.js';
+import type { Limits } from '../model/limits.js';
 
 /** A failure as Apollo Server answers it, with a status of its own. */
 function refusal(error: unknown): unknown {

@@ -16,7 +16,7 @@ import { errorFormatter, formatted } from './error-format.js';
 import { schemaRules } from './introspection.js';
 import { type Executor, compiling } from './executor.js';
 import { asksForCost, asksForReads, withExtensions } from './extensions.js';
-import type { Limits } from './limits.js';
+import type { Limits } from '../model/limits.js';
 import { documentChecker, refusing } from './refusal.js';
 import { buildSchema } from './schema.js';
 import { type Subscribe, createSubscribe } from './subscriptions.js';

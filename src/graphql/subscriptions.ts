@@ -17,7 +17,7 @@ import { checkAnswerSize } from './answer-size.js';
 import { type Services, createContext } from './context.js';
 import { errorFormatter, formatted } from './error-format.js';
 import { schemaRules, withoutSuggestions } from './introspection.js';
-import type { Limits } from './limits.js';
+import type { Limits } from '../model/limits.js';
 import { startWork } from './work.js';
 
 /** What a client sends to subscribe; none of it has been looked at. */

@@ -3,7 +3,7 @@ import type { FastifyError, FastifyInstance } from 'fastify';
 import { CellportError, badInput, limitExceeded } from '../errors.js';
 import { MASKED, formatted } from '../graphql/error-format.js';
 import { withExtensions } from '../graphql/extensions.js';
-import type { Limits } from '../graphql/limits.js';
+import type { Limits } from '../model/limits.js';
 import type { Log } from '../log.js';
 
 /** What is wrong with a request that never became a GraphQL one; undefined where it is our fault. */

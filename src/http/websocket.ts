@@ -15,7 +15,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 
 import { limitExceeded } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
-import type { Limits } from '../graphql/limits.js';
+import type { Limits } from '../model/limits.js';
 import type { GraphqlServer } from '../graphql/server.js';
 import type { Subscribe } from '../graphql/subscriptions.js';
 import type { Log } from '../log.js';

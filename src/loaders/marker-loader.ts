@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import type { LimitFunction } from 'p-limit';
 
 import { CellportError, limitExceeded } from '../errors.js';
+import type { Limits } from '../model/limits.js';
 import type { Marker } from '../model/marker.js';
 import { type Reading, partitionsOf } from '../model/reading.js';
 import type { Database } from '../store/database.js';
@@ -17,12 +18,8 @@ import {
 /** What names a marker. */
 export type MarkerName = MarkerReference;
 
-export interface ReadingLimits {
-  /** Query calls for readings that a request may make. */
-  readonly readingQueries: number;
-  /** Items that are passed over in search of readings that are to be shown. */
-  readonly itemsPerField: number;
-}
+/** Bounds the Query calls for readings, and the items passed over in search of them. */
+export type ReadingLimits = Pick<Limits, 'readingQueries' | 'itemsPerField'>;
 
 /** Reads markers by key, and their readings. */
 export interface MarkerLoader {

@@ -2,16 +2,10 @@ import { notFound } from '../errors.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Loaders } from '../loaders/loaders.js';
 import type { Collection } from '../model/collection.js';
+import type { Limits } from '../model/limits.js';
 
 /** What one field or one page may take. */
-export interface MapLimits {
-  /** Most entries of a page, and the greatest `limit` of auto and features. */
-  readonly maxFirst: number;
-  /** Most Query calls of a page, or of a field without pages. */
-  readonly rangesPerPage: number;
-  /** Most items that a page or a field without pages reads or answers with. */
-  readonly itemsPerField: number;
-}
+export type MapLimits = Pick<Limits, 'maxFirst' | 'rangesPerPage' | 'itemsPerField'>;
 
 /** What every question of a map is answered from: made once for a request. */
 export interface MapContext {

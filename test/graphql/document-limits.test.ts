@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { CellportError } from '../../src/errors.js';
 import { checkDocument } from '../../src/graphql/document-limits.js';
-import { DEFAULT_LIMITS, type Limits } from '../../src/graphql/limits.js';
+import { DEFAULT_LIMITS, type Limits } from '../../src/model/limits.js';
 
 function refusal(source: string, limits: Partial<Limits> = {}): CellportError | undefined {
   try {

@@ -7,7 +7,7 @@ import { expect } from 'vitest';
 import { type CellSums, NO_SUMS, addSums, sumsOf } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
 import type { Services, StreamStatus } from '../../src/graphql/context.js';
-import { DEFAULT_LIMITS, type Limits } from '../../src/graphql/limits.js';
+import { DEFAULT_LIMITS, type Limits } from '../../src/model/limits.js';
 import type { createGraphqlServer } from '../../src/graphql/server.js';
 import type { LiveHub } from '../../src/live/hub.js';
 import { type CellCache, createCellCache } from '../../src/loaders/cell-cache.js';

@@ -6,7 +6,7 @@ import { silentLog } from '../../src/log.js';
 import { createHub } from '../../src/live/hub.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
-import type { Limits } from '../../src/graphql/limits.js';
+import type { Limits } from '../../src/model/limits.js';
 import { type Data, collect, until, websocketClient } from '../live/support.js';
 import { markerRecord } from '../live/records.js';
 import { testDatabase } from '../support/test-database.js';

@@ -5,7 +5,7 @@ import type { Bounds } from '../../src/geo/bounds.js';
 import { encode } from '../../src/geo/geohash.js';
 import { type Point, canonicalLng } from '../../src/geo/point.js';
 import { geometryStoreOf } from '../../src/graphql/context.js';
-import { DEFAULT_LIMITS } from '../../src/graphql/limits.js';
+import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import type { KeyStyle } from '../../src/keys/keyspace.js';
 import { type CellCache, createCellCache } from '../../src/loaders/cell-cache.js';
 import type { MarkerCache } from '../../src/loaders/marker-cache.js';

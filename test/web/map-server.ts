@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
-import { DEFAULT_LIMITS } from '../../src/graphql/limits.js';
+import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { createHttpServer, createServices } from '../../src/server/services.js';
 import type { Database } from '../../src/store/database.js';
 import { hear } from '../live/support.js';
