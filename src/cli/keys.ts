@@ -1,9 +1,8 @@
-import { encode, readGeohash } from '../geo/geohash.js';
+import { LONGEST_Z, encode, readGeohash } from '../geo/geohash.js';
 import { readPoint } from '../geo/point.js';
 import { type KeyStyle, createKeyspace } from '../keys/keyspace.js';
 import { collectionId, markerId } from '../keys/ids.js';
 import { readCode, readCollectionKey, readMarkerKey } from '../keys/validate.js';
-import { INDEX_GEOHASH_LENGTH } from '../store/marker/marker-item.js';
 import type { KeyOptions } from './program.js';
 
 type Asked =
@@ -43,7 +42,7 @@ export function keysOf(
   const markerKey = readMarkerKey('key', asked.key);
   const { lng, lat } = readPoint('position', asked.lng, asked.lat);
   const key = keyspace.marker(scope, markerKey);
-  const geohash = encode({ lng, lat }, INDEX_GEOHASH_LENGTH);
+  const geohash = encode({ lng, lat }, LONGEST_Z);
   const { prefixLength, writeShards } = options;
   const entry = keyspace.geoEntry({ scope, key: markerKey, geohash, prefixLength, writeShards, geoSlot: 'A' });
   return { id: markerId(collection, markerKey), document: keyspace.documentId(key), geohash, ...key, ...entry };

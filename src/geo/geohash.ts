@@ -10,7 +10,10 @@ export const GEOHASH_ALPHABET = '0123456789bcdefghjkmnpqrstuvwxyz';
 /** The longest geohash that clients may name. */
 export const LONGEST_GEOHASH = 12;
 
-/** The longest whose 5 bits a character fit into the integers that ranges are made of. */
+/**
+ * The length of a marker's geohash, about a metre: the longest whose 5 bits a character fit into the integers that ranges
+ * are made of.
+ */
 export const LONGEST_Z = 10;
 
 const GEOHASH = /^[0-9b-hjkmnp-zB-HJKMNP-Z]{1,12}$/;

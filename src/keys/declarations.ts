@@ -7,14 +7,17 @@ import { shardOf } from './shard.js';
 // two-symbol code where they are compact. Compact partition keys begin with the scope, two symbols for the purpose and
 // `#`; what belongs to no collection has `--` there, which no code can be.
 
-/** Characters of a geohash that stand in the sort key of its cell; those before them stand in the partition key. */
-const SUFFIX_LENGTH = 3;
+/** Characters of a geohash in the sort key of its cell; those before them are in the partition key. */
+export const CELL_SUFFIX_LENGTH = 3;
+
+/** The sort key of a marker itself. It sorts after `reading::…`, so that one descending Query gives both. */
+export const SELF = 'self';
 
 /** The suffix of the empty geohash, the whole collection: longer than any other, so that it is never taken for one. */
 export const TOTAL = 'total';
 
-const prefixOf = (geohash: string) => geohash.slice(0, -SUFFIX_LENGTH);
-const suffixOf = (geohash: string) => geohash.slice(-SUFFIX_LENGTH);
+const prefixOf = (geohash: string) => geohash.slice(0, -CELL_SUFFIX_LENGTH);
+const suffixOf = (geohash: string) => geohash.slice(-CELL_SUFFIX_LENGTH);
 
 export const COLLECTION = {
   name: 'collection',
@@ -37,8 +40,7 @@ const MARKERS_BY_GEOHASH = {
 
 export const MARKER = {
   name: 'marker',
-  // `self` sorts after `reading::…`, so that one descending Query gives a marker and its latest readings.
-  key: { pk: MARKER_PK, sk: 'self' },
+  key: { pk: MARKER_PK, sk: SELF },
   indexes: {
     geoA: { attributes: INDEXES.geoA, ...MARKERS_BY_GEOHASH },
     geoB: { attributes: INDEXES.geoB, ...MARKERS_BY_GEOHASH },
@@ -125,7 +127,7 @@ export const CELL = {
     length: derive({ geohash: 'text' }, ({ geohash }) => String(geohash.length)),
     // Below a suffix's length the prefix is empty and no longer tells lengths apart: there the purpose does.
     purpose: derive({ geohash: 'text' }, ({ geohash }) =>
-      geohash.length < SUFFIX_LENGTH ? `C${geohash.length}` : 'Ce',
+      geohash.length < CELL_SUFFIX_LENGTH ? `C${geohash.length}` : 'Ce',
     ),
     prefix: derive({ geohash: 'text' }, ({ geohash }) => prefixOf(geohash)),
     suffix: derive({ geohash: 'text' }, ({ geohash }) => (geohash === '' ? TOTAL : suffixOf(geohash))),

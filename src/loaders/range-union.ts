@@ -1,5 +1,7 @@
+import { GEOHASH_ALPHABET } from '../geo/geohash.js';
 import type { KeyRange } from '../model/key-range.js';
 import { compareBytes } from '../keys/byte-order.js';
+import { AFTER_SEPARATOR } from '../keys/escape.js';
 import { groupBy } from './group.js';
 
 /** What one caller asks of a range. */
@@ -17,17 +19,13 @@ export interface RangeUnion {
   readonly requests: readonly RangeRequest[];
 }
 
-const ALPHABET = '0123456789bcdefghjkmnpqrstuvwxyz';
-/** Ends the upper bound of a range of markers, after the geohash: greater than every `{geohash}::{key}`. */
-const AFTER_SEPARATOR = ':;';
-
 /** The geohash after this one at its length; undefined for the last one and for what is no geohash. */
 function nextGeohash(hash: string): string | undefined {
   for (let i = hash.length - 1; i >= 0; i--) {
-    const digit = ALPHABET.indexOf(hash.charAt(i));
+    const digit = GEOHASH_ALPHABET.indexOf(hash.charAt(i));
     if (digit < 0) return undefined;
-    if (digit < ALPHABET.length - 1) {
-      return hash.slice(0, i) + ALPHABET.charAt(digit + 1) + '0'.repeat(hash.length - i - 1);
+    if (digit < GEOHASH_ALPHABET.length - 1) {
+      return hash.slice(0, i) + GEOHASH_ALPHABET.charAt(digit + 1) + '0'.repeat(hash.length - i - 1);
     }
   }
   return undefined;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { badInput } from '../errors.js';
+import { GEOHASH_ALPHABET, LONGEST_Z } from '../geo/geohash.js';
 
 /**
  * A place in the order of a collection's markers: the geohash of length 10, `::` and the key as sort keys have it; or
@@ -9,7 +10,7 @@ import { badInput } from '../errors.js';
 export type CursorPosition = string;
 
 const VERSION = 1;
-const PLACE = /^[0-9b-hjkmnp-z]{10}(?:::.+)?$/s;
+const PLACE = new RegExp(`^[${GEOHASH_ALPHABET}]{${LONGEST_Z}}(?:::.+)?$`, 's');
 
 /** Whether a text is a place in the order of a collection's markers. */
 export function isCursorPosition(place: string): boolean {

@@ -1,5 +1,6 @@
 import type { Area } from '../geo/bounds.js';
 import { type ZRange, coverArea } from '../geo/ranges.js';
+import { CELL_SUFFIX_LENGTH } from '../keys/declarations.js';
 import { LONGEST_BLOCK } from '../model/cell.js';
 import { joinPieces } from './join.js';
 import { byPartition } from './partition.js';
@@ -11,9 +12,6 @@ export interface BlockPlan {
   /** Sorted, disjoint, each within one partition. */
   readonly ranges: readonly ZRange[];
 }
-
-/** Characters of a cell's geohash that stand in its sort key; those before them name its partition. */
-const SUFFIX = 3;
 
 /** Ranges of blocks that an area is cut into before they are joined: those of a viewport come out as they are. */
 const FINENESS = 64;
@@ -29,7 +27,7 @@ export function planBlocks(area: Area, precision: number): BlockPlan {
   const length = precision - 1;
   if (length < 0 || length > LONGEST_BLOCK) throw new Error(`there are no blocks of cells of length ${precision}`);
   const ranges: ZRange[] = [];
-  for (const { pieces } of byPartition(coverArea(area, length, FINENESS), 32 ** Math.min(SUFFIX, length))) {
+  for (const { pieces } of byPartition(coverArea(area, length, FINENESS), 32 ** Math.min(CELL_SUFFIX_LENGTH, length))) {
     for (const { from, to } of joinPieces(pieces, (z) => z * MARKERS_A_BLOCK)) ranges.push({ from, to });
   }
   return { length, ranges };

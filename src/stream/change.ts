@@ -2,6 +2,7 @@ import { CellportError } from '../errors.js';
 import { type CellSums, sumsOf } from '../geo/cell-sums.js';
 import { encode } from '../geo/geohash.js';
 import { canonicalLng } from '../geo/point.js';
+import { SELF } from '../keys/declarations.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import { checkPlaceFits, readPlace } from '../keys/place.js';
 import { LONGEST_BLOCK } from '../model/cell.js';
@@ -107,7 +108,7 @@ export function changeOf(
   const marker = keys.parseMarker({ pk, sk });
   if (marker === undefined) {
     // Readings and the like stand under a marker too, and are none; an item that claims to be one and is not is a fault.
-    if (sk !== 'self' || !keys.isUnderMarker({ pk, sk })) return undefined;
+    if (sk !== SELF || !keys.isUnderMarker({ pk, sk })) return undefined;
     return { scope: undefined, before: undefined, after: undefined, fault: 'its key is no marker’s' };
   }
   const before = record.before === undefined ? undefined : contributionOf(record.before);

@@ -1,9 +1,6 @@
-import { encode } from '../../geo/geohash.js';
+import { LONGEST_Z, encode } from '../../geo/geohash.js';
 import { markerId } from '../../keys/ids.js';
 import type { MapMarker } from '../../model/marker.js';
-
-/** Length of a marker's geohash: about a metre. */
-const GEOHASH_LENGTH = 10;
 
 /** Makes something of a marker once for as long as the marker is in memory: those in the cache are drawn again and again. */
 export function oncePerMarker<T>(make: (marker: MapMarker) => T): (marker: MapMarker) => T {
@@ -20,5 +17,5 @@ export function oncePerMarker<T>(make: (marker: MapMarker) => T): (marker: MapMa
 /** A marker's GraphQL id. */
 export const idOf = oncePerMarker(({ collection, key }) => markerId(collection, key));
 
-/** The geohash of a marker's position, of length 10. */
-export const geohashOf = oncePerMarker(({ position }) => encode(position, GEOHASH_LENGTH));
+/** The geohash under which a marker is indexed. */
+export const geohashOf = oncePerMarker(({ position }) => encode(position, LONGEST_Z));

@@ -1,6 +1,7 @@
 import type { Cell } from '../../geo/cell-sums.js';
 import { LONGEST_Z, toZ } from '../../geo/geohash.js';
 import type { ZRange } from '../../geo/ranges.js';
+import { CELL_SUFFIX_LENGTH } from '../../keys/declarations.js';
 import type { CellBlock } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
 import type { BlockPlan } from '../../plan/blocks.js';
@@ -13,8 +14,6 @@ const QUERY_IN_MARKERS = 24;
 /** Blocks that cost as much to read for nothing as another Query. */
 const QUERY_IN_BLOCKS = 8;
 const BLOCK_RANGES = 12;
-/** Characters of a cell's geohash that stand in its sort key. */
-const SUFFIX_LENGTH = 3;
 
 /** The markers' places that a cell stands for. */
 export function cellRange({ geohash }: Pick<Cell, 'geohash'>): ZRange {
@@ -62,7 +61,7 @@ export async function blocksUnder(
   const ranges = joinPieces(
     parents.map((parent) => ({ from: toZ(parent), to: toZ(parent) + 1 })),
     {
-      partition: 32 ** Math.min(SUFFIX_LENGTH, length),
+      partition: 32 ** Math.min(CELL_SUFFIX_LENGTH, length),
       weight: (from, to) => to - from,
       price: QUERY_IN_BLOCKS,
       most: BLOCK_RANGES,

@@ -1,4 +1,5 @@
 import { LONGEST_Z, fromZ, toZ } from '../../geo/geohash.js';
+import { AFTER_SEPARATOR } from '../../keys/escape.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import type { IndexedMarkers } from '../../loaders/loaders.js';
 import type { Collection } from '../../model/collection.js';
@@ -192,7 +193,7 @@ export async function walk(context: MapContext, question: WalkQuestion): Promise
 
 /** The place after all markers of a range. */
 const endOf = ({ to }: PlannedRange): CursorPosition =>
-  to < 32 ** LONGEST_Z ? fromZ(to, LONGEST_Z) : `${'z'.repeat(LONGEST_Z)}:;`;
+  to < 32 ** LONGEST_Z ? fromZ(to, LONGEST_Z) : 'z'.repeat(LONGEST_Z) + AFTER_SEPARATOR;
 
 /** How many of the next ranges to read at once. */
 function waveOf(ranges: readonly PlannedRange[], wanted: number, most: number): number {

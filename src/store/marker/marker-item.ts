@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 
 import { badInput } from '../../errors.js';
-import { encode } from '../../geo/geohash.js';
+import { LONGEST_Z, encode } from '../../geo/geohash.js';
 import { type Point, readPoint } from '../../geo/point.js';
 import { isWellFormed } from '../../keys/escape.js';
 import { INDEXES } from '../../keys/indexes.js';
@@ -17,9 +17,6 @@ import { MAX_ITEM_BYTES, itemBytes, valueBytes } from '../request/item-size.js';
 import { newUuid } from './marker-keys.js';
 import { checkNumber, readProperties } from './properties.js';
 import { DRAWN_ATTRIBUTES } from '../table/table-definitions.js';
-
-/** Characters of the geohash of a marker's index entry: about a metre, and 50 bits, which a number holds. */
-export const INDEX_GEOHASH_LENGTH = 10;
 
 /** Properties below this size stand in the index whole, so that viewports never read the base item for them. */
 const SMALL_PROPERTIES_BYTES = 256;
@@ -113,7 +110,7 @@ function contentItem(keys: Keyspace, collection: Collection, key: string, conten
     ...keys.geoEntry({
       scope,
       key,
-      geohash: encode(position, INDEX_GEOHASH_LENGTH),
+      geohash: encode(position, LONGEST_Z),
       prefixLength,
       writeShards,
       geoSlot,

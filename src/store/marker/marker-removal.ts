@@ -1,3 +1,4 @@
+import { SELF } from '../../keys/declarations.js';
 import { INDEXES, geoIndexOf } from '../../keys/indexes.js';
 import type { Collection } from '../../model/collection.js';
 import { mapConcurrently } from '../request/concurrency.js';
@@ -29,8 +30,8 @@ async function removeIn(database: Database, pk: string, call: Call): Promise<Ite
     ConsistentRead: true,
   };
   for await (const items of queryPages(database, request, call)) {
-    own ??= items.find(({ sk }) => sk === 'self');
-    const others = items.filter(({ sk }) => sk !== 'self');
+    own ??= items.find(({ sk }) => sk === SELF);
+    const others = items.filter(({ sk }) => sk !== SELF);
     await deleteInBulk(database, others, call);
   }
   return own;

@@ -1,4 +1,5 @@
 import { CellportError } from '../../errors.js';
+import { SELF } from '../../keys/declarations.js';
 import type { Collection } from '../../model/collection.js';
 import { bucketsDown, expiredUpTo, latestInstant } from '../../model/reading.js';
 import { readItem } from '../request/conditional-change.js';
@@ -62,7 +63,7 @@ async function removeFrom(
     TableName: database.tables.entities,
     // The marker's own item sorts after all that stands under it.
     KeyConditionExpression: 'pk = :pk AND sk < :self',
-    ExpressionAttributeValues: { ':pk': pk, ':self': 'self' },
+    ExpressionAttributeValues: { ':pk': pk, ':self': SELF },
     ProjectionExpression: 'pk, sk, #of',
     ExpressionAttributeNames: { '#of': 'of' },
     Limit: Math.min(most, AT_ONCE),

@@ -1,36 +1,34 @@
 import type { CreateTableCommandInput, GlobalSecondaryIndex } from '@aws-sdk/client-dynamodb';
 
+import { INDEXES, type IndexAttributes } from '../../keys/indexes.js';
 import type { Tables } from '../database.js';
 
-/** One of the two tables as it has to be. */
+/** The schema that one of the two tables must have. */
 export interface TableDefinition {
   readonly request: CreateTableCommandInput;
-  /** Attribute by whose time (seconds since 1970) DynamoDB removes items. */
+  /** Attribute whose time (seconds since 1970) makes DynamoDB remove an item. */
   readonly ttl: string | null;
 }
 
-/** What a map draws of a marker, beside the keys: all that viewports read without touching base items. */
+/** Attributes that a map draws, projected by the indexes so that viewports never read base items. */
 export const DRAWN_ATTRIBUTES: readonly string[] = ['lng', 'lat', 'name', 'category', 'mv', 'm', 'mc'];
 
-function index(name: string, partition: string, sort: string | null, drawn: boolean): GlobalSecondaryIndex {
+/** An index that holds what a map draws where it has an order, and keys alone where it is for lookups. */
+function secondaryIndex([name, { pk, sk }]: readonly [string, IndexAttributes]): GlobalSecondaryIndex {
   return {
     IndexName: name,
     KeySchema: [
-      { AttributeName: partition, KeyType: 'HASH' },
-      ...(sort === null ? [] : [{ AttributeName: sort, KeyType: 'RANGE' as const }]),
+      { AttributeName: pk, KeyType: 'HASH' },
+      ...(sk === undefined ? [] : [{ AttributeName: sk, KeyType: 'RANGE' as const }]),
     ],
-    Projection: drawn
-      ? { ProjectionType: 'INCLUDE', NonKeyAttributes: [...DRAWN_ATTRIBUTES] }
-      : { ProjectionType: 'KEYS_ONLY' },
+    Projection:
+      sk === undefined
+        ? { ProjectionType: 'KEYS_ONLY' }
+        : { ProjectionType: 'INCLUDE', NonKeyAttributes: [...DRAWN_ATTRIBUTES] },
   };
 }
 
-const INDEXES: readonly GlobalSecondaryIndex[] = [
-  index('geoA', 'gpkA', 'gskA', true),
-  index('geoB', 'gpkB', 'gskB', true),
-  index('place', 'ppk', 'psk', true),
-  index('global', 'globalId', null, false),
-];
+const SECONDARY_INDEXES = Object.entries(INDEXES).map(secondaryIndex);
 
 const BASE_KEY = [
   { AttributeName: 'pk', KeyType: 'HASH' },
@@ -43,7 +41,7 @@ function keyAttributes(indexes: readonly GlobalSecondaryIndex[]): readonly strin
 }
 
 /**
- * The two tables as data: what is made where it is missing, and what an existing table is compared with. The derived
+ * The schemas of both tables: what is created where missing, and what existing tables are compared with. The derived
  * table has no stream, so that its writer never feeds itself.
  */
 export function tableDefinitions(tables: Tables): readonly TableDefinition[] {
@@ -55,8 +53,8 @@ export function tableDefinitions(tables: Tables): readonly TableDefinition[] {
         TableName: tables.entities,
         BillingMode: 'PAY_PER_REQUEST',
         KeySchema: [...BASE_KEY],
-        AttributeDefinitions: attributes(INDEXES),
-        GlobalSecondaryIndexes: [...INDEXES],
+        AttributeDefinitions: attributes(SECONDARY_INDEXES),
+        GlobalSecondaryIndexes: SECONDARY_INDEXES,
         StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
       },
       ttl: 'ttl',
@@ -68,7 +66,7 @@ export function tableDefinitions(tables: Tables): readonly TableDefinition[] {
         KeySchema: [...BASE_KEY],
         AttributeDefinitions: attributes([]),
       },
-      // For what remembers records that the stream has long forgotten; cells have no such attribute.
+      // For marks of applied records that the stream has long trimmed; cells have no such attribute.
       ttl: 'ttl',
     },
   ];
