@@ -125,18 +125,16 @@ async function run({ say }: BenchOptions): Promise<Section> {
       }
     }
     return {
-      title: 'Two figures of the field',
+      title: 'Query or BatchGetItem, and the cost of a range',
       rows: [],
       text: [
-        'What neighbouring cells cost by one Query and by BatchGetItem. An item holds the cells of 32 children, about 200 B',
-        'where towns are; a Query adds up the bytes and rounds once, BatchGetItem rounds each item up to half a read unit,',
-        'missing ones too.\n',
+        'Reading neighbouring cells, an item of about 200 B for 32 of them. A Query rounds the sum of their bytes, BatchGetItem',
+        'each item, missing ones included.\n',
         table([
           ['items side by side', 'read units by Query', 'read units by BatchGetItem', 'time of BatchGetItem / Query'],
           ...cells,
         ]),
-        '\nWhat one more range costs and what it saves: a map read in more and more ranges, cut where most lies between them.',
-        'Where a partition is left out, the map lies in more partitions than that.\n',
+        '\nReading a map in more and more ranges, cut at the largest gaps. Milan spans two partitions.\n',
         table([['map', 'inside', 'ranges', 'markers read', 'read units', 'ms'], ...ranges]),
       ].join('\n'),
     };

@@ -248,11 +248,10 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
           ]),
     ],
     text: [
-      'The same 120 maps of 1280x800 px at zooms 2 to 18, asked for `auto` (up to 500 markers, else clusters) a second time,',
-      'in collections of seeded points around cities. More markers make more maps answer with clusters, whose cost does not',
-      'depend on how many markers they stand for, but for those on the edge. Refused is a map whose edge cannot be counted by',
-      '64 Query calls and 20,000 items. What misses the bar of read units at 1,000,000 are maps inside of large cities: cells',
-      'are stored down to 4.9 km, and of how markers lie within one a plan knows nothing.\n',
+      'The same 120 maps of 1280x800 px at zooms 2 to 18, requested with `auto` (up to 500 markers, else clusters) a second time,',
+      'in collections of seeded points around cities. With more markers, more maps answer with clusters, whose cost depends only',
+      'on the markers at the edge. A map is refused if its edge takes more than 64 Query calls or 20,000 items. Maps inside large',
+      'cities miss the bar of read units at 1,000,000: cells are stored down to 4.9 km, and a plan knows nothing finer.\n',
       table([
         ['markers', 'Query calls, mean', 'read units, mean', 'ms, p50', 'refused'],
         ...sizes.map(({ markers, queries, readUnits, p50, refused }) => [
@@ -264,10 +263,9 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         ]),
       ]),
       '\n![The same maps at three sizes](growth.svg)\n',
-      'Exact counts in 1,000,000 markers. Cells inside are added up; of those on the edge, the ones whose sums do not tell where',
-      'their markers are have to be read, and a Query for each such place costs half a unit at least. How many there are is',
-      'up to what the edge runs through: few near Delhi, a dense country of towns around Milan. What was read stays in memory',
-      'for a minute in a server that keeps the stream; the same count then costs nothing.\n',
+      'Exact counts in 1,000,000 markers. Cells inside are added up; cells on the edge are read unless their sums decide, half a',
+      'unit at least for each. Their number depends on what the edge crosses: little near Delhi, many towns around Milan. On a',
+      'server that owns the stream, the same count within a minute costs nothing.\n',
       table([
         ['about', 'zoom', 'count', 'right', 'nothing cached: Query calls, read units', 'cells cached'],
         ...counted.map(({ view, count, right, cold, warm }) => [

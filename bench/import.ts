@@ -142,12 +142,11 @@ function importOf(
   });
 }
 
-const TEXT = `The import is what \`cellport import\` runs, built, in a process of its own: it checks the file, shuffles it, reads it
-again row by row and writes its state after each window. The bare loop puts the same items, made before the clock starts,
-by lib-dynamodb's BatchWriteCommand: ${ITEMS_IN_A_BATCH} at a time, ${BATCHES_AT_A_TIME} under way, the same indexes and stream. Neither
-asks for the units it consumes: DynamoDB Local writes a fifth slower where it has to tell them. Each round has a DynamoDB Local in
-memory of its own, and the ratio is the median of ${ROUNDS} rounds. Neither keeps the cells, which \`cellport import\` does beside
-the writing. The million rows go into tables without a stream, which DynamoDB Local writes faster.`;
+const TEXT = `The import is the built \`cellport import\` in a process of its own, without its consumer: it checks the file, shuffles it, reads
+it again row by row and saves its state after each window. The bare loop puts the same items, made beforehand, by lib-dynamodb's
+BatchWriteCommand: ${ITEMS_IN_A_BATCH} at a time, ${BATCHES_AT_A_TIME} concurrently, with the same indexes and stream. Neither requests consumed units, which
+slows DynamoDB Local by a fifth. Each of ${ROUNDS} rounds has a fresh DynamoDB Local; the ratio is their median. The million rows go into
+tables without a stream, which DynamoDB Local writes faster.`;
 
 const grouped = (value: number): string => Math.round(value).toLocaleString('en-US');
 const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;

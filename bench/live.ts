@@ -124,7 +124,7 @@ export const liveChanges: Benchmark = {
       title: `Live: ${subscribers.toLocaleString('en')} subscribers on one server`,
       rows: [
         {
-          what: `changes that came to another subscriber, or to none, of ${writes.toLocaleString('en')}`,
+          what: `changes delivered to a wrong subscriber, and to none, of ${writes.toLocaleString('en')}`,
           bar: 'none',
           measured: `${strays} and ${lost}`,
           against: '—',
@@ -139,9 +139,9 @@ export const liveChanges: Benchmark = {
         },
       ],
       text: [
-        `Each subscriber has a WebSocket and a rectangle of its own; ${WRITES_A_SECOND} markers a second are written, each into one of`,
-        'the rectangles. The server, its consumer, which keeps the cells meanwhile, all clients and the writer are one process',
-        'and share the machine with DynamoDB Local.',
+        `Each subscriber has its own WebSocket and rectangle; ${WRITES_A_SECOND} markers a second are written, each into one rectangle.`,
+        'The server, its consumer (keeping the cells), all clients and the writer are one process and share the machine with',
+        'DynamoDB Local.',
       ].join('\n'),
     };
   },

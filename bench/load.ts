@@ -195,10 +195,9 @@ async function run({ say }: BenchOptions): Promise<Section> {
       },
     ],
     text: [
-      'Each client pans (four steps in five), zooms or jumps to another city, and asks for `auto` with at most 300 markers the',
-      `moment it has its answer. The server, which may have a heap of ${HEAP_MB} MB, DynamoDB Local and the clients`,
-      'share the machine; the stream is consumed meanwhile.',
-      'A viewport costs the most in the first sixth, when the server has seen nothing yet.\n',
+      'Each client pans (four steps in five), zooms or jumps to another city, and requests `auto` with at most 300 markers as',
+      `soon as it has its answer. The server (heap of ${HEAP_MB} MB), DynamoDB Local and the clients share the machine; the`,
+      'stream is consumed meanwhile. The first sixth begins with empty caches.\n',
       table([
         [
           '',

@@ -173,7 +173,7 @@ async function run(options: BenchOptions): Promise<Section> {
     title: 'Markers by distance, with dynamodb-geo 0.4.0',
     rows: [
       {
-        what: `circles with a right answer, of ${questions.length}`,
+        what: `circles answered correctly, of ${questions.length}`,
         bar: 'all',
         measured: String(right(cold)),
         against: `dynamodb-geo ${theirs.map(({ length, answers }) => `${right(answers)} (${length})`).join(', ')}`,
@@ -187,7 +187,7 @@ async function run(options: BenchOptions): Promise<Section> {
         holds: most <= 32,
       },
       {
-        what: `random questions with the answer of PostGIS${postgis ? ` ${postgis.version}` : ''}`,
+        what: `random queries with the same answer as PostGIS${postgis ? ` ${postgis.version}` : ''}`,
         bar: 'all',
         measured: postgis
           ? postgis.compared.map(({ kind, asked, agreed }) => `${kind} ${agreed} of ${asked}`).join(', ')
@@ -198,8 +198,8 @@ async function run(options: BenchOptions): Promise<Section> {
     ],
     text: [
       `${markers.length.toLocaleString('en')} cities; ${CENTERS.length} centers, each with radii of ${RADII.map((radius) => radius / 1000).join(', ')} km: all markers within,`,
-      'page by page. Cellport tells them nearest first, dynamodb-geo in no order. Means and sums are of the circles that both answer rightly; what lies',
-      'within 0.2 % of the radius counts as right either way, as the peer takes the Earth for another sphere. "Cold" is a server with nothing in its caches.\n',
+      'page by page, nearest first with Cellport, unordered with dynamodb-geo. Means and sums are over the circles that both answer correctly; within',
+      '0.2 % of the radius either answer is correct, because the peer uses another radius of the Earth. "Cold": nothing cached.\n',
       table([
         ['', 'right', 'wrong', 'throws or gives up', 'Query mean', 'most', 'read units, sum', 'time, ours cold = 1'],
         summary('Cellport, cold', cold, byAll, cold),
@@ -210,9 +210,8 @@ async function run(options: BenchOptions): Promise<Section> {
         ({ length, answers }) =>
           `\nHash key length ${length} throws at: ${listed(answers, 'throws')}; gives up at: ${listed(answers, 'too many')}; is wrong at: ${listed(answers, 'wrong')}.`,
       ),
-      '\nPostGIS, where that of Debian is installed (`apt-get install postgresql postgis`), is asked by ST_DistanceSphere with our radius of the Earth,',
-      'and by ST_Covers on the plane. What is within a millimetre of the radius may be in or out, as both round; the nearest are compared by their distances,',
-      'to a millimetre.',
+      '\nPostGIS, if installed (`apt-get install postgresql postgis`), answers by ST_DistanceSphere with our radius of the Earth and by ST_Covers on',
+      'the plane. Distances are compared to a millimetre.',
     ].join('\n'),
   };
 }

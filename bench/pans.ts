@@ -166,8 +166,8 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         against: `exact rectangles ${shown(plain.readUnits)}`,
       },
     ];
-    const text = `Of ${client.tiles} tiles that the steps show, ${client.asked} are asked for. The server begins with nothing in memory and keeps no
-markers here; where it keeps them, what is asked for again costs nothing either way.`;
+    const text = `Of the ${client.tiles} tiles shown, ${client.asked} are requested. The server starts with empty caches and does not cache markers here; where
+it does, repeated requests cost nothing either way.`;
     return { title: 'Panning', rows, text: quick ? '' : text };
   } finally {
     await rig.close();

@@ -9,10 +9,9 @@ const PATH = 'docs/benchmarks.md';
 
 const HEAD = `# Benchmarks
 
-Each section stands as its last run wrote it: \`npm run bench\` runs all, \`npm run bench -- <name>\` one of them, and
-\`npm run bench -- --quick\` the bars that are counts, as CI does. Times are ratios to a floor or a peer in the same run:
-on another machine the seconds differ and the ratios hold. Read units are by AWS's rule (a Query costs at least 0.5),
-counted where requests leave for DynamoDB Local.
+\`npm run bench\` runs all benchmarks, \`npm run bench -- <name>\` one of them, \`npm run bench -- --quick\` the bars that are
+counts, as CI does. Each section is what its last run wrote. Times are compared with a floor or a peer in the same run, so
+that the ratios hold on other machines. Read units follow AWS's rule (at least 0.5 a Query), counted on the wire.
 `;
 
 const begins = (name: string) => `<!-- bench: ${name} -->`;

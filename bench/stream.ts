@@ -73,11 +73,9 @@ export const streaming: Benchmark = {
       title: 'The stream: from markers to cells',
       rows,
       text:
-        'Seeded markers around cities of the world, as many about each as it has people in proportion, normally distributed ' +
-        'with 15 km. Units are counted on the wire by AWS’s rule, from the creation of the markers until the state of the ' +
-        'consumer says that they are complete. The consumer has a process of its own, and a load counts as folded from its ' +
-        'first write until every block has its last marker. All processes share the machine with DynamoDB Local, which takes ' +
-        'most of it: a block costs it about as much as a marker does.',
+        'Seeded markers around cities of the world, in proportion to population, normally distributed with 15 km. Units are ' +
+        'counted on the wire by AWS’s rule, from the creation of the markers until the consumer has completed them; a load is ' +
+        'folded once every block has its last marker. All processes share the machine with DynamoDB Local, which takes most of it.',
     };
   },
 };
