@@ -11,7 +11,7 @@ const HEAD = `# Benchmarks
 
 \`npm run bench\` runs all benchmarks, \`npm run bench -- <name>\` one of them, \`npm run bench -- --quick\` the bars that are
 counts, as CI does. Each section is what its last run wrote. Times are compared with a floor or a peer in the same run, so
-that the ratios hold on other machines. Read units follow AWS's rule (at least 0.5 a Query), counted on the wire.
+that the ratios hold on other machines. The database is DynamoDB Local 3.3.0 in memory. Read units follow AWS's rule (at least 0.5 a Query), counted on the wire.
 `;
 
 const begins = (name: string) => `<!-- bench: ${name} -->`;
@@ -24,7 +24,7 @@ function body(name: string, { title, rows, text }: Section): string {
   const when = new Date().toISOString().slice(0, 10);
   const lines = rows.map((row) => [row.what, row.measured, row.against, row.bar, verdict(row)]);
   const figures = rows.length === 0 ? [] : [table([['what', 'measured', 'against', 'bar', ''], ...lines])];
-  const command = `\`npm run bench -- ${name}\`, ${when}, ${machine}, DynamoDB Local 3.3.0 in memory.`;
+  const command = `\`npm run bench -- ${name}\`, ${when}, ${machine}.`;
   return [begins(name), `## ${title}`, command, ...figures, text, END].join('\n\n');
 }
 
