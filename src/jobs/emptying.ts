@@ -9,7 +9,8 @@ import { type Call, newCall } from '../store/request/meter.js';
 import { type Prefixes, allPrefixes, hasFewPartitions, occupiedPrefixes } from '../store/cell/partition-prefixes.js';
 import { removeLeftReadings } from '../store/reading/reading-removal.js';
 import { removeZones } from '../store/zone/zone-removal.js';
-import { type OwnJob, type Sightings, type Worker, doJob } from './lease.js';
+import type { Sighting } from '../store/lease.js';
+import { type OwnJob, type Worker, doJob } from './job.js';
 
 export interface EmptyingOptions {
   readonly worker: Worker;
@@ -72,9 +73,9 @@ async function removeMarkers(options: EmptyingOptions, collection: Collection, j
 
 async function empty(options: EmptyingOptions, collection: Collection, job: OwnJob): Promise<void> {
   const { worker, objects, cellsCaughtUp, settleMs, log } = options;
-  const { database, sleep } = worker;
+  const { database, clock } = worker;
   if (job.done() === 0) {
-    await sleep(settleMs, job.signal);
+    await clock.sleep(settleMs, job.signal);
     job.signal.throwIfAborted();
     job.reach(1);
   }
@@ -101,7 +102,7 @@ async function empty(options: EmptyingOptions, collection: Collection, job: OwnJ
 export function emptyCollection(
   options: EmptyingOptions,
   collection: Collection,
-  seen: Sightings,
+  seen: Sighting,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { worker } = options;

@@ -2,13 +2,11 @@ import { everyCollection } from '../store/collection/collection-changes.js';
 import { newCall } from '../store/request/meter.js';
 import { removeLeftReadings } from '../store/reading/reading-removal.js';
 import { type EmptyingOptions, emptyCollection } from './emptying.js';
-import type { Sightings } from './lease.js';
+import type { Sighting } from '../store/lease.js';
 
 export interface JobsOptions extends EmptyingOptions {
   /** Milliseconds between two looks for work. */
   readonly everyMs: number;
-  /** Milliseconds since 1970. */
-  readonly wall: () => number;
 }
 
 /** Looks between two for readings that were left behind, which cost a Query for each collection. */
@@ -19,9 +17,9 @@ const LOOKS_FOR_READINGS = 40;
  * and removes readings of deleted markers. Any number of processes may do so at once.
  */
 export async function keepJobs(options: JobsOptions, signal: AbortSignal): Promise<void> {
-  const { worker, log, everyMs, wall } = options;
-  const { database, sleep } = worker;
-  const seen: Sightings = new Map();
+  const { worker, log, everyMs } = options;
+  const { database, clock } = worker;
+  const seen = new Map<string, Sighting>();
   const underWay = new Map<string, Promise<void>>();
 
   async function look(readings: boolean): Promise<void> {
@@ -29,7 +27,9 @@ export async function keepJobs(options: JobsOptions, signal: AbortSignal): Promi
       for (const collection of collections) {
         const { key } = collection;
         if (underWay.has(key)) continue;
-        const work = emptyCollection(options, collection, seen, signal)
+        const sighting = seen.get(key) ?? {};
+        seen.set(key, sighting);
+        const work = emptyCollection(options, collection, sighting, signal)
           .then(() => undefined)
           .catch((err: unknown) => {
             if (!signal.aborted) log.warn({ err, collection: key }, 'a collection could not be emptied for now');
@@ -40,7 +40,8 @@ export async function keepJobs(options: JobsOptions, signal: AbortSignal): Promi
     }
     if (!readings) return;
     for await (const collections of everyCollection(database, 'in use', newCall(signal))) {
-      for (const collection of collections) await removeLeftReadings(database, collection, wall(), newCall(signal));
+      for (const collection of collections)
+        await removeLeftReadings(database, collection, clock.wall(), newCall(signal));
     }
   }
 
@@ -50,7 +51,7 @@ export async function keepJobs(options: JobsOptions, signal: AbortSignal): Promi
     } catch (err) {
       if (!signal.aborted) log.warn({ err }, 'work in the background could not be looked for and will be again');
     }
-    await sleep(everyMs, signal);
+    await clock.sleep(everyMs, signal);
   }
   await Promise.all(underWay.values());
 }

@@ -10,7 +10,7 @@ import { type Database, createDatabase } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 import { applyStreamRecords } from '../stream/apply-records.js';
 import { type WireRecord, openState, recordOf } from '../stream/dynamodb.js';
-import { claimForRecords } from '../stream/shared-state.js';
+import { claimForRecords } from '../stream/ownership.js';
 
 /** What the mapping hands over. */
 export interface StreamEvent {

@@ -7,8 +7,7 @@ import type { Keyspace } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
 import type { Collection } from '../model/collection.js';
 import type { Marker } from '../model/marker.js';
-import type { StreamRecord } from '../stream/change.js';
-import { isAfter } from '../stream/reader.js';
+import { type StreamRecord, isAfter } from '../stream/change.js';
 import {
   type LiveEvent,
   type MarkerChange,

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import type { Clock } from '../clock.js';
-import type { Keyspace } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
+import { retry } from '../retry.js';
 import {
   ITEMS_IN_A_TRANSACTION,
   type MarkerRecords,
@@ -15,15 +15,13 @@ import type { DeadLetter } from '../store/cell/stream-state.js';
 import { blockChanges } from './apply.js';
 import { type Contribution, type StreamRecord, changeOf } from './change.js';
 import { createFold } from './fold.js';
-import { deadLetterOf } from './reader.js';
-import { pause } from './shared-state.js';
+import { deadLetterOf, type RecordKeys } from './record-fold.js';
 
-/** What records are applied with. */
 export interface ApplyRecordsOptions {
-  readonly keys: Pick<Keyspace, 'parseMarker' | 'isUnderMarker'>;
+  readonly keys: RecordKeys;
   readonly clock: Clock;
   readonly log: Log;
-  /** When it is aborted, what is not done by then has to come again. */
+  /** When it is aborted, what is not done by then has to be delivered again. */
   readonly signal: AbortSignal;
   readonly putDeadLetters: (records: readonly DeadLetter[]) => Promise<void>;
   /** One transaction. */
@@ -41,14 +39,14 @@ interface Effect {
   readonly after: Contribution | undefined;
 }
 
-/** Some seconds in all: what still fails then comes again from outside. */
-const MOST_ATTEMPTS = 8;
-/** An AWS Lambda is not told which shard its records are of. */
+/** A few seconds in all. Records that still fail then are delivered again from outside. */
+const MOST_ATTEMPTS = 9;
+/** An AWS Lambda does not learn which shard its records are from. */
 const SHARD = 'lambda';
 
 const nameOf = ({ scope, key }: Pick<Effect, 'scope' | 'key'>) => `${scope}\n${key}`;
 
-/** Names of the blocks that an effect may change, and of what remembers its marker. */
+/** Names of the items that an effect may change: blocks, and the last record of its marker. */
 function touched({ scope, key, before, after }: Effect): string[] {
   const blocks = [before, after].flatMap((contribution) =>
     contribution === undefined
@@ -61,7 +59,7 @@ function touched({ scope, key, before, after }: Effect): string[] {
   return [nameOf({ scope, key }), ...blocks];
 }
 
-/** Cuts effects, in their order, into pieces of which each fits into a transaction. */
+/** Effects in their order, in pieces that each fit into one transaction. */
 function pieces(effects: readonly Effect[]): Effect[][] {
   const all: Effect[][] = [];
   let items = new Set<string>();
@@ -78,7 +76,7 @@ function pieces(effects: readonly Effect[]): Effect[][] {
   return all;
 }
 
-/** What a transaction of some effects is made of. */
+/** The markers and blocks of a transaction. */
 function transactionOf(effects: readonly Effect[]) {
   const fold = createFold();
   const markers = new Map<string, MarkerRecords>();
@@ -92,32 +90,32 @@ function transactionOf(effects: readonly Effect[]) {
   return { markers: [...markers.values()], blocks: blockChanges(fold.changes()) };
 }
 
-/** Brings a piece into the cells, but for those records that they have already. */
+/** Adds the records of a piece to the cells, except those that were added before. */
 async function applyPiece(options: ApplyRecordsOptions, piece: readonly Effect[]): Promise<void> {
   const { clock, log, signal, apply } = options;
   let left = piece;
-  for (let attempt = 0; left.length > 0; attempt += 1) {
-    signal.throwIfAborted();
-    const { markers, blocks } = transactionOf(left);
-    try {
+  const attempt = async (): Promise<void> => {
+    while (left.length > 0) {
+      signal.throwIfAborted();
+      const { markers, blocks } = transactionOf(left);
       const outcome = await apply(markers, blocks);
       if (outcome === 'applied') return;
-      if (outcome === 'busy') throw new Error('others write to the same cells');
+      if (outcome === 'busy') throw new Error('too many concurrent updates of the same cells');
       const until = new Map([...outcome].map(([marker, last]) => [nameOf(marker), last]));
-      left = left.filter((effect) => effect.sequence > (until.get(nameOf(effect)) ?? ''));
-    } catch (err) {
-      // Whether it was done although its answer was lost, the next attempt is told.
-      if (attempt >= MOST_ATTEMPTS) throw err;
-      log.debug({ err, attempt }, 'records could not be applied and will be tried again');
-      await pause(clock, Math.min(attempt, 5), signal);
+      const fresh = left.filter((effect) => effect.sequence > (until.get(nameOf(effect)) ?? ''));
+      if (fresh.length === left.length) throw new Error('DynamoDB does not say which records were applied before');
+      left = fresh;
     }
-  }
+  };
+  // If an attempt was done although its answer was lost, the next one finds its records to be applied.
+  const onRetry = (err: unknown, tries: number) => log.debug({ err, attempt: tries }, 'cannot apply records; retrying');
+  await retry(attempt, { attempts: MOST_ATTEMPTS, onRetry, clock, signal });
 }
 
 /**
- * Brings records into the cells exactly once, however often they come and in whatever pieces: each marker's last record
- * is remembered in the transaction that adds to the cells. Those of one marker have to come in their order. Gives the
- * sequence number from which on they are to come again; undefined where all are done.
+ * Adds records to the cells exactly once, however often and in whatever portions they are delivered: each marker's last
+ * record is remembered in the transaction that adds to the cells. The records of one marker have to come in their order.
+ * Gives the sequence number from which on they have to be delivered again; undefined if all are done.
  */
 export async function applyStreamRecords(
   options: ApplyRecordsOptions,
@@ -125,28 +123,25 @@ export async function applyStreamRecords(
 ): Promise<string | undefined> {
   const { keys, log, putDeadLetters } = options;
   const effects: Effect[] = [];
-  const aside: DeadLetter[] = [];
+  const deadLetters: DeadLetter[] = [];
   for (const record of records) {
     const change = changeOf(keys, record);
     if (change === undefined) continue;
-    const { scope, before, after, fault } = change;
-    if (fault !== undefined) aside.push(deadLetterOf(SHARD, record, fault));
-    const [pk, sk] = [record.keys['pk']?.['S'], record.keys['sk']?.['S']];
-    const key = keys.parseMarker({ pk: String(pk), sk: String(sk) })?.key;
-    if (scope === undefined || key === undefined) continue;
-    if (isDeepStrictEqual(before, after)) continue;
+    const { scope, key, before, after, fault } = change;
+    if (fault !== undefined) deadLetters.push(deadLetterOf(SHARD, record, fault));
+    if (scope === undefined || key === undefined || isDeepStrictEqual(before, after)) continue;
     effects.push({ record, sequence: comparable(record.sequence), scope, key, before, after });
   }
   let next = records[0]?.sequence;
   try {
-    if (aside.length > 0) await putDeadLetters(aside);
+    if (deadLetters.length > 0) await putDeadLetters(deadLetters);
     for (const piece of pieces(effects)) {
       next = piece[0]?.record.sequence;
       await applyPiece(options, piece);
     }
     return undefined;
   } catch (err) {
-    log.error({ err, from: next }, 'records could not be applied and have to come again');
+    log.error({ err, from: next }, 'cannot apply records; they have to be delivered again');
     return next;
   }
 }

@@ -35,12 +35,18 @@ export interface Contribution {
 
 /** What a record changes. */
 export interface RecordChange {
-  /** How keys name the collection; undefined where the key itself cannot be understood. */
+  /** The collection as keys name it, and the marker's key; undefined if the item's key cannot be understood. */
   readonly scope: string | undefined;
+  readonly key: string | undefined;
   readonly before: Contribution | undefined;
   readonly after: Contribution | undefined;
   /** Why the item cannot be understood as it stands now; undefined where it can. */
   readonly fault: string | undefined;
+}
+
+/** Whether a sequence number follows another. They are decimal and may differ in length. */
+export function isAfter(sequence: string, other: string): boolean {
+  return BigInt(sequence) > BigInt(other);
 }
 
 /** Length of the cells that the longest blocks hold. */
@@ -109,12 +115,12 @@ export function changeOf(
   if (marker === undefined) {
     // Readings and the like stand under a marker too, and are none; an item that claims to be one and is not is a fault.
     if (sk !== SELF || !keys.isUnderMarker({ pk, sk })) return undefined;
-    return { scope: undefined, before: undefined, after: undefined, fault: 'its key is no marker’s' };
+    return { scope: undefined, key: undefined, before: undefined, after: undefined, fault: 'its key is no marker’s' };
   }
   const before = record.before === undefined ? undefined : contributionOf(record.before);
   const after = record.after === undefined ? undefined : contributionOf(record.after);
   return {
-    scope: marker.scope,
+    ...marker,
     before: typeof before === 'string' ? undefined : before,
     after: typeof after === 'string' ? undefined : after,
     fault: typeof after === 'string' ? after : undefined,

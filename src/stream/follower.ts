@@ -1,35 +1,37 @@
 import type { Clock } from '../clock.js';
 import type { Log } from '../log.js';
+import { pause } from '../retry.js';
 import type { StreamRecord } from './change.js';
+import { RecordsLost } from './pages.js';
 import type { StreamPort } from './ports.js';
-import { RecordsLost, type ReaderOptions, createReader } from './reader.js';
-import { pause } from './shared-state.js';
+import { StreamReader } from './reader.js';
+import type { RecordKeys } from './record-fold.js';
 import { KEPT_MS, firstState } from './state.js';
 
-/** What it takes to read a stream without keeping cells. */
+/** What it takes to read a stream without maintaining cells. */
 export interface FollowerOptions {
   readonly stream: StreamPort;
   readonly clock: Clock;
-  readonly keys: ReaderOptions['keys'];
+  readonly keys: RecordKeys;
   readonly log: Log;
   readonly onRecord: (record: StreamRecord) => void;
   readonly pollMs?: number;
 }
 
 const POLL_MS = 200;
-/** Little at a time: sums of cells, which nobody here looks at, would only take memory. */
-const AT_A_TIME = { records: 1_000, cells: 1_000 };
+/** Few at a time: the sums of cells, which a follower does not use, would only take memory. */
+const LIMITS = { records: 1_000, cells: 1_000 };
 
-async function openReader(options: FollowerOptions, newOnly: boolean, signal: AbortSignal) {
-  const { stream, clock, keys, onRecord, pollMs = POLL_MS } = options;
+async function openReader(options: FollowerOptions, newOnly: boolean, signal: AbortSignal): Promise<StreamReader> {
+  const { stream, clock, pollMs = POLL_MS } = options;
   const state = firstState(await stream.identify(), clock.wall());
-  return createReader({ port: stream, clock, keys, pollMs, signal, onRecord, newOnly }, state);
+  return new StreamReader({ ...options, port: stream, pollMs, signal, newOnly }, state);
 }
 
 /**
- * Reads what is written from now on, as one more reader of each shard, and leaves no trace. `onEnd` is told each time
- * that all was read that was there at a moment of the clock, and gives whether to go on: from the first time on every
- * record is told. `onLoss`: some may have been missed; then it begins anew. Ends when it is told to, or aborted.
+ * Reads what is written from now on, as one more reader of each shard, and leaves no trace. Calls `onEnd` each time that
+ * all records of some moment, on the clock of this process, have been read, and ends if that returns false: from the first
+ * call on no record is missed. Calls `onLoss` if some may have been missed, and starts over. Ends when it is aborted.
  */
 export async function followStream(
   options: FollowerOptions,
@@ -41,29 +43,30 @@ export async function followStream(
     try {
       const reader = await openReader(options, true, signal);
       for (;;) {
-        const { records, endAt } = await reader.gather(AT_A_TIME, () => false);
+        const { records, endAt } = await reader.gather(LIMITS, () => false);
         if (endAt !== undefined && !onEnd(endAt)) return;
         failures = 0;
         if (records === 0) await clock.sleep(pollMs, signal);
       }
     } catch (error) {
       if (signal.aborted) return;
-      log.warn({ err: error }, 'the stream could not be followed; beginning anew');
+      log.warn({ err: error }, 'cannot follow the stream; starting over');
       onLoss(error instanceof Error ? error.message : String(error));
-      await pause(clock, (failures += 1), signal);
+      await pause(failures, { clock, signal }).catch(() => undefined);
+      failures += 1;
     }
   }
 }
 
-/** When a stream was switched on, in milliseconds since 1970: the last part of its name says so. */
-function bornAt(stream: string): number {
+/** When a stream was enabled, in milliseconds since 1970: the last part of its name is that time. */
+function enabledAt(stream: string): number {
   const label = Date.parse(`${stream.slice(stream.lastIndexOf('/') + 1)}Z`);
   return Number.isNaN(label) ? 0 : label;
 }
 
 /**
- * Tells of all records that the stream holds now, those of one item in their order. Gives a time from which on none was
- * missing, in milliseconds since 1970; undefined where it takes longer than `withinMs`, or records were lost meanwhile.
+ * Reads all records that the stream holds now, those of one item in their order. Gives a time since when none is missing,
+ * in milliseconds since 1970; undefined if it takes longer than `withinMs`, or records were lost meanwhile.
  */
 export async function readWholeStream(
   options: FollowerOptions,
@@ -74,11 +77,11 @@ export async function readWholeStream(
   const from = clock.wall() - KEPT_MS;
   const late = AbortSignal.timeout(withinMs);
   try {
-    const born = bornAt(await stream.identify());
+    const enabled = enabledAt(await stream.identify());
     const reader = await openReader(options, false, AbortSignal.any([signal, late]));
     for (;;) {
-      const { endAt } = await reader.gather(AT_A_TIME, () => false);
-      if (endAt !== undefined) return Math.max(from, born);
+      const { endAt } = await reader.gather(LIMITS, () => false);
+      if (endAt !== undefined) return Math.max(from, enabled);
     }
   } catch (error) {
     if (late.aborted || error instanceof RecordsLost) return undefined;

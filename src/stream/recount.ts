@@ -1,24 +1,29 @@
 import type { Clock } from '../clock.js';
-import type { CellSums } from '../geo/cell-sums.js';
-import type { Keyspace } from '../keys/keyspace.js';
+import { type CellSums, NO_SUMS } from '../geo/cell-sums.js';
 import type { Log } from '../log.js';
 import type { CellChanges } from '../model/cell.js';
-import type { BlockDelta, BlockName } from '../store/cell/blocks.js';
-import { applyBatch, blockChanges } from './apply.js';
+import { pause } from '../retry.js';
+import type { BlockDelta, BlockName, BlockWrite, StoredBlock } from '../store/cell/blocks.js';
+import type { StreamState } from '../store/cell/stream-state.js';
+import { type Lease, whileLeased } from '../store/lease.js';
+import { chunks } from '../store/request/concurrency.js';
+import { ABSENT, BLOCKS_AT_A_TIME, applyBatch, blockChanges } from './apply.js';
 import { type Contribution, type StreamRecord, type WireImage, changeOf, contributionOf } from './change.js';
 import { createFold } from './fold.js';
+import { takeOwnership } from './ownership.js';
+import { RecordsLost } from './pages.js';
 import type { CellsPort, StatePort, StreamPort } from './ports.js';
-import { type Batch, type Reader, RecordsLost, createReader } from './reader.js';
-import { type SharedState, pause, takeOwnership } from './shared-state.js';
-import { broken, firstState, informed, moved, recounting, settled } from './state.js';
+import { type Batch, StreamReader } from './reader.js';
+import type { RecordKeys } from './record-fold.js';
+import { firstState, moved, recounting, settled, withGap, withShardsSeen } from './state.js';
 
 /** What a recount reads besides what a consumer does. */
 export interface RecountPort {
-  /** Every item of the table of entities that is under a marker's key, in wire format; page by page, consistent. */
+  /** Every item under a marker's key in the table of entities, in wire format; page by page, consistent. */
   scanMarkers(): AsyncIterable<readonly WireImage[]>;
   /** The names of all blocks there are. */
   listBlocks(): AsyncIterable<readonly BlockName[]>;
-  /** Writes an item that is no marker into the table of entities, and gives its keys, so that its record can be waited for. */
+  /** Writes an item that is no marker into the table of entities, whose record can be waited for. Gives its keys. */
   writeFence(): Promise<{ readonly pk: string; readonly sk: string }>;
 }
 
@@ -28,10 +33,10 @@ export interface RecountOptions {
   readonly cells: CellsPort;
   readonly tables: RecountPort;
   readonly clock: Clock;
-  readonly keys: Pick<Keyspace, 'parseMarker' | 'isUnderMarker'>;
+  readonly keys: RecordKeys;
   readonly log: Log;
   readonly self: string;
-  /** Only tells what differs. The gap stays, and so do the cells. */
+  /** Only reports what differs. A gap stays, and so do the cells. */
   readonly checkOnly: boolean;
   readonly leaseMs?: number | undefined;
 }
@@ -39,192 +44,214 @@ export interface RecountOptions {
 export interface RecountResult {
   readonly markers: number;
   readonly blocks: number;
-  /** Blocks that were not what they had to be. */
+  /** Blocks that differed from the markers. */
   readonly drifted: readonly BlockName[];
 }
 
-/** Somebody's record may come after one that was made later by as much: shards do not wait for one another. */
+/** A record may come after one that was made later by as much, because shards do not wait for one another. */
 const SETTLE_MS = 3_000;
-const BLOCKS_AT_A_TIME = 100;
+const POLL_MS = 200;
 const LIMITS = { records: 100_000, cells: 1_000_000 };
 
 interface CountedMarker {
   readonly scope: string;
+  /** Undefined if the marker was deleted. */
   readonly contribution: Contribution | undefined;
 }
 
 const nameOf = ({ pk, sk }: WireImage) => `${String(pk?.['S'])}#${String(sk?.['S'])}`;
 
 /**
- * Counts all markers anew and replaces the cells, while markers go on being written: takes the work over from whoever
- * owns it, reads every marker, then the stream up to a record that was written after the last of them. Of a marker with a
- * record in the stream its last image counts, of any other what was read. A recount that is cut short leaves a gap.
- * Counts of another layout are upgraded, which only to check them refuses with OtherLayout. Rejects with OwnershipLost where
+ * Counts all markers and replaces the cells, while markers go on being written: takes the work over from its owner, reads
+ * every marker, then the stream up to a record that was written after the last of them. A marker with a record in the
+ * stream counts as its last image says, any other as it was read. A recount that is interrupted leaves a gap. Counts of
+ * another layout are upgraded, unless they are only to be checked: then OtherLayout is thrown. Rejects with LeaseLost if
  * another process takes the work over.
  */
 export async function recount(options: RecountOptions, signal: AbortSignal): Promise<RecountResult> {
-  const { stream, state: port, clock, log, self, leaseMs = 10_000 } = options;
+  const { stream, clock, leaseMs = 10_000 } = options;
   const first = async () => firstState(await stream.identify(), clock.wall());
-  const taking = { ownerIsGone: () => false, onLook: () => undefined, force: true, upgrade: !options.checkOnly };
-  const lease = { port, clock, self, leaseMs, first, ...taking };
-  const shared = await takeOwnership(lease, signal);
-  const session = new AbortController();
-  const stop = () => session.abort(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  const beating = beat(shared, clock, leaseMs, session.signal).catch((error: unknown) => session.abort(error));
-  try {
-    return await count(options, shared, session.signal);
-  } finally {
-    session.abort(new Error('the recount is over'));
-    signal.removeEventListener('abort', stop);
-    await beating;
-    await shared
-      .update((state) => ({ ...state, owner: '' }))
-      .catch((err: unknown) => {
-        log.warn({ err }, 'the work could not be handed back and will be taken over');
-      });
-  }
+  const taking = { first, leaseMs, ownerIsGone: () => false, force: true, upgrade: !options.checkOnly };
+  const lease = await takeOwnership({ ...options, ...taking }, signal);
+  return whileLeased(lease, (working) => new Recount(options, lease, working).run(), signal);
 }
 
-async function beat(shared: SharedState, clock: Clock, leaseMs: number, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await clock.sleep(leaseMs / 4, signal);
-    if (!signal.aborted) await shared.update((state) => state);
+class Recount {
+  readonly #options: RecountOptions;
+  readonly #lease: Lease<StreamState>;
+  readonly #signal: AbortSignal;
+  /** The last image of each marker that has a record in the stream. */
+  readonly #changed = new Map<string, CountedMarker>();
+  #fence: string | undefined;
+  #fenceSeen = false;
+
+  constructor(options: RecountOptions, lease: Lease<StreamState>, signal: AbortSignal) {
+    this.#options = options;
+    this.#lease = lease;
+    this.#signal = signal;
   }
-}
 
-async function count(options: RecountOptions, shared: SharedState, signal: AbortSignal): Promise<RecountResult> {
-  const { stream, cells, tables, clock, keys, log, checkOnly } = options;
-  const applying = { port: cells, clock, signal, log, holds: () => shared.holds() };
-  const last = new Map<string, CountedMarker>();
-  let fence: string | undefined;
-  let fenceSeen = false;
-  const newReader = (): Reader =>
-    createReader({ port: stream, clock, keys, pollMs: 200, signal, onRecord: remember }, shared.current());
+  async run(): Promise<RecountResult> {
+    const { stream, tables, clock, checkOnly } = this.#options;
+    const identity = await stream.identify();
+    if (identity !== this.#lease.current.stream) {
+      await this.#lease.update((state) => moved(state, identity, clock.wall()));
+    }
+    await this.#finishPlan();
+    if (!checkOnly) await this.#lease.update((state) => recounting(state, clock.wall()));
+    const { batch } = this.#lease.current;
 
-  function remember(record: StreamRecord): void {
+    const markers = await this.#scan();
+    await clock.sleep(SETTLE_MS, this.#signal);
+    const { pk, sk } = await tables.writeFence();
+    this.#fence = `${pk}#${sk}`;
+    await this.#readToFence();
+
+    for (const [name, marker] of this.#changed) markers.set(name, marker);
+    const fold = createFold();
+    let counted = 0;
+    for (const { scope, contribution } of markers.values()) {
+      if (contribution === undefined) continue;
+      fold.add(scope, contribution, 1);
+      counted += 1;
+    }
+    const result = await this.#replaceAll(fold.changes(), batch);
+    if (!checkOnly) await this.#lease.update((state) => ({ ...state, gap: null }));
+    return { ...result, markers: counted };
+  }
+
+  #newReader(): StreamReader {
+    const onRecord = (record: StreamRecord) => this.#remember(record);
+    const options = { ...this.#options, port: this.#options.stream, pollMs: POLL_MS, signal: this.#signal, onRecord };
+    return new StreamReader(options, this.#lease.current);
+  }
+
+  #remember(record: StreamRecord): void {
     const name = nameOf(record.keys);
-    if (name === fence) fenceSeen = true;
-    const change = changeOf(keys, record);
-    if (change?.scope !== undefined) last.set(name, { scope: change.scope, contribution: change.after });
+    if (name === this.#fence) this.#fenceSeen = true;
+    const change = changeOf(this.#options.keys, record);
+    if (change?.scope !== undefined) this.#changed.set(name, { scope: change.scope, contribution: change.after });
   }
 
-  const identity = await stream.identify();
-  if (identity !== shared.current().stream) await shared.update((state) => moved(state, identity, clock.wall()));
-  // The blocks of a plan under way have to hold it: nobody may find one without it later, and add it to what we wrote.
-  const { plan, batch: underWay } = shared.current();
-  if (plan !== null) {
+  /** Records a gap if records were lost. */
+  async #recover(error: unknown): Promise<void> {
+    if (!(error instanceof RecordsLost)) throw error;
+    await this.#lease.update((state) => withGap(state, error.message, this.#options.clock.wall(), error.loss));
+  }
+
+  /**
+   * The blocks of a plan in progress must get it: nobody may find a block without it later, and add it to what we wrote.
+   */
+  async #finishPlan(): Promise<void> {
+    const { cells: port, state, clock, log } = this.#options;
+    const { plan, batch } = this.#lease.current;
+    if (plan === null) return;
     try {
-      const { changes, deadLetters } = await newReader().replay(plan);
-      if (deadLetters.length > 0) await options.state.putDeadLetters(deadLetters);
-      await applyBatch(applying, underWay, changes);
-      await shared.update(settled);
+      const { changes, deadLetters } = await this.#newReader().replay(plan);
+      if (deadLetters.length > 0) await state.putDeadLetters(deadLetters);
+      const holds = () => this.#lease.holds();
+      await applyBatch({ port, clock, signal: this.#signal, log, holds }, batch, changes);
+      await this.#lease.update(settled);
     } catch (error) {
-      if (!(error instanceof RecordsLost)) throw error;
-      await shared.update((state) => broken(state, error.message, clock.wall(), error.loss));
+      await this.#recover(error);
     }
   }
-  if (!checkOnly) await shared.update((state) => recounting(state, clock.wall()));
-  const { batch } = shared.current();
 
-  const markers = new Map<string, CountedMarker>();
-  for await (const page of tables.scanMarkers()) {
-    signal.throwIfAborted();
-    for (const image of page) {
-      const record = { sequence: '0', event: '', at: 0, keys: image, before: undefined, after: image };
-      const scope = changeOf(keys, record)?.scope;
-      const contribution = contributionOf(image);
-      if (scope !== undefined && typeof contribution !== 'string') markers.set(nameOf(image), { scope, contribution });
-    }
-  }
-  await clock.sleep(SETTLE_MS, signal);
-  const written = await tables.writeFence();
-  fence = `${written.pk}#${written.sk}`;
-
-  // What changed since the scan began, and all before that the cells did not have yet.
-  let reader = newReader();
-  let gathered: Batch | undefined;
-  for (;;) {
-    signal.throwIfAborted();
-    try {
-      gathered = await reader.gather(LIMITS, () => false);
-    } catch (error) {
-      if (!(error instanceof RecordsLost)) throw error;
-      // What was lost before the scan is in what was scanned.
-      await shared.update((state) => broken(state, error.message, clock.wall(), error.loss));
-      reader = newReader();
-      continue;
-    }
-    const { ranges, knowledge, records, deadLetters } = gathered;
-    if (deadLetters.length > 0) await options.state.putDeadLetters(deadLetters);
-    if (!checkOnly) {
-      // The state moves on with its gap, so that whoever takes over does not count these on top of ours.
-      await shared.update((state) =>
-        settled({
-          ...informed(state, knowledge, clock.wall()),
-          plan: ranges,
-          records: state.records + records,
-          setAside: state.setAside + deadLetters.length,
-        }),
-      );
-    }
-    if (fenceSeen && gathered.endAt !== undefined) break;
-    await pause(clock, 0, signal);
-  }
-
-  const fold = createFold();
-  for (const [name, place] of last) markers.set(name, place);
-  let counted = 0;
-  for (const { scope, contribution } of markers.values()) {
-    if (contribution === undefined) continue;
-    fold.add(scope, contribution, 1);
-    counted += 1;
-  }
-  const result = await replaceAll(options, fold.changes(), batch, shared, signal);
-  if (!checkOnly) await shared.update((state) => ({ ...state, gap: null }));
-  return { ...result, markers: counted };
-}
-
-/** Brings every block to what was counted, and to the recount's batch, those without markers too. */
-async function replaceAll(
-  { cells, tables, clock, checkOnly }: RecountOptions,
-  counted: CellChanges,
-  batch: number,
-  shared: Pick<SharedState, 'holds'>,
-  signal: AbortSignal,
-): Promise<Omit<RecountResult, 'markers'>> {
-  const wanted = new Map<string, BlockDelta>();
-  for await (const page of tables.listBlocks()) {
-    for (const { scope, parent } of page) wanted.set(`${scope}/${parent}`, { scope, parent, deltas: new Map() });
-  }
-  for (const block of blockChanges(counted)) wanted.set(`${block.scope}/${block.parent}`, block);
-  const blocks = [...wanted.values()];
-  const drifted = new Map<string, BlockName>();
-  for (let index = 0; index < blocks.length; index += BLOCKS_AT_A_TIME) {
-    let left = blocks.slice(index, index + BLOCKS_AT_A_TIME);
-    for (let attempt = 0; left.length > 0; attempt += 1) {
-      signal.throwIfAborted();
-      if (attempt > 0) await pause(clock, attempt, signal);
-      const stored = await cells.read(left, true);
-      const writes = left.flatMap(({ scope, parent, deltas }, place) => {
-        const { batch: seen, children } = stored[place] ?? { batch: undefined, children: new Map<string, CellSums>() };
-        const zeros = [...children.keys()].map((child) => [child, { count: 0, sumLng: 0, sumLat: 0 }] as const);
-        const figures = new Map<string, CellSums>([...zeros, ...deltas]);
-        const differs = [...figures].some(([child, { count, sumLng, sumLat }]) => {
-          const found = children.get(child);
-          return (found?.count ?? 0) !== count || (found?.sumLng ?? 0) !== sumLng || (found?.sumLat ?? 0) !== sumLat;
-        });
-        if ((seen ?? 0) < batch || checkOnly) {
-          if (differs) drifted.set(`${scope}/${parent}`, { scope, parent });
-          return [{ scope, parent, deltas, write: { scope, parent, seen, batch, children: figures } }];
+  /** All markers as they are read, by the names of their items. */
+  async #scan(): Promise<Map<string, CountedMarker>> {
+    const { tables, keys } = this.#options;
+    const markers = new Map<string, CountedMarker>();
+    for await (const page of tables.scanMarkers()) {
+      this.#signal.throwIfAborted();
+      for (const image of page) {
+        const record = { sequence: '0', event: '', at: 0, keys: image, before: undefined, after: image };
+        const scope = changeOf(keys, record)?.scope;
+        const contribution = contributionOf(image);
+        if (scope !== undefined && typeof contribution !== 'string') {
+          markers.set(nameOf(image), { scope, contribution });
         }
-        return [];
-      });
-      if (checkOnly) break;
-      if (!shared.holds()) continue;
-      const outcomes = writes.length === 0 ? [] : await cells.write(writes.map(({ write }) => write));
-      left = writes.filter((_, place) => outcomes[place] !== 'written');
+      }
+    }
+    return markers;
+  }
+
+  /** Reads what changed since the scan began, and everything before that the cells did not have yet. */
+  async #readToFence(): Promise<void> {
+    const { state, clock } = this.#options;
+    const signal = this.#signal;
+    let reader = this.#newReader();
+    for (;;) {
+      signal.throwIfAborted();
+      let batch: Batch;
+      try {
+        batch = await reader.gather(LIMITS, () => false);
+      } catch (error) {
+        // What was lost before the scan is in what was scanned.
+        await this.#recover(error);
+        reader = this.#newReader();
+        continue;
+      }
+      if (batch.deadLetters.length > 0) await state.putDeadLetters(batch.deadLetters);
+      if (!this.#options.checkOnly) await this.#lease.update((now) => passedBy(now, batch, clock.wall()));
+      if (this.#fenceSeen && batch.endAt !== undefined) return;
+      await clock.sleep(POLL_MS, signal);
     }
   }
-  return { blocks: blocks.length, drifted: [...drifted.values()] };
+
+  /** Brings every block to what was counted and to the recount's batch, those without markers too. */
+  async #replaceAll(counted: CellChanges, batch: number): Promise<Omit<RecountResult, 'markers'>> {
+    const wanted = new Map<string, BlockDelta>();
+    for await (const page of this.#options.tables.listBlocks()) {
+      for (const { scope, parent } of page) wanted.set(`${scope}/${parent}`, { scope, parent, deltas: new Map() });
+    }
+    for (const block of blockChanges(counted)) wanted.set(`${block.scope}/${block.parent}`, block);
+    const drifted = new Map<string, BlockName>();
+    for (const blocks of chunks([...wanted.values()], BLOCKS_AT_A_TIME)) await this.#replace(blocks, batch, drifted);
+    return { blocks: wanted.size, drifted: [...drifted.values()] };
+  }
+
+  async #replace(blocks: readonly BlockDelta[], batch: number, drifted: Map<string, BlockName>): Promise<void> {
+    const { cells, clock, checkOnly } = this.#options;
+    let left = blocks;
+    for (let attempt = 0; left.length > 0; attempt += 1) {
+      this.#signal.throwIfAborted();
+      if (attempt > 0) await pause(attempt - 1, { clock, signal: this.#signal });
+      const stored = await cells.read(left, true);
+      const open = left.flatMap((block, index) => {
+        const found = stored[index] ?? ABSENT;
+        if ((found.batch ?? 0) >= batch && !checkOnly) return [];
+        const write = replacementOf(block, found, batch);
+        const { scope, parent } = block;
+        if (differs(write, found)) drifted.set(`${scope}/${parent}`, { scope, parent });
+        return [{ block, write }];
+      });
+      if (checkOnly) return;
+      left = open.map(({ block }) => block);
+      if (left.length === 0 || !this.#lease.holds()) continue;
+      const outcomes = await cells.write(open.map(({ write }) => write));
+      left = left.filter((_, index) => outcomes[index] !== 'written');
+    }
+  }
 }
+
+/** The state moved past a batch, with its gap, so that the next owner does not add its records to what was counted. */
+function passedBy(state: StreamState, { ranges, seen, records, deadLetters }: Batch, wall: number): StreamState {
+  return settled({
+    ...withShardsSeen(state, seen, wall),
+    plan: ranges,
+    records: state.records + records,
+    setAside: state.setAside + deadLetters.length,
+  });
+}
+
+/** The write that leaves a block with what was counted and nothing else. */
+function replacementOf({ scope, parent, deltas }: BlockDelta, found: StoredBlock, batch: number): BlockWrite {
+  const zeros = [...found.children.keys()].map((child): [string, CellSums] => [child, NO_SUMS]);
+  return { scope, parent, seen: found.batch, batch, children: new Map([...zeros, ...deltas]) };
+}
+
+const differs = (write: BlockWrite, { children }: StoredBlock): boolean =>
+  [...write.children].some(([child, { count, sumLng, sumLat }]) => {
+    const found = children.get(child) ?? NO_SUMS;
+    return found.count !== count || found.sumLng !== sumLng || found.sumLat !== sumLat;
+  });

@@ -7,8 +7,8 @@ export const KEPT_MS = 23 * 3_600_000;
 /** A shard that ended is remembered for as long as any listing might still name it. */
 const ENDED_KEPT_MS = 3 * 24 * 3_600_000;
 
-/** What a reader knows of the stream beyond the state: written along with the next state. */
-export interface Knowledge {
+/** What a reader has seen of the stream's shards. It is stored with the next write of the state. */
+export interface ShardsSeen {
   /** When the shards were listed last, in milliseconds since 1970. */
   readonly listedAt: number;
   readonly shards: readonly ListedShard[];
@@ -55,9 +55,9 @@ export function settled(state: StreamState): StreamState {
 }
 
 /** The state with what has been seen of the stream's shards; `wall` is the time now. */
-export function informed(
+export function withShardsSeen(
   state: StreamState,
-  { listedAt, shards: listed, ended, since }: Knowledge,
+  { listedAt, shards: listed, ended, since }: ShardsSeen,
   wall: number,
 ): StreamState {
   const shards: Record<string, ShardProgress> = {};
@@ -98,7 +98,7 @@ export interface Loss {
  * The state after a loss, with its reason. Counting goes on with the oldest record there is: of the shard, or where it
  * stood when it is only known that too much time has passed. A gap stays the gap that it was.
  */
-export function broken(state: StreamState, reason: string, wall: number, loss?: Loss): StreamState {
+export function withGap(state: StreamState, reason: string, wall: number, loss?: Loss): StreamState {
   // What was planned can no longer be told from what is there, so it counts as complete.
   const before = settled(state);
   const gap = before.gap ?? { since: new Date(wall).toISOString(), reason };
@@ -110,7 +110,7 @@ export function broken(state: StreamState, reason: string, wall: number, loss?: 
 
 /** The state in which the cells are counted anew, as a batch of its own that no record is in. */
 export function recounting(state: StreamState, wall: number): StreamState {
-  const gapped = broken(state, 'a recount was begun and has not come to its end', wall);
+  const gapped = withGap(state, 'a recount was begun and has not come to its end', wall);
   return { ...gapped, batch: gapped.batch + 1 };
 }
 
@@ -120,13 +120,13 @@ export function recounting(state: StreamState, wall: number): StreamState {
  */
 export function upgraded(state: StreamState, wall: number): StreamState {
   const reason = `the counts were of layout ${state.layout} and are now of ${LAYOUT}`;
-  return { ...broken(state, reason, wall), layout: LAYOUT };
+  return { ...withGap(state, reason, wall), layout: LAYOUT };
 }
 
 /** The state for another stream than the one it was about. */
 export function moved(state: StreamState, stream: string, wall: number): StreamState {
   return {
-    ...broken(state, `the stream was ${state.stream} and is now ${stream}`, wall),
+    ...withGap(state, `the stream was ${state.stream} and is now ${stream}`, wall),
     stream,
     shards: {},
     listedAt: wall,

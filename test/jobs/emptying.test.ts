@@ -57,8 +57,7 @@ function optionsOf(database: Database, more: Partial<EmptyingOptions> = {}): Emp
       database,
       self: randomUUID(),
       ownerIsGone: () => false,
-      now: () => performance.now(),
-      sleep: (ms, signal) => systemClock.sleep(ms, signal),
+      clock: systemClock,
       leaseMs: 1_000,
     },
     cellsCaughtUp: () => cellsCaughtUp(database),
@@ -70,7 +69,7 @@ function optionsOf(database: Database, more: Partial<EmptyingOptions> = {}): Emp
 
 const never = new AbortController().signal;
 const empty = (database: Database, collection: Collection, options = optionsOf(database)) =>
-  emptyCollection(options, collection, new Map(), never);
+  emptyCollection(options, collection, {}, never);
 
 /** A collection full of all that one can hold: markers at places, with global ids and readings, numbers, and a zone. */
 async function fill(database: Database, input: Partial<CollectionInput> & { readonly key: string }, markers = 60) {
@@ -171,7 +170,7 @@ describe('emptying', async () => {
         if (calls > 2) throw new Error('killed');
         return ask(input);
       });
-      const seen = new Map();
+      const seen = {};
       const options = optionsOf(dying);
       for (;;) {
         const outcome = await emptyCollection(options, huts, seen, never).catch((error: Error) => error.message);
@@ -186,7 +185,7 @@ describe('emptying', async () => {
     await expect(createCollection(db, { key: 'huts', name: 'Huts' }, NOW, newCall())).rejects.toMatchObject({
       code: 'CONFLICT',
     });
-    const seen = new Map();
+    const seen = {};
     const options = optionsOf(db);
     while (!(await emptyCollection(options, huts, seen, never))) await sleep(100);
     expect(await leftOf(db, huts)).toEqual([]);
@@ -262,7 +261,7 @@ describe('emptying', async () => {
     );
     const lagging = empty(late, bays).catch((error: Error) => error);
     await sleeps;
-    const seen = new Map();
+    const seen = {};
     const options = optionsOf(db);
     while (!(await emptyCollection(options, bays, seen, never))) await sleep(100);
     const anew = await createCollection(db, { key: 'bays', name: 'Bays' }, '2026-11-22T10:00:00.000Z', newCall());
@@ -305,7 +304,9 @@ test('what processes leave for the background is done by any that keeps the jobs
 
   const stopping = new AbortController();
   const wall = () => Date.parse(NOW) + 3_600_000;
-  const jobs = keepJobs({ ...optionsOf(db), everyMs: 50, wall }, stopping.signal);
+  const options = optionsOf(db);
+  const worker = { ...options.worker, clock: { ...systemClock, wall } };
+  const jobs = keepJobs({ ...options, worker, everyMs: 50 }, stopping.signal);
   while ((await leftOf(db, gone)).length > 0 || (await remains()).some((id) => id.startsWith('job'))) await sleep(100);
   stopping.abort();
   await jobs;

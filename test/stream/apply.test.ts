@@ -5,7 +5,7 @@ import { silentLog } from '../../src/log.js';
 import { applyBatch } from '../../src/stream/apply.js';
 import { createBlockMemory } from '../../src/stream/block-memory.js';
 import type { BlockName } from '../../src/store/cell/blocks.js';
-import { takeOwnership } from '../../src/stream/shared-state.js';
+import { takeOwnership } from '../../src/stream/ownership.js';
 import { firstState } from '../../src/stream/state.js';
 import { DerivedModel } from './simulation/derived-model.js';
 
@@ -29,14 +29,14 @@ const changes = new Map([['parks', new Map([['u3', new Map([['k', { count: 1, su
 test('a process that slept in the middle of a batch writes no block before its next write of the state is stored', async () => {
   const { clock, sleep } = machine();
   const derived = new DerivedModel();
-  const port = {
+  const state = {
     load: () => Promise.resolve(derived.state),
     put: (next: Parameters<DerivedModel['putState']>[0]) => Promise.resolve(derived.putState(next)),
     putDeadLetters: () => Promise.resolve(),
   };
   const first = () => Promise.resolve(firstState('stream', clock.wall()));
-  const lease = { port, clock, self: 'a', leaseMs: 10_000, ownerIsGone: () => false, first, onLook: () => undefined };
-  const shared = await takeOwnership(lease, signal);
+  const owning = { state, clock, self: 'a', leaseMs: 10_000, ownerIsGone: () => false, first };
+  const lease = await takeOwnership(owning, signal);
 
   let reads = 0;
   const writtenAfter: number[] = [];
@@ -45,7 +45,7 @@ test('a process that slept in the middle of a batch writes no block before its n
       reads += 1;
       if (reads === 1) sleep(25 * 3_600_000);
       // The heartbeat comes while it is trying.
-      if (reads === 4) await shared.update((state) => state);
+      if (reads === 4) await lease.update((current) => current);
       return names.map((name) => derived.read(name));
     },
     write: (writes: readonly Parameters<DerivedModel['write']>[0][]) => {
@@ -53,7 +53,7 @@ test('a process that slept in the middle of a batch writes no block before its n
       return Promise.resolve(writes.map((write) => derived.write(write)));
     },
   };
-  const applying = { port: cells, clock, signal, log: silentLog, holds: () => shared.holds() };
+  const applying = { port: cells, clock, signal, log: silentLog, holds: () => lease.holds() };
   expect(await applyBatch(applying, 1, changes)).toEqual({ blocks: 1, suspects: [] });
   expect(writtenAfter).toEqual([4]);
 });

@@ -10,7 +10,7 @@ import { LAYOUT } from '../../src/stream/change.js';
 import { createConsumer } from '../../src/stream/consumer.js';
 import { recount } from '../../src/stream/recount.js';
 import { openRecount } from '../../src/stream/recount-reads.js';
-import { OtherLayout } from '../../src/stream/shared-state.js';
+import { OtherLayout } from '../../src/stream/ownership.js';
 import { testDatabase } from '../support/test-database.js';
 import {
   allItems,

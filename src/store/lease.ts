@@ -1,0 +1,213 @@
+import { setMaxListeners } from 'node:events';
+
+import type { Clock } from '../clock.js';
+import { retry } from '../retry.js';
+
+/** An item that one process at a time may work on. */
+export interface Leased {
+  /** Raised by every write and the condition of the next one, so that of two writers one is refused. */
+  readonly version: number;
+  /** The process that holds the lease; empty if none does. */
+  readonly owner: string;
+  /** Identifies a write whose answer was lost. Items without it are identified by version and owner. */
+  readonly token?: string;
+}
+
+/** Where a leased item is stored. */
+export interface LeaseStore<T extends Leased> {
+  load(): Promise<T | undefined>;
+  /** Replaces version `next.version - 1`; false if another write came first. May succeed and yet throw. */
+  put(next: T): Promise<boolean>;
+}
+
+/** A process that competes for leases. */
+export interface Contender {
+  readonly clock: Clock;
+  /** The name of this process. No other process may ever have the same. */
+  readonly self: string;
+  /** An owner that has not written for so long, on the clock of this process, loses the lease. */
+  readonly leaseMs: number;
+  /** Whether an owner is known to be dead, so that its lease need not be waited for. */
+  readonly ownerIsGone: (owner: string) => boolean;
+}
+
+export interface LeaseOptions<T extends Leased> extends Contender {
+  readonly store: LeaseStore<T>;
+  /** What to take over, given what is stored; called each time the item is looked at. May refuse by throwing. */
+  readonly prepare: (found: T | undefined) => T | Promise<T>;
+  /** Takes the lease at once, whoever holds it. */
+  readonly force?: boolean | undefined;
+}
+
+/** The version of an item that a process saw last, and when it first saw it, on its own clock. */
+export interface Sighting {
+  version?: number;
+  at?: number;
+}
+
+/** Another process has taken the lease: this one can write nothing more. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+
+  constructor(owner: string) {
+    super(`the lease is now held by ${owner === '' ? 'no process' : owner}`);
+  }
+}
+
+/** A leased item in the hands of the process that holds the lease. */
+export class Lease<T extends Leased> {
+  readonly #options: LeaseOptions<T>;
+  readonly #signal: AbortSignal;
+  #current: T;
+  #writes = 0;
+  #writtenAt = -Infinity;
+  #heldSince = -Infinity;
+  /** Writes follow one another, each on the version of the one before. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: LeaseOptions<T>, found: T, signal: AbortSignal) {
+    this.#options = options;
+    this.#current = found;
+    this.#signal = signal;
+  }
+
+  get current(): T {
+    return this.#current;
+  }
+
+  get leaseMs(): number {
+    return this.#options.leaseMs;
+  }
+
+  get clock(): Clock {
+    return this.#options.clock;
+  }
+
+  /** When the last write was begun, on the clock of this process. */
+  get writtenAt(): number {
+    return this.#writtenAt;
+  }
+
+  /**
+   * Whether a write of ours was stored less than a lease ago, so that nobody can have taken the lease because we were
+   * silent. By the time of day, because the time that a machine sleeps does not show in `now()`.
+   */
+  holds(): boolean {
+    return this.#options.clock.wall() - this.#heldSince < this.#options.leaseMs;
+  }
+
+  /**
+   * Writes what `change` makes of the item, after all writes before it; resolves once it is known to be stored. Throws
+   * LeaseLost if another process has written since. A write that fails is repeated until the signal is aborted.
+   */
+  update(change: (current: T) => T, signal = this.#signal): Promise<T> {
+    const write = this.#last.then(() => this.#write(change(this.#current), signal));
+    this.#last = write.catch(() => undefined);
+    return write;
+  }
+
+  /**
+   * The write carries a token of its own and is repeated unchanged until it is known to be stored or refused, because an
+   * answer may be lost.
+   */
+  async #write(changed: T, signal: AbortSignal): Promise<T> {
+    const { clock, self, store } = this.#options;
+    const token = this.#current.token === undefined ? {} : { token: `${self}/${(this.#writes += 1)}` };
+    const next: T = { ...changed, ...token, version: this.#current.version + 1 };
+    this.#writtenAt = clock.now();
+    const begun = clock.wall();
+    const put = async () => {
+      if (await store.put(next)) return;
+      const found = await store.load();
+      // The version that the condition asked for is gone for good: versions only grow.
+      if (!isSameWrite(found, next)) throw new LeaseLost(found?.owner ?? '');
+    };
+    const retryable = (error: unknown) => !(error instanceof LeaseLost);
+    await retry(put, { attempts: Infinity, retryable, clock, signal });
+    this.#heldSince = begun;
+    this.#current = next;
+    return next;
+  }
+}
+
+const isSameWrite = (a: Leased | undefined, b: Leased): boolean =>
+  a?.version === b.version && a.owner === b.owner && a.token === b.token;
+
+/**
+ * Takes the lease of an item that is free: nobody holds it, its owner is dead, or `seen`, which is kept between calls,
+ * shows that it has not been written for a lease. Undefined while another process holds it. Clocks only decide who tries;
+ * that only one succeeds is ensured by the versions.
+ */
+export async function tryLease<T extends Leased>(
+  options: LeaseOptions<T>,
+  seen: Sighting,
+  signal: AbortSignal,
+): Promise<Lease<T> | undefined> {
+  const { clock, self, leaseMs, ownerIsGone, store, prepare, force = false } = options;
+  for (;;) {
+    signal.throwIfAborted();
+    const found = await prepare(await store.load());
+    const now = clock.now();
+    if (seen.version !== found.version) Object.assign(seen, { version: found.version, at: now });
+    const silent = now - (seen.at ?? now) >= leaseMs;
+    const { owner } = found;
+    if (!(force || silent || owner === '' || owner === self || ownerIsGone(owner))) return undefined;
+    const lease = new Lease(options, found, signal);
+    try {
+      await lease.update((state) => ({ ...state, owner: self }));
+      return lease;
+    } catch (error) {
+      if (!(error instanceof LeaseLost)) throw error;
+    }
+  }
+}
+
+/** Waits until the lease is this process's. Throws the signal's reason when it is aborted. */
+export async function takeLease<T extends Leased>(options: LeaseOptions<T>, signal: AbortSignal): Promise<Lease<T>> {
+  const seen: Sighting = {};
+  for (;;) {
+    const lease = await tryLease(options, seen, signal);
+    if (lease !== undefined) return lease;
+    await options.clock.sleep(Math.min(1_000, options.leaseMs / 4), signal);
+  }
+}
+
+/**
+ * Does work while a lease is held: renews it a few times in each term with what `refresh` makes of the item, and gives it
+ * up at the end, so that nobody has to wait for it to expire. The signal of the work is aborted when `signal` is, and when
+ * another process takes the lease; then LeaseLost is thrown.
+ */
+export async function whileLeased<T extends Leased, R>(
+  lease: Lease<T>,
+  work: (signal: AbortSignal) => Promise<R>,
+  signal: AbortSignal,
+  refresh: (current: T) => T = (current) => current,
+): Promise<R> {
+  const { clock, leaseMs } = lease;
+  const everyMs = leaseMs / 4;
+  const session = new AbortController();
+  const working = AbortSignal.any([signal, session.signal]);
+  // Every call in flight listens.
+  setMaxListeners(0, working);
+  let lost: unknown;
+  async function renew(): Promise<void> {
+    while (!working.aborted) {
+      await clock.sleep(everyMs, working);
+      if (!working.aborted && clock.now() - lease.writtenAt >= everyMs) await lease.update(refresh, working);
+    }
+  }
+  const renewing = renew().catch((error: unknown) => {
+    lost = error;
+    session.abort(error);
+  });
+  try {
+    return await work(working);
+  } catch (error) {
+    throw lost ?? error;
+  } finally {
+    session.abort(new Error('the work under the lease is over'));
+    await renewing;
+    // Tried once, as the signal is aborted by now. If it fails, the lease expires.
+    await lease.update((current) => ({ ...refresh(current), owner: '' }), working).catch(() => undefined);
+  }
+}

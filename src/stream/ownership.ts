@@ -1,0 +1,62 @@
+import { CellportError } from '../errors.js';
+import type { StreamState } from '../store/cell/stream-state.js';
+import { type Contender, type Lease, takeLease } from '../store/lease.js';
+import { LAYOUT } from './change.js';
+import type { StatePort } from './ports.js';
+import { firstState, upgraded } from './state.js';
+
+/** The cells were made by another version of this program, whose batches this one cannot continue. */
+export class OtherLayout extends CellportError {
+  override readonly name = 'OtherLayout';
+
+  constructor(layout: string) {
+    super(
+      'UNAVAILABLE',
+      layout === LAYOUT_OF_RECORDS
+        ? 'an AWS Lambda maintains the cells: set CELLPORT_CONSUMER=off, or see docs/stream.md on how to hand them over'
+        : `the cells have layout ${layout}, but this version of Cellport needs ${LAYOUT}: run \`cellport recount\`, or ` +
+            'start the version that made them',
+    );
+  }
+}
+
+/** The layout of cells that an AWS Lambda maintains record by record: no server's consumer may touch them. */
+const LAYOUT_OF_RECORDS = `${LAYOUT} by records`;
+
+/**
+ * Makes sure that the cells are maintained record by record, and by no server, from their first record on. `wall` is the
+ * time now. Throws OtherLayout if a server's consumer maintains them.
+ */
+export async function claimForRecords(port: StatePort, wall: number): Promise<void> {
+  const first = { ...firstState('', wall), layout: LAYOUT_OF_RECORDS, version: 1 };
+  const found = (await port.load()) ?? ((await port.put(first)) ? first : await port.load());
+  if (found?.layout !== LAYOUT_OF_RECORDS) throw new OtherLayout(found?.layout ?? 'unknown');
+}
+
+export interface OwnershipOptions extends Contender {
+  readonly state: StatePort;
+  /** The state before the first start. */
+  readonly first: () => Promise<StreamState>;
+  /** Called with the state each time it is looked at. */
+  readonly onLook?: ((state: StreamState) => void) | undefined;
+  /** Accepts counts of another layout, with a gap; they are refused otherwise. */
+  readonly upgrade?: boolean | undefined;
+  /** Takes over at once, whoever owns the work. */
+  readonly force?: boolean | undefined;
+}
+
+/**
+ * Waits until this process owns the work. Throws OtherLayout if the cells are of another layout and are not to be
+ * upgraded, and the signal's reason when it is aborted.
+ */
+export function takeOwnership(options: OwnershipOptions, signal: AbortSignal): Promise<Lease<StreamState>> {
+  const { state: store, clock, first, onLook, upgrade } = options;
+  const prepare = async (found: StreamState | undefined): Promise<StreamState> => {
+    const state = found ?? (await first());
+    if (state.layout !== LAYOUT && upgrade !== true) throw new OtherLayout(state.layout);
+    const usable = state.layout === LAYOUT ? state : upgraded(state, clock.wall());
+    onLook?.(usable);
+    return { ...usable, atEnd: false };
+  };
+  return takeLease({ ...options, store, prepare }, signal);
+}

@@ -1,0 +1,74 @@
+import type { Clock } from '../clock.js';
+import { retry } from '../retry.js';
+import { type RecordPage, type ShardStart, StreamFailure, type StreamPort } from './ports.js';
+import type { Loss } from './state.js';
+
+/** Records that the state still asks for are lost. */
+export class RecordsLost extends Error {
+  override readonly name = 'RecordsLost';
+  /** Undefined if all that is known is that too much time has passed. */
+  readonly loss: Loss | undefined;
+
+  constructor(loss: Loss | undefined, reason: string) {
+    super(loss === undefined ? reason : `records of shard ${loss.shard} are lost: ${reason}`);
+    this.loss = loss;
+  }
+}
+
+/** A stream to read, by its name. */
+export interface StreamSource {
+  readonly port: StreamPort;
+  readonly stream: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Where reading of one shard continues. */
+export interface ShardCursor {
+  readonly id: string;
+  /** Whether records are skipped that the shard held when it was found. */
+  readonly newOnly?: boolean;
+  /** The last record that was read. */
+  after: string | undefined;
+  iterator: string | undefined;
+}
+
+/** An iterator lives for 15 minutes, so one that expires time and again is a fault of something else. */
+const MOST_ITERATORS = 11;
+
+/** Repeats a call to the stream until it is answered. Throws StreamFailure at once, as trying again does not help. */
+export function untilAnswered<T>({ clock, signal }: StreamSource, call: () => Promise<T>): Promise<T> {
+  const retryable = (error: unknown) => !(error instanceof StreamFailure);
+  const work = async () => {
+    signal.throwIfAborted();
+    return call();
+  };
+  return retry(work, { attempts: Infinity, retryable, clock, signal });
+}
+
+/** Where reading of a shard starts. */
+export function startOf({ after, newOnly = false }: Pick<ShardCursor, 'after' | 'newOnly'>): ShardStart {
+  if (after !== undefined) return { type: 'after', sequence: after };
+  return { type: newOnly ? 'newest' : 'oldest' };
+}
+
+/** The next page of a shard. Iterators that have expired are replaced. Throws RecordsLost if the page is gone. */
+export async function nextPage(source: StreamSource, cursor: ShardCursor, start: ShardStart): Promise<RecordPage> {
+  const { port, stream } = source;
+  for (let iterators = 1; ; iterators += 1) {
+    try {
+      cursor.iterator ??= await untilAnswered(source, () => port.openShard(stream, cursor.id, start));
+      const { iterator } = cursor;
+      return await untilAnswered(source, () => port.readRecords(iterator));
+    } catch (error) {
+      if (!(error instanceof StreamFailure)) throw error;
+      cursor.iterator = undefined;
+      // The oldest records may be trimmed between two calls; whether any of them was needed is decided by their age.
+      // The newest position moves on: opened anew, it would miss what was written meanwhile.
+      const replaceable =
+        (error.kind === 'expired' && start.type !== 'newest') || (error.kind === 'trimmed' && start.type === 'oldest');
+      if (replaceable && iterators < MOST_ITERATORS) continue;
+      throw new RecordsLost({ shard: cursor.id, kind: error.kind === 'gone' ? 'gone' : 'trimmed' }, error.message);
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import { isDeepStrictEqual } from 'node:util';
+
+import type { Keyspace } from '../keys/keyspace.js';
+import type { CellChanges } from '../model/cell.js';
+import type { DeadLetter } from '../store/cell/stream-state.js';
+import { type StreamRecord, changeOf } from './change.js';
+import { createFold } from './fold.js';
+
+/** What tells markers from other items by their keys. */
+export type RecordKeys = Pick<Keyspace, 'parseMarker' | 'isUnderMarker'>;
+
+const LONGEST_KEY_KEPT = 4_096;
+
+/** A record that cannot be understood, as it is stored for a human to look at. */
+export function deadLetterOf(shard: string, { sequence, keys, event }: StreamRecord, reason: string): DeadLetter {
+  return { shard, sequence, reason, event, item: JSON.stringify(keys).slice(0, LONGEST_KEY_KEPT) };
+}
+
+/** Records folded into changes of cells. Those that cannot be understood become dead letters. */
+export class RecordFold {
+  readonly deadLetters: DeadLetter[] = [];
+  records = 0;
+  readonly #keys: RecordKeys;
+  readonly #fold = createFold();
+
+  constructor(keys: RecordKeys) {
+    this.#keys = keys;
+  }
+
+  add(shard: string, record: StreamRecord): void {
+    this.records += 1;
+    const change = changeOf(this.#keys, record);
+    if (change === undefined) return;
+    const { scope, before, after, fault } = change;
+    if (fault !== undefined) this.deadLetters.push(deadLetterOf(shard, record, fault));
+    if (scope === undefined || isDeepStrictEqual(before, after)) return;
+    if (before !== undefined) this.#fold.add(scope, before, -1);
+    if (after !== undefined) this.#fold.add(scope, after, 1);
+  }
+
+  /** The number of finest cells and places touched. */
+  cells(): number {
+    return this.#fold.cells();
+  }
+
+  changes(): CellChanges {
+    return this.#fold.changes();
+  }
+}

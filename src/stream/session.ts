@@ -1,0 +1,212 @@
+import type { Log } from '../log.js';
+import type { CellChanges } from '../model/cell.js';
+import { retry } from '../retry.js';
+import type { BlockName } from '../store/cell/blocks.js';
+import type { StreamState } from '../store/cell/stream-state.js';
+import type { Lease } from '../store/lease.js';
+import { applyBatch, isImpossible } from './apply.js';
+import type { BlockMemory } from './block-memory.js';
+import { RecordsLost } from './pages.js';
+import type { CellsPort, StatePort } from './ports.js';
+import { type Batch, type BatchLimits, type ReaderOptions, StreamReader } from './reader.js';
+import { type ShardsSeen, moved, planned, settled, withGap, withShardsSeen } from './state.js';
+
+/**
+ * After a batch of at least so many blocks, and while at least so many records come in a second, the next one is not
+ * planned for some time: most blocks of a batch are written for a few markers, so fewer batches write fewer blocks.
+ */
+export interface LoadPolicy {
+  readonly blocks: number;
+  readonly recordsPerSecond: number;
+  readonly waitMs: number;
+}
+
+export interface SessionOptions extends Omit<ReaderOptions, 'signal'> {
+  readonly state: Pick<StatePort, 'putDeadLetters'>;
+  readonly cells: CellsPort;
+  readonly log: Log;
+  readonly onLoss: (reason: string) => void;
+  readonly onApplied: (batch: number, changes: CellChanges) => void;
+  readonly limits: BatchLimits;
+  readonly load: LoadPolicy;
+  readonly memory: BlockMemory;
+}
+
+/** What a consumer can say of its work, from one session to the next. */
+export interface Progress {
+  latest: StreamState | undefined;
+  /** When the cells were last known to hold all there was, on the clock of this process. */
+  completeAt: number | undefined;
+  blocksWritten: number;
+}
+
+const SUSPECTS_AT_A_TIME = 20;
+/** Listings and pages of a stream may disagree for so long; until then a suspect count proves nothing. */
+const BELIEVED_AFTER_MS = 30_000;
+
+/** The work of a consumer while it holds the lease. */
+export class Session {
+  readonly #options: SessionOptions;
+  readonly #lease: Lease<StreamState>;
+  readonly #progress: Progress;
+  readonly #signal: AbortSignal;
+  #reader: StreamReader;
+  /** The batch that is being gathered while the one before is applied. */
+  #ahead: Promise<Batch> | undefined;
+  /** The last batch that is complete. That is stored with the next write of the state. */
+  #completeBatch: number | undefined;
+  /** What was seen when there was nothing to plan. What is seen with a plan is stored with the plan. */
+  #seen: ShardsSeen | undefined;
+  /** Blocks with a count below zero when they were written. */
+  #suspects: readonly BlockName[] = [];
+  #suspectedAt = 0;
+
+  constructor(options: SessionOptions, lease: Lease<StreamState>, progress: Progress, signal: AbortSignal) {
+    this.#options = options;
+    this.#lease = lease;
+    this.#progress = progress;
+    this.#signal = signal;
+    this.#reader = this.#newReader();
+  }
+
+  #newReader(): StreamReader {
+    return new StreamReader({ ...this.#options, signal: this.#signal }, this.#lease.current);
+  }
+
+  /** The state with what is known to be complete by now. */
+  refresh(state: StreamState): StreamState {
+    const done = this.#completeBatch === state.batch ? settled(state) : state;
+    return this.#seen === undefined ? done : withShardsSeen(done, this.#seen, this.#options.clock.wall());
+  }
+
+  /** Applies batch after batch; ends by throwing, when the signal is aborted or something fails. */
+  async run(): Promise<never> {
+    // Another owner has written blocks meanwhile.
+    this.#options.memory.clear();
+    await this.#checkStream();
+    await this.#finishPlan();
+    for (;;) {
+      this.#signal.throwIfAborted();
+      const batch = await this.#nextBatch();
+      if (batch === undefined) continue;
+      if (batch.records > 0) await this.#takeBatch(batch);
+      else await this.#rest(batch);
+    }
+  }
+
+  async #update(change: (state: StreamState) => StreamState): Promise<StreamState> {
+    return (this.#progress.latest = await this.#lease.update(change));
+  }
+
+  async #checkStream(): Promise<void> {
+    const { port, clock, log, onLoss } = this.#options;
+    const stream = await port.identify();
+    const before = this.#lease.current.stream;
+    if (stream === before) return;
+    log.error({ stream, before }, 'the table has another stream than before');
+    onLoss('the table has another stream');
+    await this.#update((state) => moved(state, stream, clock.wall()));
+    this.#reader = this.#newReader();
+  }
+
+  /** Applies the batch that the owner before us had planned. */
+  async #finishPlan(): Promise<void> {
+    const { plan, batch } = this.#lease.current;
+    if (plan === null) return;
+    try {
+      await this.#apply(batch, await this.#reader.replay(plan));
+    } catch (error) {
+      await this.#recover(error);
+    }
+  }
+
+  /** The next batch; undefined if records were lost, which has been recorded then. */
+  async #nextBatch(): Promise<Batch | undefined> {
+    const ahead = this.#ahead ?? this.#reader.gather(this.#options.limits, () => false);
+    this.#ahead = undefined;
+    try {
+      return await ahead;
+    } catch (error) {
+      await this.#recover(error);
+      return undefined;
+    }
+  }
+
+  /** Records a gap if records were lost, in the same write as that the plan is over, and continues after it. */
+  async #recover(error: unknown): Promise<void> {
+    const { port, clock, log, onLoss } = this.#options;
+    if (!(error instanceof RecordsLost)) throw error;
+    const { loss, message } = error;
+    if ((await port.identify()) !== this.#lease.current.stream) throw new Error('the table has another stream by now');
+    log.error({ ...loss }, message);
+    onLoss(message);
+    await this.#update((state) => withGap(state, message, clock.wall(), loss));
+    this.#reader = this.#newReader();
+  }
+
+  /** There is nothing to plan. */
+  async #rest({ seen, endAt }: Batch): Promise<void> {
+    const { clock, pollMs } = this.#options;
+    this.#seen = seen;
+    this.#progress.completeAt = endAt ?? this.#progress.completeAt;
+    if (endAt !== undefined && clock.now() - this.#suspectedAt >= BELIEVED_AFTER_MS) await this.#checkSuspects();
+    await clock.sleep(pollMs, this.#signal);
+  }
+
+  /** Plans a batch and applies it while the next one is gathered. */
+  async #takeBatch(batch: Batch): Promise<void> {
+    const { clock, limits, load, log } = this.#options;
+    const { ranges, records, deadLetters, seen, endAt } = batch;
+    const plan = { ranges, records, deadLetters: deadLetters.length };
+    const state = await this.#update((now) => planned(withShardsSeen(now, seen, clock.wall()), plan));
+    this.#seen = undefined;
+    // What comes meanwhile makes the next batch: the more there is to write, the fewer writes a marker takes.
+    let busy = true;
+    let loadUntil = -Infinity;
+    const more = (lately: number) => busy || (lately >= load.recordsPerSecond && clock.now() < loadUntil);
+    this.#ahead = this.#reader.gather(limits, more);
+    this.#ahead.catch(() => undefined);
+    try {
+      const blocks = await this.#apply(state.batch, batch);
+      if (blocks >= load.blocks) loadUntil = clock.now() + load.waitMs;
+      log.debug({ batch: state.batch, records, blocks }, 'applied a batch of the stream');
+    } finally {
+      busy = false;
+    }
+    this.#progress.completeAt = endAt ?? this.#progress.completeAt;
+  }
+
+  /** Brings a batch into all blocks; gives how many of them were written. */
+  async #apply(batch: number, { changes, deadLetters }: Pick<Batch, 'changes' | 'deadLetters'>): Promise<number> {
+    const { cells: port, state, clock, log, memory, onApplied } = this.#options;
+    const signal = this.#signal;
+    const onRetry = (err: unknown) => log.warn({ err, batch }, 'cannot store dead letters; retrying');
+    const store = () => state.putDeadLetters(deadLetters);
+    if (deadLetters.length > 0) await retry(store, { attempts: Infinity, onRetry, clock, signal });
+    const holds = () => this.#lease.holds();
+    const { blocks, suspects } = await applyBatch({ port, clock, signal, log, holds, memory }, batch, changes);
+    this.#progress.blocksWritten += blocks;
+    this.#suspects = [...this.#suspects, ...suspects];
+    if (suspects.length > 0) this.#suspectedAt = clock.now();
+    this.#completeBatch = batch;
+    onApplied(batch, changes);
+    return blocks;
+  }
+
+  /**
+   * A count below zero shows that the cells have missed something, but only once all there is has been read: until then a
+   * child of a shard may have been read before its parent.
+   */
+  async #checkSuspects(): Promise<void> {
+    const { cells, clock, log } = this.#options;
+    const names = this.#suspects.slice(0, SUSPECTS_AT_A_TIME);
+    if (names.length === 0) return;
+    const blocks = await cells.read(names, true);
+    this.#suspects = this.#suspects.slice(SUSPECTS_AT_A_TIME);
+    const wrong = names.find((_, index) => [...(blocks[index]?.children.values() ?? [])].some(isImpossible));
+    if (wrong === undefined || this.#lease.current.gap !== null) return;
+    log.error({ ...wrong }, 'a count is below zero: the cells have missed changes');
+    const reason = `a count in the block "${wrong.parent}" of ${wrong.scope} is below zero`;
+    await this.#update((state) => withGap(this.refresh(state), reason, clock.wall()));
+  }
+}

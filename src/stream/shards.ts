@@ -1,0 +1,157 @@
+import type { StreamState } from '../store/cell/stream-state.js';
+import { type ShardCursor, type StreamSource, untilAnswered } from './pages.js';
+import { type ListedShard, type RecordPage, StreamFailure } from './ports.js';
+import type { ShardsSeen } from './state.js';
+
+/** How far one shard has been read. */
+export interface Shard extends ShardCursor {
+  parent: string | undefined;
+  /** A time before which nothing was written that is still to be read. */
+  since: number;
+  ended: boolean;
+  /** How many listings named it and not its parent. */
+  orphanedFor: number;
+  /** Empty pages still to come before the shard counts as read up to now. */
+  emptyPagesLeft: number;
+}
+
+/** The stream itself is no longer there. */
+export class StreamGone extends Error {
+  override readonly name = 'StreamGone';
+
+  constructor(stream: string, options?: ErrorOptions) {
+    super(`there is no stream ${stream}`, options);
+  }
+}
+
+// The simulation checks the bounds that say what to believe: in its streams a fifth of the pages are empty although
+// records follow, and listings leave out young shards, and one old shard in twenty. The others only trade calls for delay.
+
+/** A page with fewer records, read at the end of a shard, is all there is: the next call can wait. */
+const FULL_PAGE = 100;
+/** How often the shards are listed while none of them ends. */
+const LIST_EVERY_MS = 10_000;
+/**
+ * A page may be empty although records follow, because iterators move through a shard in steps. A new iterator may have
+ * far to go, so it takes several empty pages to believe it; one that has just given records is near the end.
+ */
+const EMPTY_PAGES_WHEN_OPENED = 3;
+/** A listing may lag, so several have to agree that a shard is gone. */
+const LISTINGS_TO_BELIEVE = 3;
+
+const isReadUpToNow = ({ emptyPagesLeft }: Shard) => emptyPagesLeft === 0;
+
+/** The shards of a stream, each with how far it has been read. */
+export class Shards {
+  readonly #source: StreamSource;
+  readonly #newOnly: boolean;
+  readonly #shards = new Map<string, Shard>();
+  #listed: readonly ListedShard[] = [];
+  /** When they were listed last, by the time of day and on the clock of this process. */
+  #listedWall: number;
+  #listedAt = -Infinity;
+  #listAgain = true;
+
+  /** Shards as a state knows them. `newOnly`: of those listed first, only records still to be written are read. */
+  constructor(source: StreamSource, { shards, plan, listedAt }: StreamState, newOnly: boolean) {
+    this.#source = source;
+    this.#newOnly = newOnly;
+    this.#listedWall = listedAt;
+    for (const [id, { after, since, endedAt }] of Object.entries(shards)) {
+      this.#add({ id, after: plan?.[id]?.to ?? after, since, ended: endedAt !== undefined });
+    }
+  }
+
+  #add(shard: Pick<Shard, 'id' | 'after' | 'since' | 'ended' | 'newOnly'>): Shard {
+    const added = { parent: undefined, iterator: undefined, orphanedFor: 0, emptyPagesLeft: 0, ...shard };
+    this.#shards.set(shard.id, added);
+    return added;
+  }
+
+  /** Whether a listing may be missing a shard that is to be read now. */
+  get listingIsDue(): boolean {
+    return this.#listAgain;
+  }
+
+  /** Lists the shards if one has ended since, or some time has passed. Throws StreamGone if there is no such stream. */
+  async refresh(): Promise<void> {
+    const { clock, stream } = this.#source;
+    const now = clock.now();
+    if (!this.#listAgain && now - this.#listedAt < LIST_EVERY_MS) return;
+    const wall = clock.wall();
+    const listed = await this.#list().catch((error: unknown) => {
+      throw error instanceof StreamFailure ? new StreamGone(stream, { cause: error }) : error;
+    });
+    const newOnly = this.#newOnly && this.#listedAt === -Infinity;
+    for (const { id, parent } of listed) {
+      // It was not in the listing before, so nothing in it is older than that.
+      const fresh = { id, newOnly, after: undefined, since: this.#listedWall, ended: false };
+      (this.#shards.get(id) ?? this.#add(fresh)).parent = parent;
+    }
+    const orphans = listed.flatMap(({ id, parent }) => {
+      const shard = this.#shards.get(id);
+      return shard === undefined || shard.ended || parent === undefined || this.#shards.has(parent) ? [] : [shard];
+    });
+    for (const orphan of orphans) orphan.orphanedFor += 1;
+    this.#listed = listed;
+    this.#listedWall = wall;
+    this.#listedAt = now;
+    this.#listAgain = orphans.some(({ orphanedFor }) => orphanedFor < LISTINGS_TO_BELIEVE);
+  }
+
+  async #list(): Promise<ListedShard[]> {
+    const { port, stream } = this.#source;
+    const found: ListedShard[] = [];
+    for (let more = true; more;) {
+      const page = await untilAnswered(this.#source, () => port.listShards(stream, found.at(-1)?.id));
+      found.push(...page.shards);
+      more = page.more;
+    }
+    return found;
+  }
+
+  /** Shards whose parents have nothing more to give, so that the records of an item come in their order. */
+  readable(): Shard[] {
+    return [...this.#shards.values()].filter(({ ended, parent: parentId, orphanedFor }) => {
+      if (ended) return false;
+      if (parentId === undefined) return true;
+      const parent = this.#shards.get(parentId);
+      // Its parent is gone, unless a listing just left it out.
+      return parent === undefined ? orphanedFor >= LISTINGS_TO_BELIEVE : parent.ended;
+    });
+  }
+
+  /** To be called before a page of a shard is read. */
+  opening(shard: Shard): void {
+    if (shard.iterator === undefined) shard.emptyPagesLeft = EMPTY_PAGES_WHEN_OPENED;
+  }
+
+  /** Moves a shard past a page that was asked for at `wall`. Gives whether it may have more right now. */
+  advance(shard: Shard, { records, next }: RecordPage, wall: number): boolean {
+    const last = records.at(-1);
+    if (last === undefined) shard.emptyPagesLeft = Math.max(0, shard.emptyPagesLeft - 1);
+    else {
+      shard.after = last.sequence;
+      shard.since = Math.max(shard.since, last.at);
+      if (records.length >= FULL_PAGE || !isReadUpToNow(shard)) shard.emptyPagesLeft = 1;
+    }
+    if (isReadUpToNow(shard)) shard.since = Math.max(shard.since, wall);
+    shard.iterator = next;
+    if (next !== undefined) return !isReadUpToNow(shard);
+    shard.ended = true;
+    // If it was split, its children are to be found.
+    this.#listAgain = true;
+    return true;
+  }
+
+  /** What the state is to record of the shards. */
+  seen(): ShardsSeen {
+    const all = [...this.#shards.values()];
+    return {
+      listedAt: this.#listedWall,
+      shards: this.#listed,
+      ended: new Set(all.filter(({ ended }) => ended).map(({ id }) => id)),
+      since: new Map(all.map(({ id, since }) => [id, since])),
+    };
+  }
+}
