@@ -1,92 +1,94 @@
-import type { Config } from '../config.js';
+import { Command, Option } from 'commander';
+
 import { CellportError } from '../errors.js';
-import { fileIdentity } from '../ingest/markers/import-state.js';
-import { formatOf, isZoneFile, openRows } from '../ingest/read/read-file.js';
-import { RejectsFile } from '../ingest/read/rejects.js';
-import { createLog } from '../log.js';
-import { checkTables } from '../store/table/table-check.js';
-import { ensureTables } from '../store/table/tables.js';
-import { type Backend, withBackend } from '../server/backend.js';
-import { keepCells, leaveCells } from '../server/cells.js';
-import { Interrupted } from './failure.js';
-import { importZonesFile } from './import-zones.js';
-import { type Load, collectionInput, loadMarkers } from './load.js';
-import type { ImportOptions } from './program.js';
-import { duration, grouped } from './progress.js';
-import { warnOfUnknown } from './serve.js';
-import { onStop } from './stop.js';
+import { FILE_FORMATS } from '../ingest/read/file-format.js';
+import type { ImportOptions } from './import/options.js';
+import {
+  EXIT_CODES,
+  geoJsonOption,
+  geohashIndexOption,
+  prefixLengthOption,
+  wholeNumber,
+  writeShardsOption,
+} from './options.js';
 
-/** What is loaded, and what to do once it is. */
-interface Opened {
-  readonly source: Load['source'];
-  readonly done?: () => Promise<void>;
-}
+const HELP = `
+Rows: GeoJSON features with Point geometry (id, properties.name, properties.category); NDJSON lines, each a feature or
+an object with key, lng, lat, name, category; CSV with these columns. A list of names called place is the marker's place
+in a hierarchy. Everything else becomes properties.
+Zones: features with Polygon, MultiPolygon, LineString or MultiLineString geometry, in GeoJSON or one per line. An import
+takes either markers or zones and rejects the others: for a file with both, run it once with --zones and once with
+--no-zones.
+Readings: NDJSON lines or CSV with marker (its key), at (RFC 3339), and numbers and texts as values. Expired readings are
+skipped.
+Invalid rows go to the rejects file with their line and the reason, and the import continues.
+A table of the Geo Library is copied to disk by a parallel Scan, then loaded like a file: rangeKey becomes the key, name
+and category keep their meaning, other attributes become properties. Its layout is detected. See docs/migrating.md.
+After an interruption, run the same command again: markers resume, zones write what is missing, readings start over
+without changing what is recorded.
+${EXIT_CODES}`;
 
-/** `import`: loads a file of markers, waits until the cells hold it, and prints what came of its rows; or one of zones. */
-export async function importFile(config: Config, path: string, options: ImportOptions): Promise<void> {
-  const format = options.format ?? formatOf(path);
-  if (options.zones ?? (await isZoneFile(path, format))) return importZonesFile(config, path, options);
-  const { keyField } = options;
-  const rows = await openRows(path, format, { keyField });
-  const rejects = new RejectsFile(options.rejects ?? `${path}.rejects.ndjson`);
-  await loadIntoCollection(config, path, options, rejects, async () => ({
-    source: { name: path, identity: [await fileIdentity(path), format, keyField ?? ''].join(' '), rows },
-  }));
-}
-
-/** Loads what `open` gives, once the database is open; `name` is what it is called. */
-export async function loadIntoCollection(
-  config: Config,
-  name: string,
-  options: ImportOptions,
-  rejects: RejectsFile,
-  open: (backend: Backend, signal: AbortSignal) => Promise<Opened>,
-): Promise<void> {
-  const { collection: key } = options;
-  const log = createLog(config.logLevel);
-  warnOfUnknown(config, log);
-  const stop = onStop();
-  try {
-    await withBackend(config, async (backend) => {
-      const { database, where } = backend;
-      await ensureTables(database);
-      await checkTables(database);
-      const { source, done } = await open(backend, stop.signal);
-      const upgrade = config.database.kind === 'embedded';
-      const cells = config.consumer ? keepCells(backend, log, { upgrade }) : leaveCells();
-      try {
-        const loaded = await loadMarkers({
-          database,
-          dataDir: config.dataDir,
-          collection: collectionInput(options),
-          source,
-          rejects,
-          once: false,
-          label: key,
-          signal: stop.signal,
-        });
-        const { counts, resumed, made, took } = loaded;
-        await done?.();
-        const all = counts.created + counts.updated + counts.unchanged + counts.rejected;
-        console.log(`${name} into collection ${key}${made ? ' (made)' : ''}, ${where}`);
-        if (resumed > 0) console.log(`went on behind ${grouped(resumed)} rows that an interrupted import had done`);
-        console.log(
-          `${grouped(all)} rows in ${duration(took)}: ${grouped(counts.created)} created, ${grouped(counts.updated)} updated, ${grouped(counts.unchanged)} unchanged, ${grouped(counts.rejected)} rejected`,
-        );
-        if (counts.rejected > 0) console.log(`rejected rows, with line and reason: ${rejects.path}`);
-        await cells.caughtUp(stop.signal);
-        console.log('the cells hold all of it');
-        if (all > 0 && counts.rejected === all) {
-          throw new CellportError('BAD_USER_INPUT', `no row of ${name} is a marker; ${rejects.path} says why`);
-        }
-      } finally {
-        await cells.stop();
-      }
-    });
-  } catch (error) {
-    if (error instanceof Interrupted) throw new Interrupted(`${error.message}; the same command goes on from here`);
-    throw error;
-  } finally {
-    stop.release();
+async function run(file: string | undefined, options: ImportOptions): Promise<void> {
+  const { fromGeoTable, readings } = options;
+  if (fromGeoTable !== undefined && file === undefined) {
+    return (await import('./import/geo-table.js')).importGeoTable(fromGeoTable, options);
   }
+  if (fromGeoTable !== undefined || file === undefined) {
+    throw new CellportError('BAD_USER_INPUT', 'import takes either a file or --from-geo-table');
+  }
+  if (readings === true) return (await import('./import/readings.js')).importReadingsFile(file, options);
+  if (options.zones ?? (await holdsZones(file, options))) {
+    return (await import('./import/zones.js')).importZonesFile(file, options);
+  }
+  return (await import('./import/markers.js')).importMarkersFile(file, options);
+}
+
+async function holdsZones(file: string, { format }: ImportOptions): Promise<boolean> {
+  const { formatOf } = await import('../ingest/read/file-format.js');
+  const { isZoneFile } = await import('../ingest/zones/zone-row.js');
+  return isZoneFile(file, format ?? formatOf(file));
+}
+
+export function importCommand(): Command {
+  return new Command('import')
+    .description(
+      'Import markers, zones or readings from a file, or a table of the Geo Library; importing again changes nothing',
+    )
+    .argument('[file]', 'the file; its extension gives the format')
+    .requiredOption('-c, --collection <key>', 'the collection; created if missing, except for readings')
+    .option('--zones', 'the file holds zones (the default if its first feature is an area or a line)')
+    .option('--no-zones', 'the file holds markers, whatever its first feature is')
+    .addOption(
+      new Option('--readings', 'the file holds readings of existing markers').conflicts([
+        'zones',
+        'name',
+        'code',
+        'mapProperty',
+        'prefixLength',
+        'writeShards',
+      ]),
+    )
+    .addOption(
+      new Option('--from-geo-table <name>', 'import a table of the Geo Library instead of a file').conflicts([
+        'readings',
+        'zones',
+        'format',
+        'keyField',
+      ]),
+    )
+    .addOption(geohashIndexOption())
+    .addOption(geoJsonOption())
+    .addOption(
+      new Option('--segments <n>', 'segments of the parallel Scan of that table (8)').argParser(wholeNumber(1, 256)),
+    )
+    .addOption(new Option('--format <format>', 'format of the file, whatever its extension').choices(FILE_FORMATS))
+    .option('--key-field <name>', 'field or property that holds the key (GeoJSON: the id; else key or id)')
+    .option('--rejects <file>', 'file for rejected rows (FILE.rejects.ndjson)')
+    .option('--name <name>', 'name of the collection to create (its key)')
+    .option('--code <code>', 'two-character code of the collection to create, for compact keys')
+    .option('--map-property <name...>', 'properties that maps draw, for the collection to create')
+    .addOption(prefixLengthOption())
+    .addOption(writeShardsOption())
+    .addHelpText('after', HELP)
+    .action(run);
 }

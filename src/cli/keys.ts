@@ -1,60 +1,52 @@
-import { LONGEST_Z, encode, readGeohash } from '../geo/geohash.js';
-import { readPoint } from '../geo/point.js';
-import { type KeyStyle, createKeyspace } from '../keys/keyspace.js';
-import { collectionId, markerId } from '../keys/ids.js';
-import { readCode, readCollectionKey, readMarkerKey } from '../keys/validate.js';
-import type { KeyOptions } from './program.js';
+import { Command, Option } from 'commander';
 
-type Asked =
-  | { readonly kind: 'collection'; readonly collection: string }
-  | {
-      readonly kind: 'marker';
-      readonly collection: string;
-      readonly key: string;
-      readonly lng: number;
-      readonly lat: number;
-    }
-  | { readonly kind: 'cell'; readonly collection: string; readonly geohash: string };
+import type { Entity } from './entity-keys.js';
+import {
+  EXIT_CODES,
+  type KeyOptions,
+  anyNumber,
+  prefixLengthOption,
+  styleOption,
+  writeShardsOption,
+} from './options.js';
+import { keyStyle } from './session.js';
 
-/** The keys of an entity by the name of their attribute, its ids first. Throws BAD_USER_INPUT naming what is wrong. */
-export function keysOf(
-  asked: Asked,
-  options: Omit<KeyOptions, 'json' | 'style'>,
-  style: KeyStyle,
-): Record<string, string> {
-  const keyspace = createKeyspace(style);
-  const collection = readCollectionKey('collection', asked.collection);
-  const code = options.code === undefined ? null : readCode('--code', options.code);
-  if (asked.kind === 'collection') {
-    const key = keyspace.collection(collection);
-    const claim =
-      style === 'compact' && code !== null
-        ? { 'claim of the code': keyspace.documentId(keyspace.codeClaim(code)) }
-        : {};
-    return { id: collectionId(collection), document: keyspace.documentId(key), ...key, ...claim };
-  }
-  const scope = keyspace.scope({ key: collection, code });
-  if (asked.kind === 'cell') {
-    const geohash = asked.geohash === '' ? '' : readGeohash('geohash', asked.geohash);
-    const key = keyspace.cell(scope, geohash);
-    return { document: keyspace.documentId(key), ...key };
-  }
-  const markerKey = readMarkerKey('key', asked.key);
-  const { lng, lat } = readPoint('position', asked.lng, asked.lat);
-  const key = keyspace.marker(scope, markerKey);
-  const geohash = encode({ lng, lat }, LONGEST_Z);
-  const { prefixLength, writeShards } = options;
-  const entry = keyspace.geoEntry({ scope, key: markerKey, geohash, prefixLength, writeShards, geoSlot: 'A' });
-  return { id: markerId(collection, markerKey), document: keyspace.documentId(key), geohash, ...key, ...entry };
-}
-
-/** `keys`: prints the keys of an entity, an attribute a line. */
-export function printKeys(asked: Asked, options: KeyOptions, style: KeyStyle): void {
-  const keys = keysOf(asked, options, style);
-  if (options.json === true) {
-    console.log(JSON.stringify(keys, null, 2));
-    return;
-  }
+async function printKeys(entity: Entity, options: KeyOptions): Promise<void> {
+  const { keysOf } = await import('./entity-keys.js');
+  const keys = keysOf(entity, options, await keyStyle(options));
+  if (options.json === true) return console.log(JSON.stringify(keys, null, 2));
   const width = Math.max(...Object.keys(keys).map((name) => name.length));
   for (const [name, value] of Object.entries(keys)) console.log(`${name.padEnd(width)}  ${value}`);
+}
+
+export function keysCommand(): Command {
+  const keys = new Command('keys')
+    .description('Print the keys of an entity in the tables; needs no database')
+    .addHelpText('after', EXIT_CODES);
+  const entity = (name: string, description: string): Command =>
+    keys
+      .command(name)
+      .description(description)
+      .argument('<collection>', 'key of the collection')
+      .addOption(styleOption())
+      .option('--code <code>', 'two-character code of the collection, for compact keys')
+      .option('--json', 'as JSON');
+  entity('collection', 'Keys of a collection').action((collection: string, options: KeyOptions) =>
+    printKeys({ kind: 'collection', collection }, options),
+  );
+  entity('marker', 'Keys of a marker and of its entry in the geo index')
+    .argument('<key>', 'key of the marker')
+    .addOption(new Option('--lng <degrees>', 'longitude').argParser(anyNumber).makeOptionMandatory())
+    .addOption(new Option('--lat <degrees>', 'latitude').argParser(anyNumber).makeOptionMandatory())
+    .addOption(prefixLengthOption().default(2))
+    .addOption(writeShardsOption().default(1))
+    .action((collection: string, key: string, options: KeyOptions & { lng: number; lat: number }) =>
+      printKeys({ kind: 'marker', collection, key, lng: options.lng, lat: options.lat }, options),
+    );
+  entity('cell', 'Keys of the item that holds the counts of all direct children of a cell')
+    .argument('[geohash]', 'the parent cell, up to 4 characters; the whole world by default', '')
+    .action((collection: string, geohash: string, options: KeyOptions) =>
+      printKeys({ kind: 'cell', collection, geohash }, options),
+    );
+  return keys;
 }

@@ -1,86 +1,51 @@
-import { badInput } from '../errors.js';
-import { normalizeBounds } from '../geo/bounds.js';
-import { type KeyStyle, createKeyspace } from '../keys/keyspace.js';
-import { readCode, readCollectionKey } from '../keys/validate.js';
-import { LONGEST_BLOCK } from '../model/cell.js';
-import type { Collection } from '../model/collection.js';
-import { planBlocks } from '../plan/blocks.js';
-import { blockKeyRanges, rangeBounds, rangeKeys } from '../plan/explain.js';
-import { planMarkers } from '../plan/markers.js';
-import { precisionForZoom } from '../plan/precision.js';
-import type { PlanOptions } from './program.js';
+import { Command, Option } from 'commander';
 
-const LEAST_ZOOM = -2;
-const GREATEST_ZOOM = 30;
-/** Query calls of one page, as a server without settings has it. */
-const CEILING = 64;
-
-/** What a viewport would read, as `plan` prints it. */
-export function planOf(options: Omit<PlanOptions, 'json' | 'style'>, style: KeyStyle) {
-  const { zoom, prefixLength, writeShards, code } = options;
-  const [west, south, east, north] = options.bounds;
-  const area = normalizeBounds('--bounds', { west, south, east, north });
-  if (!(zoom >= LEAST_ZOOM && zoom <= GREATEST_ZOOM))
-    throw badInput('--zoom', zoom, `from ${LEAST_ZOOM} to ${GREATEST_ZOOM}`);
-  const keys = createKeyspace(style);
-  const collection: Collection = {
-    key: readCollectionKey('--collection', options.collection),
-    name: '',
-    description: null,
-    idStrategy: 'GIVEN',
-    globalIds: false,
-    mapProperties: [],
-    prefixLength,
-    writeShards,
-    code: code === undefined ? null : readCode('--code', code),
-    readingsTtlDays: null,
-    readingsBucket: 'NONE',
-    geoSlot: 'A',
-    version: 1,
-    createdAt: '',
-    updatedAt: '',
-  };
-  const precision = precisionForZoom(zoom);
-  const markers = planMarkers({ area, prefixLength, ceiling: CEILING });
-  return {
-    bounds: area.bounds,
-    zoom,
-    precision,
-    // Finer cells are not stored but computed from the markers in them.
-    cells:
-      precision - 1 <= LONGEST_BLOCK ? blockKeyRanges(planBlocks(area, precision), keys.scope(collection), keys) : null,
-    markers: markers.ranges.flatMap((range) =>
-      rangeKeys(range, collection, keys).map((key) => ({ ...key, bounds: rangeBounds(range) })),
-    ),
-    /** Whether one page does not reach to the end of the rectangle. */
-    more: markers.next !== undefined,
-  };
-}
+import { EXIT_CODES, anyNumber, boundsOption, prefixLengthOption, styleOption, writeShardsOption } from './options.js';
+import { keyStyle } from './session.js';
+import type { PlanOptions } from './viewport-plan.js';
 
 const degrees = (value: number): string => String(Number(value.toFixed(6)));
+const calls = (ranges: readonly unknown[]): string => `${ranges.length} Query call${ranges.length === 1 ? '' : 's'}`;
 
-/** `plan`: prints the ranges that the cells and the markers of a viewport would be read from. */
-export function printPlan(options: PlanOptions, style: KeyStyle): void {
-  const plan = planOf(options, style);
-  if (options.json === true) {
-    console.log(JSON.stringify(plan, null, 2));
-    return;
-  }
-  const { bounds, precision, cells, markers, more } = plan;
-  console.log(
-    `bounds ${[bounds.west, bounds.south, bounds.east, bounds.north].map(degrees).join(',')}, zoom ${plan.zoom}: cells of ${precision} characters`,
-  );
-  if (cells === null) {
-    console.log('\ncells: not stored at this length, computed from the markers');
-  } else {
-    console.log(`\ncells: ${cells.length} Query call${cells.length === 1 ? '' : 's'} on the derived table`);
+interface Rectangle {
+  readonly west: number;
+  readonly south: number;
+  readonly east: number;
+  readonly north: number;
+}
+const edges = ({ west, south, east, north }: Rectangle): string => [west, south, east, north].map(degrees).join(',');
+
+async function printPlan(options: PlanOptions): Promise<void> {
+  const { planOf } = await import('./viewport-plan.js');
+  const plan = planOf(options, await keyStyle(options));
+  if (options.json === true) return console.log(JSON.stringify(plan, null, 2));
+  const { bounds, zoom, precision, cells, markers, more } = plan;
+  console.log(`bounds ${edges(bounds)}, zoom ${zoom}: cells of ${precision} characters`);
+  if (cells === null) console.log('\ncells: not stored at this length, computed from the markers');
+  else {
+    console.log(`\ncells: ${calls(cells)} on the derived table`);
     for (const { pk, from, to } of cells) console.log(`  ${pk}  ${from} .. ${to}`);
   }
   console.log(
-    `\nmarkers: ${markers.length} Query call${markers.length === 1 ? '' : 's'} on index ${markers[0]?.index ?? 'geoA'}, as nothing is known of counts${more ? ', and more on the next page' : ''}`,
+    `\nmarkers: ${calls(markers)} on index ${markers[0]?.index ?? 'geoA'}, without known counts${more ? '; more on the next page' : ''}`,
   );
-  for (const { pk, from, to, bounds: covered } of markers) {
-    const edges = [covered.west, covered.south, covered.east, covered.north].map(degrees).join(',');
-    console.log(`  ${pk}  ${from} .. ${to}  (${edges})`);
-  }
+  for (const { pk, from, to, bounds: covered } of markers)
+    console.log(`  ${pk}  ${from} .. ${to}  (${edges(covered)})`);
+}
+
+export function planCommand(): Command {
+  return new Command('plan')
+    .description('Print the key ranges that a viewport reads; needs no database, so counts are unknown')
+    .addOption(boundsOption('bounding box in degrees').makeOptionMandatory())
+    .addOption(
+      new Option('-z, --zoom <zoom>', 'zoom level as in MapLibre, -2 to 30').argParser(anyNumber).makeOptionMandatory(),
+    )
+    .option('-c, --collection <key>', 'key of the collection', 'cities')
+    .addOption(prefixLengthOption().default(2))
+    .addOption(writeShardsOption().default(1))
+    .addOption(styleOption())
+    .option('--code <code>', 'two-character code of the collection, for compact keys')
+    .option('--json', 'as JSON')
+    .addHelpText('after', EXIT_CODES)
+    .action(printPlan);
 }

@@ -60,3 +60,34 @@ export function progressBar(label: string, stream: NodeJS.WriteStream = process.
     },
   };
 }
+
+/** Progress of an import, which checks all rows first and writes them then: one bar after the other. */
+export interface ImportBars {
+  readonly onChecked: (progress: { readonly rows: number; readonly part: number }) => void;
+  readonly onProgress: (progress: {
+    readonly counts: Readonly<Record<string, number>>;
+    readonly resumed?: number;
+    readonly part: number;
+  }) => void;
+  readonly end: () => void;
+}
+
+export function importBars(label: string): ImportBars {
+  const checking = progressBar(`${label}, checking`);
+  let writing: ProgressBar | undefined;
+  return {
+    onChecked: ({ rows, part }) => checking.update({ rows, resumed: 0, part }),
+    onProgress({ counts, resumed = 0, part }) {
+      // Not created before, because a bar measures its rate from then on.
+      if (writing === undefined) checking.end();
+      writing ??= progressBar(label);
+      writing.update({ rows: sum({ ...counts, rejected: 0 }), resumed, part });
+    },
+    end: () => (writing ?? checking).end(),
+  };
+}
+
+/** All of some counts together. */
+export function sum(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0);
+}

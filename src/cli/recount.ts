@@ -1,34 +1,32 @@
-import type { Config } from '../config.js';
-import { CellportError } from '../errors.js';
-import { createLog } from '../log.js';
-import { checkTables } from '../store/table/table-check.js';
-import { withBackend } from '../server/backend.js';
-import { recountCells } from '../server/cells.js';
-import { duration, grouped } from './progress.js';
-import { warnOfUnknown } from './serve.js';
-import { onStop } from './stop.js';
+import { Command } from 'commander';
 
-/**
- * `recount`: counts all markers anew and puts the cells right, which ends a gap; with `check` it changes nothing and fails
- * where a cell is not what it has to be.
- */
-export async function recountAll(config: Config, { check }: { readonly check: boolean }): Promise<void> {
-  const log = createLog(config.logLevel);
-  warnOfUnknown(config, log);
-  const stop = onStop();
-  try {
-    await withBackend(config, async (backend) => {
-      await checkTables(backend.database);
-      const began = performance.now();
-      const { markers, blocks, drifted } = await recountCells(backend, log, check, stop.signal);
-      const took = duration(performance.now() - began);
-      const wrong = `${grouped(drifted.length)} of ${grouped(blocks)} blocks`;
-      if (check && drifted.length > 0) {
-        throw new CellportError('CONFLICT', `${wrong} differ from the ${grouped(markers)} markers; recount mends them`);
-      }
-      console.log(`${grouped(markers)} markers counted in ${took}: ${wrong} ${check ? 'differ' : 'were put right'}`);
-    });
-  } finally {
-    stop.release();
+import { CellportError } from '../errors.js';
+import { EXIT_CODES } from './options.js';
+import { duration, grouped } from './progress.js';
+import { type Session, withDatabase } from './session.js';
+
+async function recount(session: Session, check: boolean): Promise<void> {
+  const { database, log, signal } = session;
+  const { recountCells } = await import('../server/cells.js');
+  const { checkTables } = await import('../store/table/table-check.js');
+  await checkTables(database);
+  const began = performance.now();
+  const { markers, blocks, drifted } = await recountCells(session, log, check, signal);
+  const took = duration(performance.now() - began);
+  const wrong = `${grouped(drifted.length)} of ${grouped(blocks)} blocks`;
+  if (check && drifted.length > 0) {
+    throw new CellportError(
+      'CONFLICT',
+      `${wrong} do not match the ${grouped(markers)} markers; run \`cellport recount\` to repair them`,
+    );
   }
+  console.log(`${grouped(markers)} markers counted in ${took}: ${wrong} ${check ? 'differ' : 'repaired'}`);
+}
+
+export function recountCommand(): Command {
+  return new Command('recount')
+    .description('Count all markers again and repair the cells; closes a gap in the stream')
+    .option('--check', 'change nothing; fail if a cell is wrong')
+    .addHelpText('after', EXIT_CODES)
+    .action(({ check = false }: { check?: boolean }) => withDatabase((session) => recount(session, check)));
 }

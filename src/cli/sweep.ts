@@ -1,30 +1,31 @@
-import type { Config } from '../config.js';
-import { badInput } from '../errors.js';
-import { createLog } from '../log.js';
-import { newCall } from '../store/request/meter.js';
-import { checkTables } from '../store/table/table-check.js';
-import { sweepObjects } from '../store/zone/zone-removal.js';
-import { withBackend } from '../server/backend.js';
-import { duration, grouped } from './progress.js';
-import { warnOfUnknown } from './serve.js';
-import { onStop } from './stop.js';
+import { Command, Option } from 'commander';
 
-/** `sweep`: removes the objects in the object store that no zone has and that are older than so many minutes. */
-export async function sweep(config: Config, { olderThan }: { readonly olderThan: number }): Promise<void> {
-  warnOfUnknown(config, createLog(config.logLevel));
-  const stop = onStop();
-  try {
-    await withBackend(config, async ({ database, objects }) => {
-      if (objects === undefined)
-        throw badInput('CELLPORT_OBJECTS', undefined, 'set: there is no object store to sweep');
-      await checkTables(database);
-      const began = performance.now();
-      const before = new Date(Date.now() - olderThan * 60_000);
-      const { objects: looked, removed } = await sweepObjects(database, objects, before, newCall(stop.signal));
-      const took = duration(performance.now() - began);
-      console.log(`${grouped(looked)} objects in ${objects.place}, ${grouped(removed)} of them removed in ${took}`);
-    });
-  } finally {
-    stop.release();
-  }
+import { badInput } from '../errors.js';
+import { EXIT_CODES, wholeNumber } from './options.js';
+import { duration, grouped } from './progress.js';
+import { type Session, withDatabase } from './session.js';
+
+async function sweep({ database, objects, signal }: Session, olderThan: number): Promise<void> {
+  if (objects === undefined) throw badInput('CELLPORT_OBJECTS', undefined, 'set: there is no object store to sweep');
+  const { newCall } = await import('../store/request/meter.js');
+  const { checkTables } = await import('../store/table/table-check.js');
+  const { sweepObjects } = await import('../store/zone/zone-removal.js');
+  await checkTables(database);
+  const began = performance.now();
+  const before = new Date(Date.now() - olderThan * 60_000);
+  const { objects: checked, removed } = await sweepObjects(database, objects, before, newCall(signal));
+  const took = duration(performance.now() - began);
+  console.log(`${grouped(checked)} objects checked in ${objects.place}, ${grouped(removed)} removed, in ${took}`);
+}
+
+export function sweepCommand(): Command {
+  return new Command('sweep')
+    .description('Remove objects that no zone refers to from the object store, left by processes that were killed')
+    .addOption(
+      new Option('--older-than <minutes>', 'keep newer ones: their zone may be about to be written')
+        .argParser(wholeNumber(1, 1_000_000))
+        .default(60),
+    )
+    .addHelpText('after', EXIT_CODES)
+    .action(({ olderThan }: { olderThan: number }) => withDatabase((session) => sweep(session, olderThan)));
 }

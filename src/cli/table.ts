@@ -1,70 +1,58 @@
-import type { Config } from '../config.js';
-import { CellportError, badInput } from '../errors.js';
-import { checkTables, tableDifferences } from '../store/table/table-check.js';
-import { tableDefinitions } from '../store/table/table-definitions.js';
-import { deleteTables, describeTables, ensureTables } from '../store/table/tables.js';
-import { withBackend } from '../server/backend.js';
+import { Command } from 'commander';
 
-/** `table create`: prints which tables were made. Throws where one is there that will not do. */
-export async function createTables(config: Config): Promise<void> {
-  await withBackend(config, async ({ database, where }) => {
-    const made = await ensureTables(database);
-    await checkTables(database);
-    for (const { name } of await describeTables(database)) {
-      console.log(`${name}: ${made.includes(name) ? 'made' : 'was there already'} (${where})`);
-    }
+import { CellportError } from '../errors.js';
+import type { Backend } from '../server/backend.js';
+import { EXIT_CODES } from './options.js';
+import { readSettings } from './session.js';
+
+/** Runs work on the database. A signal ends the process at once: nothing of it is left half done. */
+async function withTables(work: (backend: Backend) => Promise<void>): Promise<void> {
+  const { config } = await readSettings();
+  const { withBackend } = await import('../server/backend.js');
+  await withBackend(config, work);
+}
+
+async function create({ database, where }: Backend): Promise<void> {
+  const { checkTables } = await import('../store/table/table-check.js');
+  const { describeTables, ensureTables } = await import('../store/table/tables.js');
+  const created = await ensureTables(database);
+  await checkTables(database);
+  for (const { name } of await describeTables(database)) {
+    console.log(`${name}: ${created.includes(name) ? 'created' : 'already exists'} (${where})`);
+  }
+}
+
+/** What `table describe` shows of a table. */
+async function readTables({ database }: Backend) {
+  const { tableDifferences } = await import('../store/table/table-check.js');
+  const { tableDefinitions } = await import('../store/table/table-definitions.js');
+  const { describeTables } = await import('../store/table/tables.js');
+  const states = await describeTables(database);
+  return tableDefinitions(database.tables).map((definition, at) => {
+    const state = states[at] ?? { name: definition.request.TableName ?? '', description: undefined, ttl: null };
+    const { description, ttl, name } = state;
+    return {
+      name,
+      status: description?.TableStatus ?? 'MISSING',
+      created: description?.CreationDateTime?.toISOString() ?? null,
+      items: description?.ItemCount ?? null,
+      bytes: description?.TableSizeBytes ?? null,
+      indexes: (description?.GlobalSecondaryIndexes ?? []).map(({ IndexName }) => IndexName),
+      stream: description?.StreamSpecification?.StreamViewType ?? null,
+      ttl,
+      differences: tableDifferences(definition, state),
+    };
   });
 }
 
-/** `table describe`: prints both tables. Throws where one is missing or differs from what is needed, after printing. */
-export async function describe(config: Config, { json }: { readonly json: boolean }): Promise<void> {
-  await withBackend(config, async ({ database, where }) => {
-    const states = await describeTables(database);
-    const tables = tableDefinitions(database.tables).map((definition, at) => {
-      const state = states[at] ?? { name: definition.request.TableName ?? '', description: undefined, ttl: null };
-      const { description, ttl, name } = state;
-      return {
-        name,
-        status: description?.TableStatus ?? 'MISSING',
-        created: description?.CreationDateTime?.toISOString() ?? null,
-        items: description?.ItemCount ?? null,
-        bytes: description?.TableSizeBytes ?? null,
-        indexes: (description?.GlobalSecondaryIndexes ?? []).map(({ IndexName }) => IndexName),
-        stream: description?.StreamSpecification?.StreamViewType ?? null,
-        ttl,
-        differences: tableDifferences(definition, state),
-      };
-    });
-    if (json) console.log(JSON.stringify({ database: where, tables }, null, 2));
-    else for (const table of tables) printTable(table, where);
-    const wrong = tables.filter(({ differences }) => differences.length > 0).map(({ name }) => name);
-    if (wrong.length > 0) {
-      const advice = tables.some(({ status }) => status === 'MISSING')
-        ? '; `cellport table create` makes what is missing'
-        : '';
-      throw new CellportError('UNAVAILABLE', `${wrong.join(' and ')} will not do as it is${advice}`);
-    }
-  });
-}
+type Table = Awaited<ReturnType<typeof readTables>>[number];
 
-interface Described {
-  readonly name: string;
-  readonly status: string;
-  readonly created: string | null;
-  readonly items: number | null;
-  readonly bytes: number | null;
-  readonly indexes: readonly (string | undefined)[];
-  readonly stream: string | null;
-  readonly ttl: string | null;
-  readonly differences: readonly { readonly what: string; readonly expected: string; readonly found: string }[];
-}
-
-function printTable(table: Described, where: string): void {
+function printTable(table: Table, where: string): void {
   console.log(`${table.name} (${where}): ${table.status}`);
   if (table.created === null) return;
-  console.log(`  made     ${table.created}`);
-  // DynamoDB brings these two up to date every six hours.
-  console.log(`  items    ${table.items ?? 0} in ${table.bytes ?? 0} bytes, as DynamoDB counted last`);
+  console.log(`  created  ${table.created}`);
+  // DynamoDB updates these two every six hours.
+  console.log(`  items    ${table.items ?? 0} in ${table.bytes ?? 0} bytes, as of DynamoDB's last count`);
   console.log(`  indexes  ${table.indexes.join(', ') || 'none'}`);
   console.log(`  stream   ${table.stream ?? 'none'}`);
   console.log(`  expiry   ${table.ttl === null ? 'none' : `by ${table.ttl}`}`);
@@ -73,14 +61,53 @@ function printTable(table: Described, where: string): void {
   }
 }
 
-/** `table delete`: deletes both tables, once told `--yes`. */
-export async function drop(config: Config, { yes }: { readonly yes: boolean }): Promise<void> {
-  const { entities, derived } = config.tables;
-  if (!yes) throw badInput('--yes', '', `given to delete ${entities} and ${derived} with all that is in them`);
-  await withBackend(config, async ({ database, where }) => {
-    const deleted = await deleteTables(database);
-    for (const name of [entities, derived]) {
-      console.log(`${name}: ${deleted.includes(name) ? 'deleted' : 'was not there'} (${where})`);
-    }
+async function describe(backend: Backend, json: boolean): Promise<void> {
+  const tables = await readTables(backend);
+  if (json) console.log(JSON.stringify({ database: backend.where, tables }, null, 2));
+  else for (const table of tables) printTable(table, backend.where);
+  const wrong = tables.filter(({ differences }) => differences.length > 0).map(({ name }) => name);
+  if (wrong.length === 0) return;
+  const missing = tables.some(({ status }) => status === 'MISSING');
+  throw new CellportError(
+    'UNAVAILABLE',
+    `${wrong.join(' and ')}: does not match the required schema${missing ? '; run `cellport table create` to create missing tables' : ''}`,
+  );
+}
+
+async function drop({ database, where }: Backend): Promise<void> {
+  const { deleteTables } = await import('../store/table/tables.js');
+  const { entities, derived } = database.tables;
+  const deleted = await deleteTables(database);
+  for (const name of [entities, derived]) {
+    console.log(`${name}: ${deleted.includes(name) ? 'deleted' : 'did not exist'} (${where})`);
+  }
+}
+
+async function confirmDrop(yes: boolean): Promise<void> {
+  if (yes) return withTables(drop);
+  const { entities, derived } = (await readSettings()).config.tables;
+  throw new CellportError('BAD_USER_INPUT', `pass --yes to delete ${entities} and ${derived} and everything in them`, {
+    field: '--yes',
   });
+}
+
+export function tableCommand(): Command {
+  const table = new Command('table')
+    .description('Create, describe or delete the tables')
+    .addHelpText('after', EXIT_CODES);
+  table
+    .command('create')
+    .description('Create missing tables and check existing ones')
+    .action(() => withTables(create));
+  table
+    .command('describe')
+    .description('Print status, indexes and items, and what differs from the required schema')
+    .option('--json', 'as JSON')
+    .action(({ json = false }: { json?: boolean }) => withTables((backend) => describe(backend, json)));
+  table
+    .command('delete')
+    .description('Delete both tables and everything in them')
+    .option('--yes', 'confirm; without it nothing is deleted')
+    .action(({ yes = false }: { yes?: boolean }) => confirmDrop(yes));
+  return table;
 }

@@ -6,8 +6,9 @@ import { z } from 'zod';
 
 import { FileSource } from '../ingest/read/file-source.js';
 import { valueReader } from '../ingest/read/ndjson.js';
-import { patiently } from '../ingest/markers/patiently.js';
-import { type MarkerContent, RowFault, isFields } from '../ingest/read/row.js';
+import { retryInBackground } from '../store/request/retries.js';
+import type { MarkerRow } from '../ingest/markers/marker-row.js';
+import { RowFault, isFields } from '../ingest/read/row.js';
 import type { RowSource } from '../ingest/read/row-source.js';
 import type { Database } from '../store/database.js';
 import type { Call } from '../store/request/meter.js';
@@ -119,7 +120,7 @@ export async function spoolTable(job: SpoolJob): Promise<SpoolProgress> {
           Limit: PAGE,
           ...(start === null ? {} : { ExclusiveStartKey: start }),
         };
-        const { Items = [], LastEvaluatedKey: next } = await patiently(
+        const { Items = [], LastEvaluatedKey: next } = await retryInBackground(
           () => send(database, 'wireScan', request, call),
           call.signal,
         );
@@ -158,19 +159,19 @@ export async function removeSpool(path: string): Promise<void> {
 }
 
 /** The marker of a line of the copy. Throws RowFault. */
-function contentIn(value: unknown, attributes: Attributes): MarkerContent {
+function contentIn(value: unknown, attributes: Attributes): MarkerRow {
   if (!isFields(value)) throw new RowFault('it is no item');
   const item = readGeoItem(itemOfImage(value as WireMap), attributes);
   if ('reason' in item) throw new RowFault(item.reason);
   const { key, position, name, category, properties } = item;
-  return { marker: { key, position, name, category, properties, place: undefined } };
+  return { key, position, name, category, properties, place: undefined };
 }
 
 /** The rows of a copy that is whole; `bytes` is its size. */
-export function spoolRows(path: string, bytes: number, { attributes }: Layout): RowSource {
+export function spoolRows(path: string, bytes: number, { attributes }: Layout): RowSource<MarkerRow> {
   return new FileSource(
     path,
     bytes,
-    valueReader<MarkerContent>(path, (value) => contentIn(value, attributes)),
+    valueReader<MarkerRow>(path, (value) => contentIn(value, attributes)),
   );
 }

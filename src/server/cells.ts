@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { systemClock } from '../clock.js';
-import type { CellCache } from '../loaders/cell-cache.js';
-import type { MarkerCache } from '../loaders/marker-cache.js';
+import type { Services } from '../graphql/context.js';
 import type { Log } from '../log.js';
 import { entryChanges } from '../store/marker/entry-changes.js';
 import { type ConsumerStatus, createConsumer } from '../stream/consumer.js';
@@ -67,11 +66,8 @@ export function leaveCells(): Cells {
   };
 }
 
-/** What of a process the stream keeps right. */
-export interface Caches {
-  readonly cells: CellCache;
-  readonly markers: MarkerCache;
-}
+/** Caches that the stream keeps up to date. */
+export type Caches = Pick<Services, 'cellCache' | 'markerCache'>;
 
 export interface KeepOptions {
   readonly caches?: Caches | undefined;
@@ -90,23 +86,23 @@ export function keepCells(backend: Backend, log: Log, { caches, live, upgrade }:
     upgrade,
     onRecord(record) {
       try {
-        caches?.markers.changed(entryChanges(record.before, record.after));
+        caches?.markerCache.changed(entryChanges(record.before, record.after));
       } catch (error) {
         // The cells count on, and nothing that was cached is trusted that missed this one.
         log.error({ err: error }, 'A record could not be brought into the cache of markers');
-        caches?.markers.clear();
+        caches?.markerCache.clear();
       }
       live?.onRecord(record);
     },
     onLoss(reason) {
-      caches?.markers.clear();
+      caches?.markerCache.clear();
       live?.onLoss(reason);
     },
-    onApplied: (batch, changes) => caches?.cells.applied(batch, changes),
+    onApplied: (batch, changes) => caches?.cellCache.applied(batch, changes),
     // What was cached before was kept right by somebody else, or by nobody.
     onOwnership: (owner) => {
-      caches?.cells.clear();
-      caches?.markers.clear();
+      caches?.cellCache.clear();
+      caches?.markerCache.clear();
       live?.onOwnership(owner);
     },
   });

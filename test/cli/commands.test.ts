@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { keysOf } from '../../src/cli/keys.js';
-import { planOf } from '../../src/cli/plan.js';
+import { keysOf } from '../../src/cli/entity-keys.js';
+import { planOf } from '../../src/cli/viewport-plan.js';
 import { runCli } from '../support/run-cli.js';
 
 async function outcome(...args: string[]): Promise<{ code: number | null; output: string }> {

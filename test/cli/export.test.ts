@@ -4,9 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { exportFile } from '../../src/cli/export.js';
-import type { ExportOptions } from '../../src/cli/program.js';
-import { readConfig } from '../../src/config.js';
+import { runCli as runHere } from '../../src/cli/program.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
@@ -109,26 +107,22 @@ describe('cellport export', () => {
   });
 
   test('says what is wrong before it reads', async () => {
-    const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = settings();
-    vi.stubEnv('AWS_ACCESS_KEY_ID', AWS_ACCESS_KEY_ID);
-    vi.stubEnv('AWS_SECRET_ACCESS_KEY', AWS_SECRET_ACCESS_KEY);
-    const config = readConfig({}, settings());
-    const wrong: [Omit<ExportOptions, 'collection'>, RegExp][] = [
-      [{}, /--format must be given/],
-      [{ out: 'places.txt' }, /\.geojson.*--format/],
-      [{ format: 'csv', bounds: [0, 10, 1, 5] }, /--bounds.south/],
-      [{ format: 'csv', zones: true }, /geojson or ndjson for zones/],
-      [{ format: 'csv', out: folder }, /a file, not a folder/],
+    for (const [name, value] of Object.entries(settings())) vi.stubEnv(name, value);
+    const said = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    const wrong: [args: string[], code: number, message: RegExp][] = [
+      [[], 2, /--format must be given/],
+      [['--out', 'places.txt'], 2, /\.geojson.*--format/],
+      [['--format', 'csv', '--bounds', '0,10,1,5'], 2, /--bounds.south/],
+      [['--format', 'csv', '--zones'], 2, /geojson or ndjson for zones/],
+      [['--format', 'csv', '--out', folder], 2, /a file, not a folder/],
+      [['--out', join(folder, 'nowhere.csv'), '--collection', 'nowhere'], 1, /nowhere/],
     ];
-    for (const [options, message] of wrong) {
-      await expect(exportFile(config, { collection: 'places', ...options })).rejects.toMatchObject({
-        code: 'BAD_USER_INPUT',
-        message: expect.stringMatching(message),
-      });
+    for (const [args, code, message] of wrong) {
+      expect(await runHere(['export', '--collection', 'places', ...args])).toBe(code);
+      expect(said.mock.lastCall?.[0]).toMatch(message);
     }
-    const path = join(folder, 'nowhere.csv');
-    await expect(exportFile(config, { collection: 'nowhere', out: path })).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect((await readdir(folder)).filter((name) => name !== 'data')).toEqual([]);
+    vi.restoreAllMocks();
     vi.unstubAllEnvs();
   });
 
@@ -161,16 +155,16 @@ describe('cellport export', () => {
     expect(await readdir(folder)).toContainEqual(expect.stringMatching(/^out\.ndjson\..*\.part$/));
     run.child.kill('SIGINT');
     expect(await run.ended).toBe(1);
-    expect(run.output()).toContain(`stopped by SIGINT; ${path} is as it was`);
+    expect(run.output()).toContain(`stopped by SIGINT; ${path} is unchanged`);
     expect((await readdir(folder)).filter((name) => name !== 'data')).toEqual(['out.ndjson']);
     expect(await readFile(path, 'utf8')).toBe('before');
   });
 
-  test('ends when nobody reads on', async () => {
+  test('ends when the output pipe is closed', async () => {
     const { url } = await stallingAfter(Infinity);
     const run = start(['export', '--collection', 'places', '--format', 'ndjson'], url);
     run.child.stdout?.destroy();
     expect(await run.ended).toBe(1);
-    expect(run.output()).toContain('nobody reads the output any more');
+    expect(run.output()).toContain('output pipe closed');
   });
 });

@@ -65,7 +65,7 @@ async function engineGone(data: string): Promise<void> {
 
 describe('cellport serve', () => {
   it(
-    'answers, stops at SIGTERM with all that belongs to it, and survives kill -9 without losing what it acknowledged',
+    'answers, stops at SIGTERM with its engine, and loses no acknowledged write at kill -9',
     async () => {
       const first = start('serve', ['serve']);
       const url = await serving(first);
@@ -93,14 +93,14 @@ describe('cellport serve', () => {
   );
 
   it(
-    'says at once that its port is taken',
+    'fails at once if its port is in use',
     async () => {
       const other = createServer();
       await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
       const { port } = other.address() as { port: number };
       const run = start('taken', ['serve'], { PORT: String(port) });
       expect(await run.ended).toBe(1);
-      expect(run.output()).toContain(`port ${port} on 127.0.0.1 is taken`);
+      expect(run.output()).toContain(`port ${port} on 127.0.0.1 is in use; set PORT to another`);
       await new Promise((resolve) => other.close(resolve));
     },
     LONG,
@@ -109,7 +109,7 @@ describe('cellport serve', () => {
 
 describe('cellport import', () => {
   it(
-    'loads a file, says what came of its rows, changes nothing when repeated, and goes on when interrupted; counts follow',
+    'loads a file, reports its rows, changes nothing when repeated, and resumes when interrupted; counts follow',
     async () => {
       const path = join(folder, 'places.csv');
       const lines = Array.from(
@@ -133,11 +133,11 @@ describe('cellport import', () => {
       }
       first.child.kill('SIGINT');
       expect(await first.ended).toBe(1);
-      expect(first.output()).toMatch(/goes on from here/);
+      expect(first.output()).toMatch(/run the same command again to resume/);
 
       const second = start('import', args);
       expect(await second.ended).toBe(0);
-      expect(second.output()).toMatch(/went on behind [\d,]+ rows/);
+      expect(second.output()).toMatch(/resumed after [\d,]+ rows/);
       expect(second.output()).toMatch(/6,002 rows in .*0 updated.*2 rejected/);
       const rejects = (await readFile(`${path}.rejects.ndjson`, 'utf8'))
         .trim()
@@ -158,7 +158,7 @@ describe('cellport import', () => {
   );
 
   it(
-    'tables are made, described and deleted by hand',
+    'tables are created, described and deleted by command',
     async () => {
       const run = async (...args: string[]) => {
         const each = start('table', ['table', ...args]);
@@ -170,7 +170,7 @@ describe('cellport import', () => {
       });
       expect(await run('create')).toMatchObject({
         code: 0,
-        output: expect.stringMatching(/cellport: made[^]*cellport-derived: made/) as unknown,
+        output: expect.stringMatching(/cellport: created[^]*cellport-derived: created/) as unknown,
       });
       expect(await run('describe')).toMatchObject({
         code: 0,

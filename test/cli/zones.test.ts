@@ -30,7 +30,7 @@ async function outcome(...args: string[]) {
   return { code: await run.ended, output: run.output() };
 }
 
-test('a file of areas and lines becomes zones by itself, and its points markers where that is said', async () => {
+test('a file of areas and lines is detected as zones, and --no-zones imports its points as markers', async () => {
   const path = join(folder, 'mixed.geojson');
   const feature = (id: string, type: string, coordinates: unknown) => ({
     type: 'Feature',
@@ -55,7 +55,7 @@ test('a file of areas and lines becomes zones by itself, and its points markers 
   ];
   await writeFile(path, JSON.stringify({ type: 'FeatureCollection', features }));
   const first = await outcome('import', path, '--collection', 'mixed', '--name', 'Mixed');
-  expect(first).toMatchObject({ code: 0, output: expect.stringContaining('zones of collection mixed (made)') });
+  expect(first).toMatchObject({ code: 0, output: expect.stringContaining('zones of collection mixed (created)') });
   expect(first.output).toMatch(/3 rows in .*: 2 created, 0 updated, 0 unchanged, 1 rejected/);
   expect(await readFile(`${path}.rejects.ndjson`, 'utf8')).toContain('--no-zones');
   const points = await outcome('import', path, '--collection', 'mixed', '--no-zones');

@@ -20,7 +20,7 @@ const db = await testDatabase();
 /** Its cells are kept by a consumer; those of the other one are written by the test. */
 const liveDb = await testDatabase();
 const cellCache = createCellCache({ maxBytes: 1_000_000, trusted: () => true, now: () => performance.now() });
-const caches = { cells: cellCache, markers: noMarkerCache(liveDb) };
+const caches = { cellCache, markerCache: noMarkerCache(liveDb) };
 /** While it is there, counts follow no change: what was told of is counted later. */
 let counting: Promise<void> | undefined;
 for (const operation of ['BatchExecuteStatement', 'ExecuteTransaction']) {

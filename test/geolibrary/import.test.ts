@@ -109,7 +109,7 @@ describe('the copy of a table', () => {
     for await (const rows of source.scan()) {
       for (const { content } of rows) {
         if ('reason' in content) reasons.push(content.reason);
-        else markers.set(content.marker.key, content.marker);
+        else markers.set(content.key, content);
       }
     }
     await source.close();

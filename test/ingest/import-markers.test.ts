@@ -22,7 +22,8 @@ import type { CheckProgress } from '../../src/ingest/markers/check-rows.js';
 import { importMarkers, type ImportProgress } from '../../src/ingest/markers/import-markers.js';
 import { type ImportState, fileIdentity, importStateFile } from '../../src/ingest/markers/import-state.js';
 import { shuffledOrder } from '../../src/ingest/markers/order.js';
-import { formatOf, openRows } from '../../src/ingest/read/read-file.js';
+import { type MarkerRow, openMarkers } from '../../src/ingest/markers/marker-row.js';
+import { formatOf } from '../../src/ingest/read/file-format.js';
 import { RejectsFile } from '../../src/ingest/read/rejects.js';
 import type { RowSource } from '../../src/ingest/read/row-source.js';
 import { upsertMarkers } from '../../src/ingest/markers/upsert.js';
@@ -62,7 +63,7 @@ interface Run {
   readonly rejects?: string;
   readonly signal?: AbortSignal;
   readonly seed?: number;
-  readonly source?: RowSource;
+  readonly source?: RowSource<MarkerRow>;
   readonly onChecked?: (progress: CheckProgress) => void;
   readonly onProgress?: (progress: ImportProgress) => void | Promise<void>;
   readonly database?: Database;
@@ -77,7 +78,7 @@ async function run(collection: Collection, path: string, options: Run = {}): Pro
   return importMarkers({
     database: options.database ?? database,
     collection,
-    source: options.source ?? (await openRows(path, formatOf(path))),
+    source: options.source ?? (await openMarkers(path, formatOf(path))),
     fresh: options.fresh ?? false,
     identity,
     state: {
@@ -453,9 +454,9 @@ describe('importing a file', () => {
   it('keeps what was written before a row that cannot be read again, and goes on behind it', async () => {
     const collection = await newCollection();
     const path = await file('unreadable.ndjson', many(550));
-    const source = await openRows(path, 'ndjson');
+    const source = await openMarkers(path, 'ndjson');
     let reads = 0;
-    const failing: RowSource = {
+    const failing: RowSource<MarkerRow> = {
       size: source.size,
       scan: () => source.scan(),
       read: async (places) => {
@@ -533,8 +534,8 @@ describe('importing a file', () => {
       const path = await file(`changes ${name}.ndjson`, [lines]);
       // Whole seconds, as the time can be put back no better.
       await utimes(path, 1_700_000_000, 1_700_000_000);
-      const source = await openRows(path, 'ndjson');
-      const changing: RowSource = {
+      const source = await openMarkers(path, 'ndjson');
+      const changing: RowSource<MarkerRow> = {
         size: source.size,
         scan: () => source.scan(),
         read: async (places) => {

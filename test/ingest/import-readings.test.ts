@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { importReadings } from '../../src/ingest/readings/import-readings.js';
-import { formatOf } from '../../src/ingest/read/read-file.js';
+import { formatOf } from '../../src/ingest/read/file-format.js';
 import { type ReadingRow, readingReader } from '../../src/ingest/readings/reading-row.js';
 import { RejectsFile } from '../../src/ingest/read/rejects.js';
 import type { Row } from '../../src/ingest/read/row.js';

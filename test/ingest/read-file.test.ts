@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { formatOf, openRows, type FileFormat } from '../../src/ingest/read/read-file.js';
-import type { MarkerRow, ReadOptions, Row } from '../../src/ingest/read/row.js';
+import { openMarkers } from '../../src/ingest/markers/marker-row.js';
+import { type FileFormat, formatOf } from '../../src/ingest/read/file-format.js';
+import type { MarkerRow } from '../../src/ingest/markers/marker-row.js';
+import { type ReadOptions, type Row, isReason } from '../../src/ingest/read/row.js';
 
 let folder = '';
 let files = 0;
@@ -14,15 +16,19 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 /** The rows of a file; those that are markers are read again from their places, from the last to the first. */
-async function rowsOf(format: FileFormat, content: string | Uint8Array, options: ReadOptions = {}): Promise<Row[]> {
+async function rowsOf(
+  format: FileFormat,
+  content: string | Uint8Array,
+  options: ReadOptions = {},
+): Promise<Row<MarkerRow>[]> {
   files += 1;
   const path = join(folder, `${files}.${format}`);
   await writeFile(path, content);
-  const source = await openRows(path, format, options);
+  const source = await openMarkers(path, format, options);
   try {
-    const rows: Row[] = [];
+    const rows: Row<MarkerRow>[] = [];
     for await (const some of source.scan()) rows.push(...some);
-    const again = rows.filter((row) => 'marker' in row.content).toReversed();
+    const again = rows.filter((row) => !isReason(row.content)).toReversed();
     expect(await source.read(again)).toEqual(again.map(({ content }) => content));
     return rows;
   } finally {
@@ -30,10 +36,10 @@ async function rowsOf(format: FileFormat, content: string | Uint8Array, options:
   }
 }
 
-const markersOf = (rows: readonly Row[]): MarkerRow[] =>
-  rows.flatMap(({ content }) => ('marker' in content ? [content.marker] : []));
-const reasonsOf = (rows: readonly Row[]): [number, string][] =>
-  rows.flatMap(({ line, content }) => ('reason' in content ? [[line, content.reason] as [number, string]] : []));
+const markersOf = (rows: readonly Row<MarkerRow>[]): MarkerRow[] =>
+  rows.flatMap(({ content }) => (isReason(content) ? [] : [content]));
+const reasonsOf = (rows: readonly Row<MarkerRow>[]): [number, string][] =>
+  rows.flatMap(({ line, content }) => (isReason(content) ? [[line, content.reason] as [number, string]] : []));
 
 const feature = (id: unknown, rest: object = {}) => ({
   type: 'Feature',

@@ -9,7 +9,8 @@ import { normalizeBounds } from '../../src/geo/bounds.js';
 import { importMarkers } from '../../src/ingest/markers/import-markers.js';
 import { importStateFile } from '../../src/ingest/markers/import-state.js';
 import { writeToFile } from '../../src/ingest/export/output.js';
-import { FILE_FORMATS, type FileFormat, openRows } from '../../src/ingest/read/read-file.js';
+import { openMarkers } from '../../src/ingest/markers/marker-row.js';
+import { FILE_FORMATS, type FileFormat } from '../../src/ingest/read/file-format.js';
 import { type MarkersJob, readMarkers } from '../../src/ingest/export/read-markers.js';
 import { RejectsFile } from '../../src/ingest/read/rejects.js';
 import { writeMarkers } from '../../src/ingest/export/write-format.js';
@@ -78,7 +79,7 @@ describe('a collection that is exported and imported', () => {
     const { counts } = await importMarkers({
       database,
       collection,
-      source: await openRows(path, format),
+      source: await openMarkers(path, format),
       fresh: false,
       identity: path,
       state: importStateFile(join(folder, 'state'), path, path),

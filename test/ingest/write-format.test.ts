@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { FILE_FORMATS, type FileFormat, openRows } from '../../src/ingest/read/read-file.js';
+import { openMarkers } from '../../src/ingest/markers/marker-row.js';
+import { isReason } from '../../src/ingest/read/row.js';
+import { FILE_FORMATS, type FileFormat } from '../../src/ingest/read/file-format.js';
 import { writeMarkers } from '../../src/ingest/export/write-format.js';
 import type { Marker } from '../../src/model/marker.js';
 import { expectRfc7946 } from '../support/rfc7946.js';
@@ -33,10 +35,10 @@ async function written(format: FileFormat, markers: readonly Kept[], size = 3): 
 async function read(format: FileFormat, text: string): Promise<unknown[]> {
   const path = join(folder, `${(files += 1)}`);
   await writeFile(path, text);
-  const source = await openRows(path, format);
+  const source = await openMarkers(path, format);
   const found: unknown[] = [];
   for await (const rows of source.scan()) {
-    for (const { content } of rows) found.push('marker' in content ? content.marker : content.reason);
+    for (const { content } of rows) found.push(isReason(content) ? content.reason : content);
   }
   await source.close();
   return found;

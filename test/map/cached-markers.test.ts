@@ -103,7 +103,7 @@ describe('a cache of markers beside the stream', () => {
       settle();
     };
     const cells = keepCells(backend, silentLog, {
-      caches: { cells: cellCache, markers: { ...markerCache, clear } },
+      caches: { cellCache, markerCache: { ...markerCache, clear } },
     });
     onTestFinished(async () => {
       await cells.stop();

@@ -14,7 +14,7 @@ import type { Call } from '../../store/request/meter.js';
 import type { Prefixes } from '../../store/cell/partition-prefixes.js';
 import { rangeRequest } from '../../store/request/ranges.js';
 import { send } from '../../store/request/send.js';
-import { patiently } from '../markers/patiently.js';
+import { retryInBackground } from '../../store/request/retries.js';
 
 /** Most partitions are empty or small: so many are looked into before it is their turn. */
 const RANGES_AHEAD = 8;
@@ -64,7 +64,7 @@ function* rangesOf({ database: { keys }, collection, area = WORLD, prefixes }: M
 /** Keys of markers that stand in a range, a page of them. */
 async function readKeys({ database, call }: MarkersJob, range: PartRange, after?: Item) {
   const request = rangeRequest(database, { ...range, limit: ENTRIES_A_PAGE }, after);
-  const { Items = [], LastEvaluatedKey: next } = await patiently(
+  const { Items = [], LastEvaluatedKey: next } = await retryInBackground(
     () => send(database, 'query', { ...request, ProjectionExpression: 'pk, sk' }, call),
     call.signal,
   );
@@ -92,7 +92,7 @@ export async function checkStillThere({
   collection,
   call,
 }: Pick<MarkersJob, 'database' | 'collection' | 'call'>): Promise<void> {
-  const [now] = await patiently(
+  const [now] = await retryInBackground(
     () => getCollections(database, [collection.key], call, { consistent: true }),
     call.signal,
   );
@@ -122,7 +122,7 @@ export async function* readMarkers(job: MarkersJob): AsyncGenerator<readonly Mar
   const { database, collection, area = WORLD, call } = job;
   const read = async (keys: readonly string[]): Promise<Marker[]> => {
     const references = keys.map((key) => ({ collection, key }));
-    const markers = await patiently(() => getMarkers(database, references, call), call.signal);
+    const markers = await retryInBackground(() => getMarkers(database, references, call), call.signal);
     return markers.filter((marker) => marker !== null).filter(({ position }) => areaContains(area, position));
   };
   for await (const markers of mapAhead(readAllKeys(job), PAGES_AHEAD, read)) {

@@ -11,7 +11,7 @@ import type { Call } from '../../store/request/meter.js';
 import { type GeometryStore, missing, parseGeometry, readGeometry } from '../../store/zone/zone-geometry.js';
 import { readZonePage } from '../../store/zone/zone-index.js';
 import { zoneFromItem } from '../../store/zone/zone-item.js';
-import { patiently } from '../markers/patiently.js';
+import { retryInBackground } from '../../store/request/retries.js';
 import { checkStillThere } from './read-markers.js';
 
 const ZONES_A_PAGE = 100;
@@ -37,7 +37,7 @@ async function* zonesOf({ database, collection, call }: ReadZonesJob): AsyncGene
   let after: string | undefined;
   do {
     const from = { after, limit: ZONES_A_PAGE };
-    const { zones, next } = await patiently(() => readZonePage(database, collection, from, call), call.signal);
+    const { zones, next } = await retryInBackground(() => readZonePage(database, collection, from, call), call.signal);
     yield* zones;
     after = next;
   } while (after !== undefined);
@@ -46,10 +46,10 @@ async function* zonesOf({ database, collection, call }: ReadZonesJob): AsyncGene
 /** A zone with its geometry, as it is by now where that has changed; undefined where it was deleted. */
 async function readWhole(job: ReadZonesJob, zone: Zone): Promise<WholeZone | undefined> {
   const { database, geometryStore, collection, call } = job;
-  const geometry = await patiently(() => readGeometry(geometryStore, zone.geometry), call.signal);
+  const geometry = await retryInBackground(() => readGeometry(geometryStore, zone.geometry), call.signal);
   if (geometry) return { zone, geometry };
   const { keys } = database;
-  const found = await patiently(() => readItem(database, keys.zone(zone.scope, zone.key), call), call.signal);
+  const found = await retryInBackground(() => readItem(database, keys.zone(zone.scope, zone.key), call), call.signal);
   const now = found && zoneFromItem(keys, found, collection);
   if (now === undefined) return undefined;
   if (now.geometry.sha256 === zone.geometry.sha256) throw missing(zone.geometry);

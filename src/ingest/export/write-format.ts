@@ -1,9 +1,9 @@
 import type { Marker } from '../../model/marker.js';
 import { writeExactly } from '../read/exact-json.js';
-import type { FileFormat } from '../read/read-file.js';
+import type { FileFormat } from '../read/file-format.js';
 import type { WholeZone } from './read-zones.js';
 import { OWN_MEMBER } from '../read/row.js';
-import { OWN_COLUMNS, quotedLabel } from '../read/own-table.js';
+import { OWN_COLUMNS, quotedLabel } from '../markers/exported-csv.js';
 
 /** Properties under which a feature tells what a marker has beside its properties. */
 const LABELS = ['name', 'category', 'place'] as const;

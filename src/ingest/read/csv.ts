@@ -3,25 +3,12 @@ import { type CellportError, badInput } from '../../errors.js';
 import { chunks } from '../../store/request/concurrency.js';
 import { NOT_UTF8, decodeUtf8 } from './bytes.js';
 import { readLines, type Line } from './lines.js';
-import { isOwnTable, markerOfCells } from './own-table.js';
 import { rowOffsetOf } from './row-offset.js';
-import {
-  FIELD_NAMES,
-  contentOf,
-  mapFields,
-  markerOfFields,
-  type MarkerContent,
-  type FieldMap,
-  type Fields,
-  type ReadOptions,
-  type Reason,
-  type Row,
-  type RowReader,
-} from './row.js';
+import { type Reason, type Row, type RowReader, contentOf } from './row.js';
 
 const QUOTE = 0x22;
 const DELIMITERS = [',', ';', '\t', '|'] as const;
-type Delimiter = (typeof DELIMITERS)[number];
+export type Delimiter = (typeof DELIMITERS)[number];
 
 /** A record may go on over lines inside quotes, up to this many bytes; what goes on longer lacks a closing quote. */
 const LONGEST_RECORD = 4 * 1024 * 1024;
@@ -132,69 +119,11 @@ export function columnMissing(path: string, wanted: readonly string[], names: re
   return badInput('file', path, `CSV with a column named ${wanted.join(' or ')}; its columns are ${names.join(', ')}`);
 }
 
-/** Says which columns hold which part of a marker. Throws BAD_USER_INPUT where one is missing. */
-function mapColumns(path: string, names: readonly string[], options: ReadOptions): FieldMap {
-  const map = mapFields(names, options);
-  for (const part of ['key', 'lng', 'lat'] as const) {
-    if (map[part] !== undefined) continue;
-    const keyField = part === 'key' ? options.keyField : undefined;
-    throw columnMissing(path, keyField === undefined ? FIELD_NAMES[part] : [keyField], names);
-  }
-  return map;
-}
-
-/** Degrees as a table may spell them; in a table without commas as delimiters, 52,4 is 52.4. What is no number stays text. */
-function degrees(text: string, delimiter: Delimiter): unknown {
-  const plain = delimiter === ',' ? text.trim() : text.trim().replace(',', '.');
-  const value = Number(plain);
-  return plain === '' || Number.isNaN(value) ? text : value;
-}
-
-/** A property's value: a number where the text is exactly how that number is written, so that `007` and long ids stay text. */
-function propertyValue(text: string): string | number {
-  const value = Number(text);
-  return String(value) === text && Number.isFinite(value) ? value : text;
-}
-
-/** A place where a cell is a JSON list, `["Berlin", "D", "4"]`; else whatever it is. */
-function placeValue(text: string): unknown {
-  if (!text.startsWith('[')) return propertyValue(text);
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
-}
-
-/** The cells of a record by their column's name, read as what they are; empty cells are left out. */
-function fieldsOf(cells: readonly string[], names: readonly string[], map: FieldMap, delimiter: Delimiter): Fields {
-  const fields: Record<string, unknown> = {};
-  for (const [at, name] of names.entries()) {
-    const cell = cells[at] ?? '';
-    if (cell === '') continue;
-    if (name === map.lng || name === map.lat) fields[name] = degrees(cell, delimiter);
-    else if (name === map.place) fields[name] = placeValue(cell);
-    else fields[name] = name === map.key || name === map.name || name === map.category ? cell : propertyValue(cell);
-  }
-  return fields;
-}
-
 /**
  * What the records of a table are: from the names of its columns and its delimiter follows what a record's cells say, of
  * which there are as many. Throws BAD_USER_INPUT where a column is missing, and RowFault for a record that is wrong.
  */
 export type TableKind<C> = (columns: readonly string[], delimiter: Delimiter) => (cells: readonly string[]) => C;
-
-/** Records that are markers. */
-const markerTable =
-  (path: string, options: ReadOptions): TableKind<MarkerContent> =>
-  (columns, delimiter) => {
-    if (isOwnTable(columns) && options.keyField === undefined) {
-      return (cells) => ({ marker: markerOfCells(cells, (cell) => degrees(cell, delimiter)) });
-    }
-    const map = mapColumns(path, columns, options);
-    return (cells) => ({ marker: markerOfFields(fieldsOf(cells, columns, map, delimiter), map, options) });
-  };
 
 /** What the header of a file says of all its records. */
 interface Header<C> {
@@ -274,11 +203,6 @@ async function* readRows<C>(records: Records, header: Header<C>): AsyncGenerator
     }
   }
   if (batch.length > 0) yield rowsOf(batch, header);
-}
-
-/** Reads the markers of a CSV file. */
-export function csvReader(path: string, options: ReadOptions): RowReader {
-  return tableReader(path, markerTable(path, options));
 }
 
 /**

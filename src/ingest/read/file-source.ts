@@ -2,7 +2,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { crc32 } from 'node:zlib';
 
-import { CellportError } from '../../errors.js';
+import { CellportError, badInput } from '../../errors.js';
 import type { RowOffset } from './row-offset.js';
 import { readPlaces } from './read-at-offsets.js';
 import { type Row, type RowReader, isReason } from './row.js';
@@ -75,4 +75,18 @@ export class FileSource<C extends object> implements RowSource<C> {
     const now = await versionOf(this.#path);
     if (now === undefined || !isDeepStrictEqual(now, this.#version)) throw changed(this.#path);
   }
+}
+
+/** The size of a file in bytes. Throws BAD_USER_INPUT if it cannot be read. */
+export async function fileSize(path: string): Promise<number> {
+  const file = await stat(path).catch((error: Error) => {
+    throw badInput('file', path, `a readable file (${error.message})`);
+  });
+  if (!file.isFile()) throw badInput('file', path, 'a file');
+  return file.size;
+}
+
+/** The rows of a file. Throws BAD_USER_INPUT if it cannot be read. */
+export async function openFile<C extends object>(path: string, reader: RowReader<C>): Promise<RowSource<C>> {
+  return new FileSource(path, await fileSize(path), reader);
 }

@@ -2,18 +2,7 @@ import { badInput } from '../../errors.js';
 import { LONGEST_ROW, NOT_UTF8, decodeUtf8, readBytes } from './bytes.js';
 import { parseExactly } from './exact-json.js';
 import { rowOffsetOf } from './row-offset.js';
-import {
-  contentOf,
-  isFields,
-  markerOfFeature,
-  type Fields,
-  type MarkerContent,
-  type ReadOptions,
-  type ReadValue,
-  type Reason,
-  type Row,
-  type RowReader,
-} from './row.js';
+import { type Fields, type ReadValue, type Reason, type Row, type RowReader, contentOf, isFields } from './row.js';
 
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
@@ -207,11 +196,6 @@ async function* readRows<C>(path: string, read: ReadValue<C>, longest: number): 
   } else if (whole['type'] !== 'FeatureCollection' || !Array.isArray(whole['features'])) {
     throw badInput('file', path, 'a GeoJSON FeatureCollection with an array of features');
   }
-}
-
-/** Reads the markers of a GeoJSON file. */
-export function geojsonReader(path: string, options: ReadOptions): RowReader {
-  return featureReader<MarkerContent>(path, (feature) => ({ marker: markerOfFeature(feature, options) }));
 }
 
 /**

@@ -2,51 +2,9 @@ import { LONGEST_ROW, NOT_UTF8, decodeUtf8 } from './bytes.js';
 import { parseExactly } from './exact-json.js';
 import { type Line, readLines } from './lines.js';
 import { rowOffsetOf } from './row-offset.js';
-import {
-  RowFault,
-  contentOf,
-  isFields,
-  mapFields,
-  markerOfFeature,
-  markerOfFields,
-  type Fields,
-  type MarkerContent,
-  type MarkerRow,
-  type ReadOptions,
-  type ReadValue,
-  type Reason,
-  type Row,
-  type RowReader,
-} from './row.js';
+import { type ReadValue, type Reason, type Row, type RowReader, contentOf } from './row.js';
 
 const SHOWN_OF_LONG_LINE = 200;
-
-/** Fields of a marker as the API takes them: `position` and `properties` may be objects of their own, or flat. */
-function flatten(fields: Fields): Fields {
-  const { position, properties, ...rest } = fields;
-  const flat: Record<string, unknown> = rest;
-  const parts = [
-    ['position', position],
-    ['properties', properties],
-  ] as const;
-  for (const [name, part] of parts) {
-    if (part === undefined || part === null) continue;
-    if (!isFields(part)) throw new RowFault(`its ${name} is no object`);
-    for (const [field, value] of Object.entries(part)) {
-      if (Object.hasOwn(flat, field)) throw new RowFault(`it has ${field} twice, once in its ${name}`);
-      flat[field] = value;
-    }
-  }
-  return flat;
-}
-
-/** A marker from one parsed line: a GeoJSON Feature, or an object with key, lng, lat, name, category and other fields. Throws RowFault. */
-function markerOfValue(value: unknown, options: ReadOptions): MarkerRow {
-  if (!isFields(value)) throw new RowFault('it is no JSON object');
-  if (value['type'] === 'Feature') return markerOfFeature(value, options);
-  const fields = flatten(value);
-  return markerOfFields(fields, mapFields(Object.keys(fields), options), options);
-}
 
 /** What the text of a line says; `source` is the value it holds, or the text where it holds none. */
 function readText<C>(text: string, read: ReadValue<C>): { readonly source: unknown; readonly content: C | Reason } {
@@ -70,11 +28,6 @@ function rowsOf<C>({ number: line, start, length, bytes }: Line, read: ReadValue
   const place = rowOffsetOf(start, bytes);
   if (text === undefined) return [{ line, ...place, source: bytes.toString('latin1'), content: { reason: NOT_UTF8 } }];
   return [{ line, ...place, ...readText(text, read) }];
-}
-
-/** Reads the markers of a file with one JSON value a line. */
-export function ndjsonReader(path: string, options: ReadOptions): RowReader {
-  return valueReader<MarkerContent>(path, (value) => ({ marker: markerOfValue(value, options) }));
 }
 
 /** Reads a file with one JSON value of at most so many bytes a line; empty lines are no rows. */

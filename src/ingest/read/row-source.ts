@@ -1,8 +1,8 @@
 import type { RowOffset } from './row-offset.js';
-import type { MarkerContent, Row } from './row.js';
+import type { Row } from './row.js';
 
 /** Rows that can be read twice: all of them in their order, then any of them by their places. */
-export interface RowSource<C = MarkerContent> {
+export interface RowSource<C> {
   /** What the places run up to: bytes of a file, or the number of rows. */
   readonly size: number;
   /** All rows, some at a time. What is held does not grow with the source. */

@@ -1,16 +1,4 @@
-import type { Properties } from '../../model/marker.js';
 import type { RowOffset } from './row-offset.js';
-
-/** What a row of a file says of a marker, not yet validated: the store's own rules decide on keys, positions and sizes. */
-export interface MarkerRow {
-  readonly key: string;
-  readonly position: { readonly lng: unknown; readonly lat: unknown };
-  readonly name: string | null;
-  readonly category: string | null;
-  readonly properties: Properties;
-  /** Undefined where the row says nothing of it. */
-  readonly place: readonly string[] | undefined;
-}
 
 /** Why a row is not what it should be. */
 export interface Reason {
@@ -22,13 +10,8 @@ export function isReason<C extends object>(content: C | Reason): content is Reas
   return 'reason' in content;
 }
 
-/** What a row of markers says. */
-export interface MarkerContent {
-  readonly marker: MarkerRow;
-}
-
-/** One row of a file, of markers unless something else is said. */
-export interface Row<C = MarkerContent> extends RowOffset {
+/** One row of a file. */
+export interface Row<C> extends RowOffset {
   /** The line of the file on which it begins, from 1. */
   readonly line: number;
   /** The row as it stood in the file, for the rejects file. */
@@ -37,7 +20,7 @@ export interface Row<C = MarkerContent> extends RowOffset {
 }
 
 /** How the rows of a file in one format are read. */
-export interface RowReader<C = MarkerContent> {
+export interface RowReader<C> {
   /** All rows in their order, some at a time. Throws BAD_USER_INPUT where the file as a whole is none of the format. */
   rows(): AsyncGenerator<readonly Row<C>[]>;
   /** What rows say by their bytes alone, once `rows` has been through; the bytes are those of rows that were understood. */
@@ -91,14 +74,6 @@ export function label(field: string, value: unknown): string | null {
   throw new RowFault(`its ${field} is not a text`);
 }
 
-/**
- * A place in a hierarchy, where a value is one: a list of texts. Files have fields called `place` that hold all sorts of
- * other things, and those are properties.
- */
-function placeIn(value: unknown): readonly string[] | undefined {
-  return Array.isArray(value) && value.every((name): name is string => typeof name === 'string') ? value : undefined;
-}
-
 /** The fields without those that were used for something else. */
 export function without(fields: Fields, used: readonly (string | undefined)[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !used.includes(name)));
@@ -111,26 +86,6 @@ export const OWN_MEMBER = 'cellport';
 export function ownLabel(field: string, value: unknown): string | null {
   if (value === undefined || value === null || typeof value === 'string') return value ?? null;
   throw new RowFault(`the ${field} in its member ${OWN_MEMBER} is not a text`);
-}
-
-/** What a Feature says of its marker beside key and position. Throws RowFault. */
-function contentOfFeature(
-  own: unknown,
-  properties: Fields,
-): Pick<MarkerRow, 'name' | 'category' | 'place' | 'properties'> {
-  if (isFields(own)) {
-    const { name, category, place = [] } = own;
-    const names = placeIn(place);
-    if (names === undefined) throw new RowFault(`the place in its member ${OWN_MEMBER} is no list of texts`);
-    return { name: ownLabel('name', name), category: ownLabel('category', category), place: names, properties };
-  }
-  const place = placeIn(properties['place']);
-  return {
-    name: label('name', properties['name']),
-    category: label('category', properties['category']),
-    place,
-    properties: without(properties, ['name', 'category', ...(place === undefined ? [] : ['place'])]),
-  };
 }
 
 /** A Feature's geometry, key and properties. Throws RowFault where it is none. */
@@ -149,40 +104,6 @@ export function partsOfFeature(feature: unknown, { keyField }: ReadOptions) {
   };
 }
 
-/**
- * A marker from a GeoJSON Feature: its `id` is the key, `name` and `category` come from its properties, the rest are
- * properties. Where it has a member `cellport`, as `export` writes it, that tells name, category and place, and all
- * properties are properties. An altitude is left out. Throws RowFault.
- */
-export function markerOfFeature(feature: unknown, options: ReadOptions): MarkerRow {
-  const { geometry, key, properties, own } = partsOfFeature(feature, options);
-  if (geometry['type'] !== 'Point') {
-    throw new RowFault(
-      `its geometry is a ${String(geometry['type'])}; a marker is a Point (--zones imports areas and lines)`,
-    );
-  }
-  const { coordinates } = geometry;
-  if (!Array.isArray(coordinates) || coordinates.length < 2) throw new RowFault('its Point has no coordinates');
-  return {
-    key: key(),
-    position: { lng: coordinates[0] as unknown, lat: coordinates[1] as unknown },
-    ...contentOfFeature(own, properties),
-  };
-}
-
-/** Under which names the parts of a marker stand in a table or a flat object, the first that is there wins. */
-export const FIELD_NAMES = {
-  key: ['key', 'id'],
-  lng: ['lng', 'lon', 'long', 'longitude', 'x'],
-  lat: ['lat', 'latitude', 'y'],
-  name: ['name'],
-  category: ['category'],
-  place: ['place'],
-} as const;
-
-/** Which field of a file holds which part of a marker. */
-export type FieldMap = Readonly<Partial<Record<keyof typeof FIELD_NAMES, string>>>;
-
 /** For each part, the first of its names that is among the names of fields, whatever their case and the blanks around them. */
 export function findFields<Part extends string>(
   names: readonly string[],
@@ -200,31 +121,4 @@ export function findFields<Part extends string>(
     if (name !== undefined) found[part] = name;
   }
   return found;
-}
-
-/** Finds the parts of a marker among the names of fields. `keyField`, where given, must be among them as it is written. */
-export function mapFields(names: readonly string[], { keyField }: ReadOptions): FieldMap {
-  const found = findFields(names, FIELD_NAMES);
-  if (keyField !== undefined) {
-    delete found.key;
-    if (names.includes(keyField)) found.key = keyField;
-  }
-  return found;
-}
-
-/** A marker from named fields, e.g. a row of a table; what `map` does not name is a property. Throws RowFault. */
-export function markerOfFields(fields: Fields, map: FieldMap, { keyField }: ReadOptions): MarkerRow {
-  const value = (part: keyof typeof FIELD_NAMES): unknown => (map[part] === undefined ? undefined : fields[map[part]]);
-  const place = placeIn(value('place'));
-  const { key, place: placeField, ...others } = map;
-  // A field that was named as the key stays a property, as it does in GeoJSON; so does a `place` that is none.
-  const used = [...Object.values(others), keyField === undefined ? key : undefined, place && placeField];
-  return {
-    key: keyText(keyField ?? key ?? 'key', value('key')),
-    position: { lng: value('lng'), lat: value('lat') },
-    name: label('name', value('name')),
-    category: label('category', value('category')),
-    properties: without(fields, used),
-    place,
-  };
 }

@@ -18,14 +18,8 @@ const WINDOW_BYTES = 8 * 1024 * 1024;
 /** Markers that are remembered, so that a file is not held up by looking for each of its rows. */
 const MOST_MARKERS = 50_000;
 
-/** How many rows came to what. */
-export interface ReadingCounts {
-  /** Stored, or stored again. */
-  readonly recorded: number;
-  /** Too old to be shown, and left out. */
-  readonly expired: number;
-  readonly rejected: number;
-}
+/** Rows by what was done with them: `expired` ones were skipped. */
+export type ReadingCounts = Readonly<Record<'recorded' | 'expired' | 'rejected', number>>;
 
 export interface ReadingsProgress {
   readonly counts: ReadingCounts;

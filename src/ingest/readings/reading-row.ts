@@ -4,7 +4,7 @@ import type { Reading } from '../../model/reading.js';
 import { readValues } from '../../store/reading/reading-item.js';
 import { type TableKind, columnMissing, tableReader } from '../read/csv.js';
 import { valueReader } from '../read/ndjson.js';
-import type { FileFormat } from '../read/read-file.js';
+import type { FileFormat } from '../read/file-format.js';
 import {
   type Fields,
   type ReadOptions,

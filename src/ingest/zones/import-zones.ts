@@ -7,7 +7,7 @@ import type { GeometryStore } from '../../store/zone/zone-geometry.js';
 import { type ZoneDraft, draftZone, putZone } from '../../store/zone/zones.js';
 import { type CheckJob, checkRows } from '../markers/check-rows.js';
 import type { ImportCounts } from '../markers/import-state.js';
-import { patiently } from '../markers/patiently.js';
+import { retryInBackground } from '../../store/request/retries.js';
 import type { RowOffset, RowOffsets } from '../read/row-offset.js';
 import { watchCollection } from '../markers/watch-collection.js';
 import type { ZoneRow } from './zone-row.js';
@@ -55,7 +55,10 @@ export async function importZones(job: ZonesJob): Promise<ImportCounts> {
         const draft = await draftOf(job, row);
         const reference = { collection, key: row.key };
         const now = job.now().toISOString();
-        return patiently(() => putZone(database, geometryStore, reference, draft, now, watch.call), watch.call.signal);
+        return retryInBackground(
+          () => putZone(database, geometryStore, reference, draft, now, watch.call),
+          watch.call.signal,
+        );
       };
       let done = 0;
       for await (const outcome of mapAhead(listed(places), AT_A_TIME, put)) {

@@ -3,7 +3,9 @@ import { ZONE_TYPES } from '../../geo/zone-geometry.js';
 import type { Properties } from '../../model/marker.js';
 import { featureReader } from '../read/geojson.js';
 import { valueReader } from '../read/ndjson.js';
-import type { FileFormat } from '../read/read-file.js';
+import type { FileFormat } from '../read/file-format.js';
+import { fileSize, openFile } from '../read/file-source.js';
+import type { RowSource } from '../read/row-source.js';
 import {
   type ReadOptions,
   RowFault,
@@ -53,8 +55,18 @@ export function zoneReader(path: string, format: FileFormat, options: ReadOption
   throw badInput('format', format, 'geojson or ndjson for zones');
 }
 
-/** Whether a file holds zones rather than markers: the first feature in it that lies anywhere is an area or a line. */
-export async function holdsZones(path: string, format: FileFormat): Promise<boolean> {
+/** The zones of a file, as `openMarkers` opens markers. Throws BAD_USER_INPUT for CSV, which holds no zones. */
+export async function openZones(
+  path: string,
+  format: FileFormat,
+  options: ReadOptions = {},
+): Promise<RowSource<ZoneRow>> {
+  return openFile(path, zoneReader(path, format, options));
+}
+
+/** Whether a file holds zones rather than markers: whether its first geometry is an area or a line. */
+export async function isZoneFile(path: string, format: FileFormat): Promise<boolean> {
+  await fileSize(path);
   if (format === 'csv') return false;
   for await (const rows of zoneReader(path, format, {}).rows()) {
     for (const { source } of rows) {

@@ -44,3 +44,8 @@ export async function processAll<T>(
     if (left.length > 0) await pause(0, options);
   }
 }
+
+/** Repeats work that may be repeated while DynamoDB throttles or is unavailable, for about two minutes. */
+export function retryInBackground<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  return retry(work, { ...BACKGROUND_RETRIES, signal });
+}

@@ -1,5 +1,6 @@
-import { parseExactly } from './exact-json.js';
-import { type MarkerRow, RowFault, isFields, keyText } from './row.js';
+import { parseExactly } from '../read/exact-json.js';
+import { RowFault, isFields, keyText } from '../read/row.js';
+import type { MarkerRow } from './marker-row.js';
 
 /**
  * The columns of a table that `export` writes. A table with exactly these is read by rules of its own, by which nothing is

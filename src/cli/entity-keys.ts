@@ -1,0 +1,50 @@
+import { LONGEST_Z, encode, readGeohash } from '../geo/geohash.js';
+import { readPoint } from '../geo/point.js';
+import { type KeyStyle, createKeyspace } from '../keys/keyspace.js';
+import { collectionId, markerId } from '../keys/ids.js';
+import { readCode, readCollectionKey, readMarkerKey } from '../keys/validate.js';
+import type { KeyOptions } from './options.js';
+
+/** An entity whose keys are wanted. */
+export type Entity =
+  | { readonly kind: 'collection'; readonly collection: string }
+  | {
+      readonly kind: 'marker';
+      readonly collection: string;
+      readonly key: string;
+      readonly lng: number;
+      readonly lat: number;
+    }
+  | { readonly kind: 'cell'; readonly collection: string; readonly geohash: string };
+
+/** The keys of an entity by the name of their attribute, its ids first. Throws BAD_USER_INPUT naming what is wrong. */
+export function keysOf(
+  entity: Entity,
+  options: Omit<KeyOptions, 'json' | 'style'>,
+  style: KeyStyle,
+): Record<string, string> {
+  const keyspace = createKeyspace(style);
+  const collection = readCollectionKey('collection', entity.collection);
+  const code = options.code === undefined ? null : readCode('--code', options.code);
+  if (entity.kind === 'collection') {
+    const key = keyspace.collection(collection);
+    const claim =
+      style === 'compact' && code !== null
+        ? { 'claim of the code': keyspace.documentId(keyspace.codeClaim(code)) }
+        : {};
+    return { id: collectionId(collection), document: keyspace.documentId(key), ...key, ...claim };
+  }
+  const scope = keyspace.scope({ key: collection, code });
+  if (entity.kind === 'cell') {
+    const geohash = entity.geohash === '' ? '' : readGeohash('geohash', entity.geohash);
+    const key = keyspace.cell(scope, geohash);
+    return { document: keyspace.documentId(key), ...key };
+  }
+  const markerKey = readMarkerKey('key', entity.key);
+  const { lng, lat } = readPoint('position', entity.lng, entity.lat);
+  const key = keyspace.marker(scope, markerKey);
+  const geohash = encode({ lng, lat }, LONGEST_Z);
+  const { prefixLength, writeShards } = options;
+  const entry = keyspace.geoEntry({ scope, key: markerKey, geohash, prefixLength, writeShards, geoSlot: 'A' });
+  return { id: markerId(collection, markerKey), document: keyspace.documentId(key), geohash, ...key, ...entry };
+}

@@ -1,0 +1,129 @@
+import { CellportError, badInput, notFound } from '../../errors.js';
+import { type Area, normalizeBounds } from '../../geo/bounds.js';
+import { writeToFile, writeToStream } from '../../ingest/export/output.js';
+import { readMarkers } from '../../ingest/export/read-markers.js';
+import { readZones } from '../../ingest/export/read-zones.js';
+import { writeMarkers, writeZones } from '../../ingest/export/write-format.js';
+import type { FileFormat } from '../../ingest/read/file-format.js';
+import type { Collection } from '../../model/collection.js';
+import { keepCells, leaveCells } from '../../server/cells.js';
+import { type Prefixes, hasFewPartitions, occupiedPrefixes } from '../../store/cell/partition-prefixes.js';
+import { getCollections } from '../../store/collection/collections.js';
+import { newCall } from '../../store/request/meter.js';
+import { Interrupted } from '../failure.js';
+import type { BoundsOption } from '../options.js';
+import { type ProgressBar, duration, grouped, progressBar } from '../progress.js';
+import { type Session, withDatabase } from '../session.js';
+
+export interface ExportJob {
+  readonly collection: string;
+  readonly zones?: boolean;
+  readonly bounds?: BoundsOption;
+  readonly format: FileFormat;
+  readonly out?: string;
+}
+
+function areaOf(bounds: BoundsOption | undefined): Area | undefined {
+  if (bounds === undefined) return undefined;
+  const [west, south, east, north] = bounds;
+  return normalizeBounds('--bounds', { west, south, east, north });
+}
+
+/**
+ * The prefixes that have markers, from cells that count everything written before the call; undefined if the collection
+ * has so few partitions that all of them can be queried. Throws UNAVAILABLE if the cells may be wrong.
+ */
+async function prefixesOf(session: Session, collection: Collection): Promise<Prefixes | undefined> {
+  const { config, database, log, signal } = session;
+  if (hasFewPartitions(collection)) return undefined;
+  const cells = config.consumer ? keepCells(session, log) : leaveCells();
+  try {
+    await cells.caughtUp(signal);
+    if (cells.status().countsExact) return await occupiedPrefixes(database, collection, newCall(signal));
+  } finally {
+    await cells.stop();
+  }
+  throw new CellportError(
+    'UNAVAILABLE',
+    `the markers of ${collection.key} are in too many partitions to query each (prefix length ${collection.prefixLength}), and the cells, which show where they are, may be wrong: run \`cellport recount\` with CELLPORT_CONSUMER on`,
+  );
+}
+
+/** Counts rows, and shows the progress when it is known. */
+class Tally {
+  rows = 0;
+  /** The part of the whole, 0 to 1. */
+  part: number | undefined;
+  readonly #bar: ProgressBar | undefined;
+
+  constructor(bar: ProgressBar | undefined) {
+    this.#bar = bar;
+  }
+
+  async *count<T>(values: AsyncIterable<T>, rowsOf: (value: T) => number): AsyncGenerator<T> {
+    for await (const value of values) {
+      this.rows += rowsOf(value);
+      if (this.part !== undefined) this.#bar?.update({ rows: this.rows, resumed: 0, part: this.part });
+      yield value;
+    }
+  }
+}
+
+/** The text of the file, piece by piece. */
+async function textOf(
+  session: Session,
+  collection: Collection,
+  { zones = false, format }: ExportJob,
+  area: Area | undefined,
+  tally: Tally,
+): Promise<AsyncIterable<string>> {
+  const { config, database, objects, signal } = session;
+  const call = { ...newCall(signal), unpriced: true };
+  if (zones) {
+    if (format === 'csv') throw badInput('--format', format, 'geojson or ndjson for zones');
+    const geometryStore = { objects, inlineBytes: config.limits.inlineGeometryBytes };
+    const all = readZones({ database, geometryStore, collection, area, call });
+    return writeZones(
+      format,
+      tally.count(all, () => 1),
+    );
+  }
+  const prefixes = await prefixesOf(session, collection);
+  const onPart = (part: number): void => void (tally.part = part);
+  const all = readMarkers({ database, collection, area, prefixes, call, onPart });
+  return writeMarkers(
+    format,
+    tally.count(all, ({ length }) => length),
+  );
+}
+
+/** Writes the markers or zones of a collection to a file or to standard output. */
+export async function exportRows(job: ExportJob): Promise<void> {
+  const { collection: key, out, zones = false } = job;
+  const area = areaOf(job.bounds);
+  // A bar would stand between the rows on a terminal that shows them.
+  const bar = out === undefined && process.stdout.isTTY ? undefined : progressBar(key);
+  const tally = new Tally(bar);
+  const began = performance.now();
+  try {
+    await withDatabase(async (session) => {
+      const { database, signal, where } = session;
+      const [collection] = await getCollections(database, [key], newCall(signal), { consistent: true });
+      if (!collection) throw notFound('collection', key);
+      const text = await textOf(session, collection, job, area, tally);
+      if (out === undefined) await writeToStream(process.stdout, text, signal);
+      else await writeToFile(out, text, signal);
+      bar?.end();
+      const what = `${grouped(tally.rows)} ${zones ? 'zones' : 'markers'} of ${key}`;
+      const target = out === undefined ? '' : ` written to ${out}`;
+      console.error(`${what}${target} in ${duration(performance.now() - began)}, ${where}`);
+    });
+  } catch (error) {
+    if (error instanceof Interrupted && out !== undefined)
+      throw new Interrupted(`${error.message}; ${out} is unchanged`);
+    if ((error as NodeJS.ErrnoException).code === 'EPIPE') throw new Interrupted('cellport: output pipe closed');
+    throw error;
+  } finally {
+    bar?.end();
+  }
+}

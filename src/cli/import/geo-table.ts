@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { readLayout } from '../../geolibrary/layout.js';
+import { removeSpool, spoolRows, spoolTable } from '../../geolibrary/spool.js';
+import { fileIdentity } from '../../ingest/markers/import-state.js';
+import { newCall } from '../../store/request/meter.js';
+import { duration, grouped, progressBar } from '../progress.js';
+import { importMarkerRows } from './markers.js';
+import type { ImportOptions } from './options.js';
+
+/** Segments of the parallel Scan by default. */
+const SEGMENTS = 8;
+
+/**
+ * Copies a table of the Geo Library to disk and loads the copy as a file, then removes it. Interrupted, the same command
+ * resumes the copy or the load, whichever it was.
+ */
+export async function importGeoTable(table: string, options: ImportOptions): Promise<void> {
+  await importMarkerRows(table, options, async ({ config, database, signal }) => {
+    const layout = await readLayout(database, table, { index: options.geohashIndex, geoJson: options.geoJson });
+    const { geoJson } = layout.attributes;
+    console.log(`${table}: hash keys of ${layout.hashKeyLength} digits, ${layout.order} in ${geoJson}`);
+    const name = createHash('sha256').update(`${table} ${options.collection}`).digest('hex').slice(0, 32);
+    const path = join(config.dataDir, 'imports', `${name}.ndjson`);
+    const call = newCall(signal);
+    const began = performance.now();
+    const bar = progressBar(`${table}, copying`);
+    const { items, resumed } = await spoolTable({
+      database,
+      layout,
+      path,
+      segments: options.segments ?? SEGMENTS,
+      call,
+      onProgress: (progress) =>
+        // DynamoDB's count may be hours old.
+        bar.update({
+          rows: progress.items,
+          resumed: progress.resumed,
+          part: Math.min(0.99, progress.items / Math.max(1, layout.items)),
+        }),
+    }).finally(() => bar.end());
+    const before = resumed > 0 ? `; ${grouped(resumed)} of them before` : '';
+    console.log(
+      `${grouped(items)} items copied in ${duration(performance.now() - began)}, ${grouped(call.meter.readUnits)} read units${before}`,
+    );
+    return {
+      source: {
+        name: `geo-table ${table}`,
+        // How it is read depends on the index and the attribute.
+        identity: [await fileIdentity(path), layout.id, geoJson].join(' '),
+        rows: spoolRows(path, (await stat(path)).size, layout),
+      },
+      done: () => removeSpool(path),
+    };
+  });
+}

@@ -1,0 +1,58 @@
+import { fileIdentity } from '../../ingest/markers/import-state.js';
+import { type Load, loadMarkers } from '../../ingest/markers/load-markers.js';
+import { openMarkers } from '../../ingest/markers/marker-row.js';
+import { formatOf } from '../../ingest/read/file-format.js';
+import { keepCells, leaveCells } from '../../server/cells.js';
+import { type ImportOptions, collectionInput } from './options.js';
+import type { Session } from '../session.js';
+import { runImport } from './report.js';
+
+/** What is loaded, and what to do once it is. */
+interface Opened {
+  readonly source: Load['source'];
+  readonly done?: () => Promise<void>;
+}
+
+/** Imports a file of markers. */
+export async function importMarkersFile(path: string, options: ImportOptions): Promise<void> {
+  const { keyField, format = formatOf(path) } = options;
+  const rows = await openMarkers(path, format, { keyField });
+  await importMarkerRows(path, options, async () => ({
+    source: { name: path, identity: [await fileIdentity(path), format, keyField ?? ''].join(' '), rows },
+  }));
+}
+
+/** Imports the markers of the source that `open` gives, and waits until the cells count them. */
+export async function importMarkerRows(
+  name: string,
+  options: ImportOptions,
+  open: (session: Session) => Promise<Opened>,
+): Promise<void> {
+  const what = { name, what: 'marker', resume: 'run the same command again to resume' } as const;
+  await runImport(what, options, async ({ session, rejects, bars: { onChecked, onProgress }, report }) => {
+    const { config, database, log, signal } = session;
+    const { source, done } = await open(session);
+    const upgrade = config.database.kind === 'embedded';
+    const cells = config.consumer ? keepCells(session, log, { upgrade }) : leaveCells();
+    try {
+      const began = performance.now();
+      const loaded = await loadMarkers({
+        database,
+        dataDir: config.dataDir,
+        collection: collectionInput(options),
+        source,
+        rejects,
+        once: false,
+        signal,
+        onChecked,
+        onProgress,
+      });
+      await done?.();
+      report({ ...loaded, took: performance.now() - began });
+      await cells.caughtUp(signal);
+      console.log('all rows are in the cells');
+    } finally {
+      await cells.stop();
+    }
+  });
+}

@@ -1,0 +1,32 @@
+import type { FileFormat } from '../../ingest/read/file-format.js';
+import type { CollectionInput } from '../../store/collection/collections.js';
+import type { GeoTableNames } from '../options.js';
+import type { ReportOptions } from './report.js';
+
+/** Options of `import`. */
+export interface ImportOptions extends GeoTableNames, ReportOptions {
+  readonly fromGeoTable?: string;
+  readonly segments?: number;
+  readonly readings?: boolean;
+  /** Detected from the file by default. */
+  readonly zones?: boolean;
+  readonly format?: FileFormat;
+  readonly keyField?: string;
+  readonly name?: string;
+  readonly code?: string;
+  readonly mapProperty?: readonly string[];
+  readonly prefixLength?: number;
+  readonly writeShards?: number;
+}
+
+/** The collection that an import creates if it is missing. */
+export function collectionInput(options: ImportOptions): CollectionInput {
+  return {
+    key: options.collection,
+    name: options.name ?? options.collection,
+    code: options.code,
+    mapProperties: options.mapProperty,
+    prefixLength: options.prefixLength,
+    writeShards: options.writeShards,
+  };
+}

@@ -1,0 +1,37 @@
+import { notFound } from '../../errors.js';
+import { formatOf } from '../../ingest/read/file-format.js';
+import { fileSize } from '../../ingest/read/file-source.js';
+import { importReadings } from '../../ingest/readings/import-readings.js';
+import { readingReader } from '../../ingest/readings/reading-row.js';
+import { getCollections } from '../../store/collection/collections.js';
+import { newCall } from '../../store/request/meter.js';
+import type { ImportOptions } from './options.js';
+import { runImport } from './report.js';
+
+/** Imports a file of readings. */
+export async function importReadingsFile(path: string, options: ImportOptions): Promise<void> {
+  const reader = readingReader(path, options.format ?? formatOf(path), options);
+  const size = await fileSize(path);
+  const resume = 'run the same command again to start over; recorded readings stay as they are';
+  await runImport(
+    { name: path, what: 'reading', resume },
+    options,
+    async ({ session: { database, signal }, rejects, bars: { onProgress }, report }) => {
+      const call = newCall(signal);
+      const began = performance.now();
+      const [collection] = await getCollections(database, [options.collection], call, { consistent: true });
+      if (!collection) throw notFound('collection', options.collection);
+      const counts = await importReadings({
+        database,
+        collection,
+        rows: reader.rows(),
+        size,
+        rejects,
+        now: () => new Date(),
+        onProgress,
+        call,
+      });
+      report({ counts, took: performance.now() - began });
+    },
+  );
+}

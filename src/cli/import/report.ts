@@ -1,0 +1,79 @@
+import { CellportError } from '../../errors.js';
+import { RejectsFile } from '../../ingest/read/rejects.js';
+import { checkTables } from '../../store/table/table-check.js';
+import { ensureTables } from '../../store/table/tables.js';
+import { Interrupted } from '../failure.js';
+import { type ImportBars, duration, grouped, importBars, sum } from '../progress.js';
+import { type Session, withDatabase } from '../session.js';
+
+/** Options of every import. */
+export interface ReportOptions {
+  readonly collection: string;
+  readonly rejects?: string;
+}
+
+/** What came of an import. */
+export interface Outcome {
+  /** Rows by what was done with them, `rejected` among them. */
+  readonly counts: Readonly<Record<string, number>> & { readonly rejected: number };
+  /** Whether the collection was created. */
+  readonly created?: boolean;
+  /** Rows that an interrupted import had done. */
+  readonly resumed?: number;
+  /** Milliseconds. */
+  readonly took: number;
+}
+
+/** An import under way. */
+export interface ImportRun {
+  readonly session: Session;
+  readonly rejects: RejectsFile;
+  readonly bars: ImportBars;
+  /** Prints what came of the rows. Throws BAD_USER_INPUT if all of them are rejected. */
+  readonly report: (outcome: Outcome) => void;
+}
+
+export interface Import {
+  /** Of the file or table. */
+  readonly name: string;
+  /** What its rows are. */
+  readonly what: 'marker' | 'zone' | 'reading';
+  /** What the same command does after an interruption. */
+  readonly resume: string;
+}
+
+/** Runs an import on the database of the settings, whose tables are created if they are missing. */
+export async function runImport(
+  { name, what, resume }: Import,
+  options: ReportOptions,
+  work: (run: ImportRun) => Promise<void>,
+): Promise<void> {
+  const rejects = new RejectsFile(options.rejects ?? `${name}.rejects.ndjson`);
+  const bars = importBars(options.collection);
+
+  function report({ counts, created = false, resumed = 0, took }: Outcome, where: string): void {
+    bars.end();
+    const all = sum(counts);
+    console.log(`${name}: ${what}s of collection ${options.collection}${created ? ' (created)' : ''}, ${where}`);
+    if (resumed > 0) console.log(`resumed after ${grouped(resumed)} rows that an interrupted import had written`);
+    const parts = Object.entries(counts).map(([outcome, count]) => `${grouped(count)} ${outcome}`);
+    console.log(`${grouped(all)} rows in ${duration(took)}: ${parts.join(', ')}`);
+    if (counts.rejected > 0) console.log(`rejected rows, with line and reason: ${rejects.path}`);
+    if (all > 0 && counts.rejected === all) {
+      throw new CellportError('BAD_USER_INPUT', `no row of ${name} is a ${what}; see ${rejects.path} for the reasons`);
+    }
+  }
+
+  try {
+    await withDatabase(async (session) => {
+      await ensureTables(session.database);
+      await checkTables(session.database);
+      await work({ session, rejects, bars, report: (outcome) => report(outcome, session.where) });
+    });
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+    throw new Interrupted(`${error.message}; ${resume}`);
+  } finally {
+    bars.end();
+  }
+}

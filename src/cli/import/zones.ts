@@ -1,0 +1,31 @@
+import { openCollection } from '../../ingest/open-collection.js';
+import { formatOf } from '../../ingest/read/file-format.js';
+import { importZones } from '../../ingest/zones/import-zones.js';
+import { openZones } from '../../ingest/zones/zone-row.js';
+import { newCall } from '../../store/request/meter.js';
+import { type ImportOptions, collectionInput } from './options.js';
+import { runImport } from './report.js';
+
+/** Imports a file of zones. */
+export async function importZonesFile(path: string, options: ImportOptions): Promise<void> {
+  const { keyField, format = formatOf(path) } = options;
+  const source = await openZones(path, format, { keyField });
+  const what = { name: path, what: 'zone', resume: 'run the same command again to import the rest' } as const;
+  await runImport(what, options, async ({ session, rejects, bars: { onChecked, onProgress }, report }) => {
+    const { config, database, objects, signal } = session;
+    const began = performance.now();
+    const { collection, created } = await openCollection(database, collectionInput(options));
+    const counts = await importZones({
+      database,
+      geometryStore: { objects, inlineBytes: config.limits.inlineGeometryBytes },
+      collection,
+      source,
+      rejects,
+      now: () => new Date(),
+      onChecked,
+      onProgress,
+      call: { ...newCall(signal), unpriced: true },
+    });
+    report({ counts, created, took: performance.now() - began });
+  });
+}

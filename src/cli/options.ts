@@ -1,0 +1,69 @@
+import { InvalidArgumentError, Option } from 'commander';
+
+import type { KeyStyle } from '../keys/keyspace.js';
+
+export const EXIT_CODES = `
+Exit codes: 0 success, also after Ctrl-C or SIGTERM to a server; 1 failed or interrupted;
+2 invalid command line, setting or input.`;
+
+/** Parses an option that is a whole number. */
+export function wholeNumber(from: number, to: number) {
+  return (text: string): number => {
+    const value = Number(text);
+    if (/^\d{1,9}$/.test(text) && value >= from && value <= to) return value;
+    throw new InvalidArgumentError(`Expected a whole number from ${from} to ${to}.`);
+  };
+}
+
+/** Parses an option that is a number; the command checks its range. */
+export function anyNumber(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError('Expected a number.');
+}
+
+/** In degrees. */
+export type BoundsOption = readonly [west: number, south: number, east: number, north: number];
+
+function parseBounds(text: string): BoundsOption {
+  const [west, south, east, north, ...more] = text.split(',').map(anyNumber);
+  if (west === undefined || south === undefined || east === undefined || north === undefined || more.length > 0) {
+    throw new InvalidArgumentError('Expected four numbers: west,south,east,north.');
+  }
+  return [west, south, east, north];
+}
+
+export const boundsOption = (description: string) =>
+  new Option('-b, --bounds <west,south,east,north>', description).argParser(parseBounds);
+
+export const prefixLengthOption = () =>
+  new Option('--prefix-length <n>', 'geohash characters in the partition key of its markers').argParser(
+    wholeNumber(0, 6),
+  );
+
+export const writeShardsOption = () =>
+  new Option('--write-shards <n>', 'partitions that each prefix is spread over').argParser(wholeNumber(1, 32));
+
+export const geohashIndexOption = () =>
+  new Option('--geohash-index <name>', 'geohash index of the Geo Library table (geohash-index)');
+
+export const geoJsonOption = () =>
+  new Option('--geo-json <name>', 'attribute of the Geo Library table that holds the coordinates (geoJson)');
+
+/** Names in a table of the Geo Library that do not follow from its keys. */
+export interface GeoTableNames {
+  readonly geohashIndex?: string;
+  readonly geoJson?: string;
+}
+
+export const styleOption = () =>
+  new Option('--style <style>', 'key style (CELLPORT_KEY_STYLE)').choices(['readable', 'compact']);
+
+/** How keys are written, for commands that need no database. */
+export interface KeyOptions {
+  readonly style?: KeyStyle;
+  readonly code?: string;
+  readonly prefixLength: number;
+  readonly writeShards: number;
+  readonly json?: boolean;
+}

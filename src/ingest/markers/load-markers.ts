@@ -1,0 +1,53 @@
+import { randomInt } from 'node:crypto';
+import { join } from 'node:path';
+
+import type { Collection } from '../../model/collection.js';
+import type { CollectionInput } from '../../store/collection/collections.js';
+import type { Database } from '../../store/database.js';
+import { newCall } from '../../store/request/meter.js';
+import { describeTables } from '../../store/table/tables.js';
+import { openCollection } from '../open-collection.js';
+import { type ImportJob, type ImportProgress, importMarkers } from './import-markers.js';
+import { importStateFile } from './import-state.js';
+
+export interface Load extends Pick<ImportJob, 'rejects' | 'once' | 'onChecked' | 'onProgress'> {
+  readonly database: Database;
+  readonly dataDir: string;
+  /** The collection, and how to create it if it is missing. */
+  readonly collection: CollectionInput;
+  /** `name` tells the source from others, `identity` its content and how it is read: other content starts from the beginning. */
+  readonly source: { readonly name: string; readonly identity: string; readonly rows: ImportJob['source'] };
+  readonly signal: AbortSignal;
+}
+
+export interface Loaded extends ImportProgress {
+  readonly collection: Collection;
+  /** Whether the collection was created for this load. */
+  readonly created: boolean;
+}
+
+/**
+ * Imports rows into a collection, which is created if it is missing. Resumes where an interrupted load of the same source
+ * stopped. Rejects with the signal's reason when it is aborted.
+ */
+export async function loadMarkers({ database, dataDir, source, signal, ...load }: Load): Promise<Loaded> {
+  const { collection, created } = await openCollection(database, load.collection);
+  const [entities] = await describeTables(database);
+  // A table or collection that was created again is a different one: nothing done to the old one is done to it.
+  const table = entities?.description?.TableId ?? entities?.description?.CreationDateTime?.toISOString() ?? '';
+  const identity = [source.identity, table, collection.key, collection.createdAt].join(' ');
+  const name = `${source.name} ${database.tables.entities} ${collection.key}`;
+  const progress = await importMarkers({
+    ...load,
+    database,
+    collection,
+    source: source.rows,
+    fresh: created,
+    identity,
+    state: importStateFile(join(dataDir, 'imports'), name, identity),
+    seed: randomInt(2 ** 32),
+    now: () => new Date(),
+    call: { ...newCall(signal), unpriced: true },
+  });
+  return { ...progress, collection, created };
+}

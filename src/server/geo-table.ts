@@ -1,0 +1,37 @@
+import { CellportError } from '../errors.js';
+import { type GeoTable, collectionKeyOf, serveGeoTable } from '../geolibrary/answers.js';
+import { type Layout, readLayout } from '../geolibrary/layout.js';
+import { getCollections } from '../store/collection/collections.js';
+import type { Database } from '../store/database.js';
+import { newCall } from '../store/request/meter.js';
+
+/** A table of the Geo Library, and names in it that its keys do not tell. */
+export interface GeoTableOptions {
+  readonly name: string;
+  readonly geohashIndex?: string | undefined;
+  readonly geoJson?: string | undefined;
+}
+
+export interface OpenGeoTable {
+  readonly table: GeoTable;
+  readonly layout: Layout;
+  /** Key of the collection that it is served as. */
+  readonly key: string;
+}
+
+/** Reads the layout of a table of the Geo Library to be served. Throws CONFLICT if a collection has its key. */
+export async function openGeoTable(
+  database: Database,
+  { name, geohashIndex, geoJson }: GeoTableOptions,
+): Promise<OpenGeoTable> {
+  const layout = await readLayout(database, name, { index: geohashIndex, geoJson });
+  const key = collectionKeyOf(name);
+  const [existing] = await getCollections(database, [key], newCall(), { consistent: true });
+  if (existing) {
+    throw new CellportError(
+      'CONFLICT',
+      `cannot serve the table ${name} as collection ${key}: a collection with this key exists`,
+    );
+  }
+  return { table: serveGeoTable(database, layout, key), layout, key };
+}

@@ -1,0 +1,89 @@
+import { createServer } from 'node:net';
+
+import type { Config } from '../config.js';
+import { CellportError } from '../errors.js';
+import type { GeoTable } from '../geolibrary/answers.js';
+import { compiling, interpreting } from '../graphql/executor.js';
+import type { Log } from '../log.js';
+import type { Backend } from './backend.js';
+import { type Cells, keepCells, leaveCells } from './cells.js';
+import { type Jobs, startJobs } from './jobs.js';
+import { openLive } from './live.js';
+import { type HttpServer, createHttpServer, createServices } from './services.js';
+
+/** How long requests in progress may take once the server is told to stop. */
+const CLOSE_WITHIN_MS = 5_000;
+
+export interface Server {
+  readonly cells: Cells;
+  /** Starts the background jobs and listens. Gives the URL; throws UNAVAILABLE if the port is in use. */
+  listen(): Promise<string>;
+  /** Ends everything that the server started; requests in progress get five seconds. Does not close the backend. */
+  close(): Promise<void>;
+}
+
+function portInUse({ host, port }: Config['http'], error: NodeJS.ErrnoException): Error {
+  if (error.code !== 'EADDRINUSE') return error;
+  return new CellportError('UNAVAILABLE', `port ${port} on ${host} is in use; set PORT to another`, { host, port });
+}
+
+/** Rejects with UNAVAILABLE if the port is in use, so that nobody waits for data to load first. */
+export async function checkPort(http: Config['http']): Promise<void> {
+  const probe = createServer();
+  await new Promise<void>((resolve, reject) => {
+    probe.once('error', (error) => reject(portInUse(http, error)));
+    probe.listen({ host: http.host, port: http.port }, resolve);
+  });
+  await new Promise((resolve) => probe.close(resolve));
+}
+
+async function listen({ http: server }: HttpServer, http: Config['http']): Promise<string> {
+  await server.listen(http).catch((error: NodeJS.ErrnoException) => {
+    throw portInUse(http, error);
+  });
+  const address = server.server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : http.port;
+  return `http://${http.host.includes(':') ? `[${http.host}]` : http.host}:${port}`;
+}
+
+async function stopListening({ http, close }: HttpServer, log: Log): Promise<void> {
+  const late = setTimeout(() => http.server.closeAllConnections(), CLOSE_WITHIN_MS);
+  await close().catch((error: unknown) => log.error({ err: error }, 'The server did not close cleanly'));
+  clearTimeout(late);
+}
+
+/** A server over an open database whose tables exist: it keeps the cells and hears of changes, but does not listen yet. */
+export function openServer(config: Config, backend: Backend, geoTable: GeoTable | undefined, log: Log): Server {
+  const { limits, introspection, cacheBytes } = config;
+  const live = openLive(backend, config.redisUrl, log);
+  const services = createServices(backend, {
+    cacheBytes,
+    consumerStatus: () => cells.status(),
+    live: live.hub,
+    geoTable,
+    limits,
+    introspection,
+  });
+  const upgrade = config.database.kind === 'embedded';
+  const cells = config.consumer
+    ? keepCells(backend, log, { caches: services, live: live.feed, upgrade })
+    : leaveCells();
+  let jobs: Jobs | undefined;
+  let server: HttpServer | undefined;
+  return {
+    cells,
+    async listen() {
+      jobs = startJobs(backend, cells, limits.deadlineMs, log);
+      const { allowedOrigins } = config.http;
+      const executor = config.graphqlJit ? compiling : interpreting;
+      server = await createHttpServer(services, { executor, allowedOrigins, log });
+      return listen(server, config.http);
+    },
+    async close() {
+      if (server) await stopListening(server, log);
+      await jobs?.stop();
+      await live.close();
+      await cells.stop();
+    },
+  };
+}
