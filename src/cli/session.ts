@@ -15,7 +15,7 @@ export async function readSettings(options: { readonly demo?: boolean } = {}): P
   silenceSdkAdvice();
   const config = readConfig(options);
   const log = createLog(config.logLevel);
-  for (const name of config.unknown) log.warn({ name }, `ignoring unknown setting ${name}`);
+  for (const name of config.unknown) log.warn({ setting: name }, `ignoring unknown setting ${name}`);
   return { config, log };
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openMarkers } from '../../src/ingest/markers/marker-row.js';
+import { openMarkers } from '../../src/ingest/markers/marker-reader.js';
 import { type FileFormat, formatOf } from '../../src/ingest/read/file-format.js';
 import type { MarkerRow } from '../../src/ingest/markers/marker-row.js';
 import { type ReadOptions, type Row, isReason } from '../../src/ingest/read/row.js';

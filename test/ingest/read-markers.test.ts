@@ -9,7 +9,7 @@ import { normalizeBounds } from '../../src/geo/bounds.js';
 import { importMarkers } from '../../src/ingest/markers/import-markers.js';
 import { importStateFile } from '../../src/ingest/markers/import-state.js';
 import { writeToFile } from '../../src/ingest/export/output.js';
-import { openMarkers } from '../../src/ingest/markers/marker-row.js';
+import { openMarkers } from '../../src/ingest/markers/marker-reader.js';
 import { FILE_FORMATS, type FileFormat } from '../../src/ingest/read/file-format.js';
 import { type MarkersJob, readMarkers } from '../../src/ingest/export/read-markers.js';
 import { RejectsFile } from '../../src/ingest/read/rejects.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { openMarkers } from '../../src/ingest/markers/marker-row.js';
+import { openMarkers } from '../../src/ingest/markers/marker-reader.js';
 import { isReason } from '../../src/ingest/read/row.js';
 import { FILE_FORMATS, type FileFormat } from '../../src/ingest/read/file-format.js';
 import { writeMarkers } from '../../src/ingest/export/write-format.js';

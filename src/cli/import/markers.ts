@@ -1,6 +1,6 @@
 import { fileIdentity } from '../../ingest/markers/import-state.js';
 import { type Load, loadMarkers } from '../../ingest/markers/load-markers.js';
-import { openMarkers } from '../../ingest/markers/marker-row.js';
+import { openMarkers } from '../../ingest/markers/marker-reader.js';
 import { formatOf } from '../../ingest/read/file-format.js';
 import { keepCells, leaveCells } from '../../server/cells.js';
 import { type ImportOptions, collectionInput } from './options.js';

@@ -1,17 +1,9 @@
 import type { Properties } from '../../model/marker.js';
-import { type Delimiter, type TableKind, columnMissing, tableReader } from '../read/csv.js';
-import { isOwnTable, markerOfCells } from './exported-csv.js';
-import type { FileFormat } from '../read/file-format.js';
-import { openFile } from '../read/file-source.js';
-import { featureReader } from '../read/geojson.js';
-import { valueReader } from '../read/ndjson.js';
-import type { RowSource } from '../read/row-source.js';
 import {
   type Fields,
   OWN_MEMBER,
   type ReadOptions,
   RowFault,
-  type RowReader,
   findFields,
   isFields,
   keyText,
@@ -119,108 +111,4 @@ export function markerOfFields(fields: Fields, map: FieldMap, { keyField }: Read
     properties: without(fields, used),
     place,
   };
-}
-
-/** Fields of a marker as the API takes them: `position` and `properties` may be objects of their own, or flat. */
-function flatten(fields: Fields): Fields {
-  const { position, properties, ...rest } = fields;
-  const flat: Record<string, unknown> = rest;
-  const parts = [
-    ['position', position],
-    ['properties', properties],
-  ] as const;
-  for (const [name, part] of parts) {
-    if (part === undefined || part === null) continue;
-    if (!isFields(part)) throw new RowFault(`its ${name} is no object`);
-    for (const [field, value] of Object.entries(part)) {
-      if (Object.hasOwn(flat, field)) throw new RowFault(`it has ${field} twice, once in its ${name}`);
-      flat[field] = value;
-    }
-  }
-  return flat;
-}
-
-/** A marker from one parsed line: a GeoJSON Feature, or an object with key, lng, lat, name, category and other fields. Throws RowFault. */
-function markerOfValue(value: unknown, options: ReadOptions): MarkerRow {
-  if (!isFields(value)) throw new RowFault('it is no JSON object');
-  if (value['type'] === 'Feature') return markerOfFeature(value, options);
-  const fields = flatten(value);
-  return markerOfFields(fields, mapFields(Object.keys(fields), options), options);
-}
-
-/** Says which columns hold which part of a marker. Throws BAD_USER_INPUT where one is missing. */
-function mapColumns(path: string, names: readonly string[], options: ReadOptions): FieldMap {
-  const map = mapFields(names, options);
-  for (const part of ['key', 'lng', 'lat'] as const) {
-    if (map[part] !== undefined) continue;
-    const keyField = part === 'key' ? options.keyField : undefined;
-    throw columnMissing(path, keyField === undefined ? FIELD_NAMES[part] : [keyField], names);
-  }
-  return map;
-}
-
-/** Degrees as a table may spell them; in a table without commas as delimiters, 52,4 is 52.4. What is no number stays text. */
-function degrees(text: string, delimiter: Delimiter): unknown {
-  const plain = delimiter === ',' ? text.trim() : text.trim().replace(',', '.');
-  const value = Number(plain);
-  return plain === '' || Number.isNaN(value) ? text : value;
-}
-
-/** A property's value: a number where the text is exactly how that number is written, so that `007` and long ids stay text. */
-function propertyValue(text: string): string | number {
-  const value = Number(text);
-  return String(value) === text && Number.isFinite(value) ? value : text;
-}
-
-/** A place where a cell is a JSON list, `["Berlin", "D", "4"]`; else whatever it is. */
-function placeValue(text: string): unknown {
-  if (!text.startsWith('[')) return propertyValue(text);
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
-}
-
-/** The cells of a record by their column's name, read as what they are; empty cells are left out. */
-function fieldsOf(cells: readonly string[], names: readonly string[], map: FieldMap, delimiter: Delimiter): Fields {
-  const fields: Record<string, unknown> = {};
-  for (const [at, name] of names.entries()) {
-    const cell = cells[at] ?? '';
-    if (cell === '') continue;
-    if (name === map.lng || name === map.lat) fields[name] = degrees(cell, delimiter);
-    else if (name === map.place) fields[name] = placeValue(cell);
-    else fields[name] = name === map.key || name === map.name || name === map.category ? cell : propertyValue(cell);
-  }
-  return fields;
-}
-
-/** Records that are markers. */
-const markerTable =
-  (path: string, options: ReadOptions): TableKind<MarkerRow> =>
-  (columns, delimiter) => {
-    if (isOwnTable(columns) && options.keyField === undefined) {
-      return (cells) => markerOfCells(cells, (cell) => degrees(cell, delimiter));
-    }
-    const map = mapColumns(path, columns, options);
-    return (cells) => markerOfFields(fieldsOf(cells, columns, map, delimiter), map, options);
-  };
-
-/** Reads the markers of a file. */
-export function markerReader(path: string, format: FileFormat, options: ReadOptions): RowReader<MarkerRow> {
-  if (format === 'csv') return tableReader(path, markerTable(path, options));
-  if (format === 'ndjson') return valueReader(path, (value) => markerOfValue(value, options));
-  return featureReader(path, (feature) => markerOfFeature(feature, options));
-}
-
-/**
- * The markers of a file. Scanning throws BAD_USER_INPUT if the file as a whole is not of its format. Throws
- * BAD_USER_INPUT if there is no such file.
- */
-export function openMarkers(
-  path: string,
-  format: FileFormat,
-  options: ReadOptions = {},
-): Promise<RowSource<MarkerRow>> {
-  return openFile(path, markerReader(path, format, options));
 }
