@@ -159,6 +159,8 @@ describe('the direction of imports', () => {
         if (path.startsWith('..')) return /^\.\.\/(package\.json|schema\/)/.test(path);
         if (folderOf(path) === '')
           return FOR_ANYONE.includes(path) || (ROOTS.includes(folder) && FOR_ROOTS_ONLY.includes(path));
+        // The defaults of limits.
+        if (file === 'config.ts') return folderOf(path) === 'model';
         return folderOf(path) === folder || MAY_IMPORT[folder]?.includes(folderOf(path));
       };
       return targetsOf(file)

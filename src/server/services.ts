@@ -1,7 +1,5 @@
 import { fileURLToPath } from 'node:url';
 
-import type { FastifyInstance } from 'fastify';
-
 import { type Services, type StreamStatus, isFollowing } from '../graphql/context.js';
 import { DEFAULT_LIMITS } from '../model/limits.js';
 import { type GraphqlServer, createGraphqlServer } from '../graphql/server.js';
@@ -74,7 +72,7 @@ export interface HttpServerOptions extends Pick<HttpOptions, 'allowedOrigins'> {
 
 export interface HttpServer {
   readonly graphql: GraphqlServer;
-  readonly http: FastifyInstance;
+  readonly http: ReturnType<typeof buildHttp>;
   /** Stops listening; resolves when all requests in progress are answered. */
   readonly close: () => Promise<void>;
 }
