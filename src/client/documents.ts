@@ -1,6 +1,6 @@
 import type { Content } from './options.js';
 
-// Fragments without variables, so that their types can be generated while documents are put together below.
+// Types are generated from these fragments; documents are assembled from them below.
 
 export const MARKER = /* GraphQL */ `
   fragment ClientMarker on Marker {
@@ -131,36 +131,39 @@ export const CHANGES = /* GraphQL */ `
 `;
 
 const FIELDS: Readonly<
-  Record<Content, readonly [variables: string, field: (of: number) => string, fragments: string]>
+  Record<Content, readonly [variables: string, field: (index: number) => string, fragments: string]>
 > = {
   auto: [
     '$filter: MarkerFilter',
-    (of) => `content: auto(collection: $collection, limit: $limit${of}, filter: $filter) { ...ClientAuto }`,
+    (index) => `content: auto(collection: $collection, limit: $limit${index}, filter: $filter) { ...ClientAuto }`,
     AUTO + MARKER,
   ],
   markers: [
     '$filter: MarkerFilter',
-    (of) =>
-      `content: markers(collection: $collection, first: $limit${of}, after: $after${of}, filter: $filter) { ...ClientMarkers }`,
+    (index) =>
+      `content: markers(collection: $collection, first: $limit${index}, after: $after${index}, filter: $filter) { ...ClientMarkers }`,
     MARKERS + MARKER,
   ],
   cells: ['', () => 'content: cells(collection: $collection) { ...ClientCell }', CELL],
   zones: [
     '$vertices: Int',
-    (of) => `content: zones(collection: $collection, first: $limit${of}, after: $after${of}) { ...ClientZones }`,
+    (index) =>
+      `content: zones(collection: $collection, first: $limit${index}, after: $after${index}) { ...ClientZones }`,
     ZONES,
   ],
 };
 
-/** The document that asks for so many rectangles at once, as `r0`, `r1` and so on. The same text for the same number. */
+/** The document that reads several rectangles at once, as `r0`, `r1` and so on; the same text for the same number. */
 export function viewportDocument(content: Content, rectangles: number): string {
   const [variables, field, fragments] = FIELDS[content];
-  const numbers = Array.from({ length: rectangles }, (_, of) => of);
-  const inputs = numbers.map((of) => {
-    const limit = content === 'cells' ? '' : ` $limit${of}: Int`;
-    const after = content === 'markers' || content === 'zones' ? ` $after${of}: String` : '';
-    return `$bounds${of}: BoundsInput!${limit}${after}`;
+  const indexes = Array.from({ length: rectangles }, (_, index) => index);
+  const inputs = indexes.map((index) => {
+    const limit = content === 'cells' ? '' : ` $limit${index}: Int`;
+    const after = content === 'markers' || content === 'zones' ? ` $after${index}: String` : '';
+    return `$bounds${index}: BoundsInput!${limit}${after}`;
   });
-  const fields = numbers.map((of) => `r${of}: viewport(bounds: $bounds${of}, zoom: $zoom) { ${field(of)} }`);
+  const fields = indexes.map(
+    (index) => `r${index}: viewport(bounds: $bounds${index}, zoom: $zoom) { ${field(index)} }`,
+  );
   return `query Map($collection: String!, $zoom: Float!, ${variables} ${inputs.join(' ')}) { ${fields.join(' ')} }${fragments}`;
 }

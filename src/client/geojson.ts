@@ -1,14 +1,14 @@
-import type { ViewportState } from './options.js';
+import type { TileContent } from './tile-cache.js';
 import type { Bounds } from './tiles.js';
 
-/** GeoJSON as its own types have it, which need not be installed. */
+/** As in @types/geojson, which need not be installed. */
 type Geometry =
   | { type: 'Point'; coordinates: number[] }
   | { type: 'LineString'; coordinates: number[][] }
   | { type: 'MultiLineString' | 'Polygon'; coordinates: number[][][] }
   | { type: 'MultiPolygon'; coordinates: number[][][][] };
 
-/** A FeatureCollection that map libraries take as it is. */
+/** A GeoJSON FeatureCollection. */
 export interface Features {
   type: 'FeatureCollection';
   features: { type: 'Feature'; geometry: Geometry; properties: Record<string, unknown> }[];
@@ -39,11 +39,11 @@ const feature = (geometry: Geometry, properties: Record<string, unknown>) => ({
 });
 
 /**
- * What a viewport holds as features. Their `kind` is `marker`, `cluster`, `cell` or `zone`; markers and zones have their
- * own properties beside `id`, `key` and `name`, clusters and cells their `count`. Zones whose geometry could not be read
- * are left out.
+ * The content of a viewport as GeoJSON features. Their property `kind` is `marker`, `cluster`, `cell` or `zone`; markers
+ * and zones have their own properties beside `id`, `key` and `name`, clusters and cells have a `count`. Zones whose
+ * geometry could not be read are omitted.
  */
-export function toFeatures({ markers, clusters, cells, zones }: ViewportState): Features {
+export function toFeatures({ markers, clusters, cells, zones }: TileContent): Features {
   return {
     type: 'FeatureCollection',
     features: [

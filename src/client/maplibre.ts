@@ -1,11 +1,12 @@
 import { type Features, toFeatures } from './geojson.js';
 import type { ViewportOptions } from './options.js';
+import type { Bounds } from './tiles.js';
 import { type Viewport, createViewport } from './viewport.js';
 
-/** What is needed of a map of MapLibre GL JS, so that its types need not be installed. */
+/** The part of a MapLibre GL JS map that is used here, so that its types need not be installed. */
 export interface MapLibreMap {
   addSource(id: string, source: { type: 'geojson'; data: Features; promoteId: string }): unknown;
-  /** A GeoJSON source, as it was added. */
+  /** The GeoJSON source that was added. */
   getSource(id: string): unknown;
   removeSource(id: string): unknown;
   getBounds(): { getWest(): number; getSouth(): number; getEast(): number; getNorth(): number };
@@ -16,46 +17,47 @@ export interface MapLibreMap {
 
 /** A source that follows its map. */
 export interface ViewportSource {
-  /** Of the source, for layers to name. */
+  /** ID of the source, for the map's layers. */
   readonly id: string;
   readonly viewport: Viewport;
-  /** Takes the source off the map; layers that name it have to be gone. */
+  /** Removes the source from the map; remove the layers that use it first. */
   remove(): void;
 }
 
+/** The bounds of a map's screen, in degrees; longitudes may run on beyond 180. */
+export function boundsOf(map: Pick<MapLibreMap, 'getBounds'>): Bounds {
+  const bounds = map.getBounds();
+  return { west: bounds.getWest(), south: bounds.getSouth(), east: bounds.getEast(), north: bounds.getNorth() };
+}
+
 /**
- * Adds a GeoJSON source to a map whose style is loaded, which holds what the map shows of a collection (the features of
- * `toFeatures`) and follows it. Its id is `cellport-{collection}` where none is given.
+ * Adds a GeoJSON source to a map whose style is loaded. It holds what the map shows of a collection, as returned by
+ * `toFeatures`, and follows the map. The default ID is `cellport-{collection}`.
  */
 export function viewportSource(
   map: MapLibreMap,
-  { id = '', ...options }: ViewportOptions & { readonly id?: string },
+  { id, ...options }: ViewportOptions & { readonly id?: string },
 ): ViewportSource {
-  const name = id || `cellport-${options.collection}`;
+  const sourceId = id || `cellport-${options.collection}`;
   const viewport = createViewport(options);
-  map.addSource(name, { type: 'geojson', data: toFeatures(viewport.state), promoteId: 'id' });
+  map.addSource(sourceId, { type: 'geojson', data: toFeatures(viewport.state), promoteId: 'id' });
   let drawn = viewport.state;
   viewport.subscribe((state) => {
     const isNew = (['markers', 'clusters', 'cells', 'zones'] as const).some((list) => state[list] !== drawn[list]);
     drawn = state;
-    if (isNew) (map.getSource(name) as { setData(data: Features): unknown } | undefined)?.setData(toFeatures(state));
+    if (isNew)
+      (map.getSource(sourceId) as { setData(data: Features): unknown } | undefined)?.setData(toFeatures(state));
   });
-  const follow = () => {
-    const bounds = map.getBounds();
-    viewport.view(
-      { west: bounds.getWest(), south: bounds.getSouth(), east: bounds.getEast(), north: bounds.getNorth() },
-      map.getZoom(),
-    );
-  };
+  const follow = () => viewport.view(boundsOf(map), map.getZoom());
   map.on('move', follow);
   follow();
   return {
-    id: name,
+    id: sourceId,
     viewport,
     remove() {
       map.off('move', follow);
       viewport.close();
-      map.removeSource(name);
+      map.removeSource(sourceId);
     },
   };
 }

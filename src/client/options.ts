@@ -3,47 +3,47 @@ import type { Bounds } from './tiles.js';
 
 export type MapMarker = ClientMarkerFragment;
 export type MapCell = ClientCellFragment;
-/** Its `geometry` is GeoJSON, simplified for the zoom; null where it could not be read. */
+/** Its `geometry` is GeoJSON, simplified for the zoom; null if it could not be read. */
 export type MapZone = ClientZonesFragment['nodes'][number];
 
-/** Markers that are drawn as one, because there are too many. */
+/** Markers that are drawn as one because there are too many. */
 export interface MapCluster {
-  /** The mean position of its markers. */
+  /** Mean position of its markers. */
   readonly position: { readonly lng: number; readonly lat: number };
   readonly bounds: Bounds;
   readonly count: number;
 }
 
-/** `auto` is markers while few are on the screen, else clusters; `cells` are for heatmaps; `zones` are outlines. */
+/** `auto`: markers if few are on the screen, otherwise clusters; `cells`: a heatmap; `zones`: outlines. */
 export type Content = 'auto' | 'markers' | 'cells' | 'zones';
 
 export interface ViewportOptions {
-  /** Of Cellport's /graphql. */
+  /** URL of Cellport's /graphql. */
   readonly url: string;
   /** Key of the collection. */
   readonly collection: string;
-  /** `auto` where it is left out. */
+  /** Default: `auto`. */
   readonly content?: Content | undefined;
   /**
-   * `auto`: the most markers of a screen that are drawn one by one, 500 where it is left out; `markers` and `zones`: the
-   * size of a page.
+   * For `auto`, the maximum number of markers on the screen that are drawn individually (default 500); for `markers` and
+   * `zones`, the page size.
    */
   readonly limit?: number | undefined;
-  /** Only markers that pass; for `auto` and `markers`. */
+  /** Only markers that match; for `auto` and `markers`. */
   readonly filter?: MarkerFilter | undefined;
-  /** Px around what is shown that are asked for, too; 64 where it is left out. */
+  /** Margin around the screen that is loaded too, in px (default 64). */
   readonly padding?: number | undefined;
-  /** Ms that a map has to stand still before anything is asked; 100 where it is left out. While it moves, once in four times that. */
+  /** How long a map has to stand still before anything is loaded, in ms (default 100); while it keeps moving, four times that. */
   readonly debounce?: number | undefined;
-  /** Whether to follow changes, which is so where it is left out. Else what is older than a minute is asked for again. */
+  /** Whether to follow changes (default true). Otherwise, what is older than a minute is loaded again. */
   readonly live?: boolean | undefined;
-  /** Whether to ask what requests cost and read, told in `state.answer`. */
+  /** Whether to request cost and reads, which then appear in `state.answer` (default false). */
   readonly explain?: boolean | undefined;
   /** Sent with each request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Figures of `extensions.cost`. */
+/** `extensions.cost` of a response. */
 export interface Cost {
   readonly queries: number;
   readonly getItems: number;
@@ -53,30 +53,30 @@ export interface Cost {
   readonly cacheHits: number;
 }
 
-/** A range that was read by one Query call, or answered from a cache, of `extensions.reads`. */
-export interface Read {
+/** An entry of `extensions.reads`: a key range, read by one Query call or from a cache. */
+export interface RangeRead {
   readonly index: string;
   readonly pk: string;
-  /** Sort keys, both included; null where the range is open. */
+  /** First and last sort key; null if the range is open. */
   readonly from: string | null;
   readonly to: string | null;
-  /** Around all cells of the range; null where it is not one of places on the globe. */
+  /** Bounding box of the range's cells; null if its keys are not geohashes. */
   readonly bounds: Bounds | null;
-  /** Its cells are all geohashes from one to another of the same length. */
+  /** The range's cells: all geohashes of one length between these two. */
   readonly geohashes: { readonly first: string; readonly last: string } | null;
   readonly items: number;
   readonly readUnits: number;
   readonly cached: boolean;
 }
 
-/** What one request asked and took. */
+/** What one request loaded, and its cost. */
 export interface Answer {
   readonly regions: readonly Bounds[];
-  /** From sending to having read the answer. */
+  /** From sending the request to having parsed the response. */
   readonly ms: number;
-  /** Null where the server does not tell. */
+  /** Null if the server does not report it. */
   readonly cost: Cost | null;
-  readonly reads: readonly Read[];
+  readonly reads: readonly RangeRead[];
   readonly readsLeftOut: number;
 }
 
@@ -87,8 +87,8 @@ export interface ViewportState {
   readonly cells: readonly MapCell[];
   readonly zones: readonly MapZone[];
   readonly loading: boolean;
-  /** Of the last request; what was known stays. */
+  /** Error of the last request; the content loaded before stays. */
   readonly error: Error | null;
-  /** Of the last request, with `explain`. */
+  /** The last response, with cost and reads if `explain` is on. */
   readonly answer: Answer | null;
 }

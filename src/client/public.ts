@@ -1,4 +1,4 @@
-/** What `cellport/client` exports: a viewport of Cellport in a web page, with no dependencies. */
+/** The exports of `cellport/client`: Cellport viewports for web pages, without dependencies. */
 export { type Features, toFeatures } from './geojson.js';
 export { type MapLibreMap, type ViewportSource, viewportSource } from './maplibre.js';
 export type {
@@ -9,7 +9,7 @@ export type {
   MapCluster,
   MapMarker,
   MapZone,
-  Read,
+  RangeRead as Read,
   ViewportOptions,
   ViewportState,
 } from './options.js';

@@ -1,11 +1,11 @@
-import type { Cost, Read, ViewportOptions } from './options.js';
+import type { Cost, RangeRead, ViewportOptions } from './options.js';
 
-/** An error that a server answered with. */
+/** An error from the server, or the lack of a response. */
 export class ViewportError extends Error {
   override readonly name = 'ViewportError';
-  /** One of Cellport's codes (BAD_USER_INPUT, THROTTLED …), or UNAVAILABLE where there was no such answer. */
+  /** One of Cellport's error codes (BAD_USER_INPUT, THROTTLED, …); UNAVAILABLE if there was no valid response. */
   readonly code: string;
-  /** In how many ms to try again, where the server says so. */
+  /** When to retry, in ms, if the server says so. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, code: string, retryAfterMs?: number) {
@@ -15,32 +15,32 @@ export class ViewportError extends Error {
   }
 }
 
-interface GraphqlAnswer {
+interface GraphqlResponse {
   readonly data?: object | null;
   readonly errors?: readonly {
     readonly message: string;
     readonly extensions?: { readonly code?: string; readonly retryAfterMs?: number };
   }[];
-  readonly extensions?: { readonly cost?: Cost; readonly reads?: readonly Read[]; readonly readsLeftOut?: number };
+  readonly extensions?: { readonly cost?: Cost; readonly reads?: readonly RangeRead[]; readonly readsLeftOut?: number };
 }
 
-/** What came of a request: fields that failed are missing in `data`, and `error` is the first reason. */
+/** A response: fields that failed are null in `data`, and `error` is the first error. */
 export interface Reply {
   readonly data: object;
   readonly error: ViewportError | null;
   readonly cost: Cost | null;
-  readonly reads: readonly Read[];
+  readonly reads: readonly RangeRead[];
   readonly readsLeftOut: number;
 }
 
-/** Sends a query. Rejects with ViewportError where there is no data at all, and with AbortError where it was aborted. */
+/** Sends an operation. Rejects with ViewportError if there is no data at all, and with AbortError if it was aborted. */
 export async function send(
   { url, headers, explain }: Pick<ViewportOptions, 'url' | 'headers' | 'explain'>,
   query: string,
   variables: object,
   signal?: AbortSignal,
 ): Promise<Reply> {
-  let answer: GraphqlAnswer;
+  let body: GraphqlResponse;
   try {
     const response = await fetch(url, {
       method: 'POST',
@@ -52,16 +52,16 @@ export async function send(
       body: JSON.stringify({ query, variables }),
       ...(signal ? { signal } : {}),
     });
-    answer = (await response.json()) as GraphqlAnswer;
+    body = (await response.json()) as GraphqlResponse;
   } catch (error) {
     if (signal?.aborted === true) throw error;
-    throw new ViewportError(`${url} gave no answer: ${String(error)}`, 'UNAVAILABLE');
+    throw new ViewportError(`no response from ${url} (${String(error)})`, 'UNAVAILABLE');
   }
-  const { data, errors, extensions: { cost = null, reads = [], readsLeftOut = 0 } = {} } = answer;
+  const { data, errors, extensions: { cost = null, reads = [], readsLeftOut = 0 } = {} } = body;
   const first = errors?.[0];
   const error = first
     ? new ViewportError(first.message, first.extensions?.code ?? 'UNAVAILABLE', first.extensions?.retryAfterMs)
     : null;
-  if (!data) throw error ?? new ViewportError(`${url} answered with neither data nor errors`, 'UNAVAILABLE');
+  if (!data) throw error ?? new ViewportError(`${url} responded with neither data nor errors`, 'UNAVAILABLE');
   return { data, error, cost, reads, readsLeftOut };
 }

@@ -1,4 +1,4 @@
-/** A rectangle in degrees as a map library reports it: longitudes may run on beyond 180, or start before -180. */
+/** A bounding box in degrees as map libraries report it: longitudes may be beyond 180 or -180. */
 export interface Bounds {
   readonly west: number;
   readonly south: number;
@@ -13,9 +13,9 @@ export interface Position {
 }
 
 /**
- * A rectangle of tiles of one level. At level n the world is 2^n tiles wide and as many high, in degrees, so that their
- * edges are edges of geohash cells; a tile is 512 px wide at zoom n. Columns count from -180 and may run on beyond the
- * last one, rows from -90.
+ * A rectangle of tiles of one level. At level n the world is 2^n tiles wide and high, in degrees, so that tile edges are
+ * also edges of geohash cells; a tile is 512 px wide at zoom n. Columns count from -180 and may run on beyond the last
+ * one; rows count from -90.
  */
 export interface TileRect {
   readonly level: number;
@@ -25,15 +25,15 @@ export interface TileRect {
   readonly rows: number;
 }
 
-/** One more bit than this, and a column's edge would no longer be exact in a double. */
+/** With one more bit, a column's edge would no longer be exact in a double. */
 const FINEST = 30;
 
-/** The level of the tiles, and of what is asked for, at a zoom. */
+/** The tile level at a zoom; also the zoom that is requested. */
 export const levelAt = (zoom: number): number => Math.max(0, Math.min(FINEST, Math.floor(zoom)));
 
 const clamp = (value: number, least: number, most: number) => Math.max(least, Math.min(most, value));
 
-/** The tiles of a level that bounds touch, widened by `padding` px at this zoom. */
+/** The tiles of a level that intersect the bounds plus a margin of `padding` px at this zoom. */
 export function tilesOver(
   { west, south, east, north }: Bounds,
   zoom: number,
@@ -42,7 +42,7 @@ export function tilesOver(
 ): TileRect {
   const count = 2 ** level;
   const byLng = (padding * 360) / (512 * 2 ** zoom);
-  // A degree of latitude is as many px as so many degrees of longitude; at the poles, where it is endless, any will do.
+  // A degree of latitude is 1 / cos(lat) times as many px as one of longitude; near the poles it is cut off at 85.
   const byLat = byLng * Math.cos((clamp((south + north) / 2, -85, 85) * Math.PI) / 180);
   const column = Math.floor(((west - byLng + 180) / 360) * count);
   const lastColumn = Math.floor(((east + byLng + 180) / 360) * count);
@@ -54,18 +54,18 @@ export function tilesOver(
     : { level, column: ((column % count) + count) % count, row, columns, rows: lastRow - row + 1 };
 }
 
-/** A tile's name. */
+/** Level, column and row of a tile. */
 export type TileKey = string;
 
-/** The names of the tiles of a rectangle, row by row. */
+/** The tiles of a rectangle, row by row. */
 export function tileKeys({ level, column, row, columns, rows }: TileRect): TileKey[] {
-  return Array.from({ length: columns * rows }, (_, at) => {
-    const x = (column + (at % columns)) % 2 ** level;
-    return `${level}/${x}/${row + Math.floor(at / columns)}`;
+  return Array.from({ length: columns * rows }, (_, index) => {
+    const x = (column + (index % columns)) % 2 ** level;
+    return `${level}/${x}/${row + Math.floor(index / columns)}`;
   });
 }
 
-/** The least number above, and below: one step of a double. */
+/** The next double above or below. */
 function step(value: number, up: boolean): number {
   const view = new DataView(new ArrayBuffer(8));
   if (value === 0) {
@@ -78,8 +78,8 @@ function step(value: number, up: boolean): number {
 }
 
 /**
- * The bounds that hold exactly what belongs to the tiles. What stands on the line between two tiles belongs to the western
- * or southern one, as with geohash cells, so western and southern edges are a step of a double inside.
+ * The bounds that contain exactly the markers of the tiles. A marker on the line between two tiles belongs to the western
+ * or southern one, as with geohash cells, so the western and southern edges are one double inside.
  */
 export function tileBounds({ level, column, row, columns, rows }: TileRect): Bounds {
   const count = 2 ** level;
@@ -90,21 +90,21 @@ export function tileBounds({ level, column, row, columns, rows }: TileRect): Bou
   return {
     west: column === 0 ? -180 : step(lng(column), true),
     south: row === 0 ? -90 : step(lat(row), true),
-    // The antimeridian belongs to the tiles east of it; only the whole way around has no others.
+    // The antimeridian belongs to the tiles east of it, unless the rectangle spans the globe.
     east: last === count && !whole ? step(180, false) : lng(last),
     north: lat(row + rows),
   };
 }
 
-/** Whether a position on the globe, -180..180, is one of those within bounds of `tileBounds`. */
+/** Whether a position, -180..180, is inside bounds returned by `tileBounds`. */
 export function holds({ west, south, east, north }: Bounds, { lng, lat }: Position): boolean {
   if (lat < south || lat > north) return false;
-  // The antimeridian is at -180; bounds may run on beyond 180.
+  // The antimeridian counts as -180; bounds may run on beyond 180.
   const meridian = lng === 180 ? -180 : lng;
   return (west <= meridian && meridian <= east) || meridian <= east - 360;
 }
 
-/** The tiles of a rectangle that are wanted, joined to few rectangles: neighbours in a row first, then equal rows. */
+/** The wanted tiles of a rectangle, joined to few rectangles: first neighbours in a row, then equal rows. */
 export function joinTiles(rect: TileRect, isWanted: (key: TileKey) => boolean): TileRect[] {
   const { level, column, row, columns, rows } = rect;
   const wanted = tileKeys(rect).map(isWanted);

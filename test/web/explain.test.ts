@@ -165,7 +165,7 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
     expect(await page.locator('#explain tbody tr').count()).toBe(last?.reads.length);
     // Back where everything is known, nothing is asked, and that is a view, too.
     await page.evaluate(() => void tested.map.panBy([0, -600], { duration: 0 }));
-    await page.locator('#explain .none', { hasText: 'Nothing was asked' }).waitFor({ timeout: SLOW });
+    await page.locator('#explain .none', { hasText: 'Nothing was requested' }).waitFor({ timeout: SLOW });
     expect([await bars(page), (await figures(page))['Query calls']]).toEqual([4, '0']);
     await page.close();
   }, 300_000);

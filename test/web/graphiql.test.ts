@@ -96,7 +96,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
     });
     const response = await page.goto(`${url}/`);
     expect(page.url()).toBe(`${url}/graphiql/`);
-    expect(await page.locator('#untold').isVisible()).toBe(false);
+    expect(await page.locator('#no-schema').isVisible()).toBe(false);
     expect(response?.headers()['content-security-policy']).toMatch(/script-src 'self'(;|$)/);
     const run = page.locator('.graphiql-execute-button');
     await run.waitFor({ timeout: 50_000 });
@@ -113,7 +113,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
     const server = await startServer(db, { introspection: false, staticDir, status: () => undefined });
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     await page.goto(`${server.url}/graphiql/`);
-    await page.locator('#untold', { hasText: 'CELLPORT_INTROSPECTION' }).waitFor({ timeout: 50_000 });
+    await page.locator('#no-schema', { hasText: 'CELLPORT_INTROSPECTION' }).waitFor({ timeout: 50_000 });
     await readFirstExample(page);
     await page.locator('.graphiql-execute-button').click();
     await page.locator('.result-window', { hasText: 'London' }).waitFor({ timeout: 50_000 });

@@ -284,7 +284,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.getByLabel('Name').fill('Newtown');
     await page.keyboard.press('Enter');
     await expectSoon(page, `${HANDLE}.layers[0].content.markers.some(({ name }) => name === 'Newtown')`);
-    await page.getByRole('button', { name: 'Undo new Newtown' }).waitFor();
+    await page.getByRole('button', { name: 'Undo: add Newtown' }).waitFor();
 
     const before = await readLondon();
     const from = await project(page, before.position);
@@ -292,7 +292,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.mouse.down();
     await page.mouse.move(from.x + 60, from.y + 40, { steps: 5 });
     await page.mouse.up();
-    await page.getByRole('button', { name: 'Undo move of London' }).waitFor();
+    await page.getByRole('button', { name: 'Undo: move London' }).waitFor();
     const moved = await readLondon();
     expect(moved.version).toBe(before.version + 1);
     const shown = await project(page, moved.position);
@@ -301,19 +301,19 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
 
     await page.mouse.click(shown.x, shown.y);
     await page.getByRole('button', { name: 'Delete' }).click();
-    await page.getByRole('button', { name: 'Undo deletion of London' }).waitFor();
+    await page.getByRole('button', { name: 'Undo: delete London' }).waitFor();
     expect(await readLondon()).toBeNull();
     await expectSoon(page, `!${HANDLE}.layers[0].content.markers.some(({ name }) => name === 'London')`);
 
     await page.keyboard.press('Control+z');
-    await bar.getByText('Took back the deletion of London.').waitFor();
+    await bar.getByText('Undid: delete London').waitFor();
     const back = await readLondon();
     expect([back.key, back.properties, back.place]).toEqual([before.key, before.properties, before.place]);
     await page.keyboard.press('Control+z');
-    await bar.getByText('Took back the move of London.').waitFor();
+    await bar.getByText('Undid: move London').waitFor();
     expect((await readLondon()).position).toEqual(before.position);
     await page.keyboard.press('Control+z');
-    await bar.getByText('Took back the new Newtown.').waitFor();
+    await bar.getByText('Undid: add Newtown').waitFor();
     await expectSoon(page, `!${HANDLE}.layers[0].content.markers.some(({ name }) => name === 'Newtown')`);
     await page.context().close();
   });
@@ -330,7 +330,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.waitForTimeout(400);
     await server.ask(UPDATE, { input: { id: before.id, position: { lng: -0.3, lat: 51.6 } } });
     await page.mouse.up();
-    await page.locator('#bar').getByText('Somebody else changed it meanwhile').waitFor();
+    await page.locator('#bar').getByText('somebody else changed it in the meantime').waitFor();
     await expectSoon(
       page,
       `${HANDLE}.layers[0].content.markers.some(({ name, position }) => name === 'London' && position.lng === -0.3)`,
@@ -380,11 +380,11 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     const water = `${HANDLE}.map.getPaintProperty('water', 'background-color')`;
     const dark = await page.evaluate<string>(water);
     await shoot(page, 'dark');
-    await page.getByRole('button', { name: 'Light map' }).click();
+    await page.getByRole('button', { name: 'Light theme' }).click();
     expect(await page.evaluate<string>(water)).not.toBe(dark);
     await page.reload();
     await settled(page);
-    expect(await page.getByRole('button', { name: 'Dark map' }).count()).toBe(1);
+    expect(await page.getByRole('button', { name: 'Dark theme' }).count()).toBe(1);
     await page.context().close();
   });
 
@@ -392,7 +392,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     const page = await open('#at=9/51.5/-0.1');
     await page.locator('#shown', { hasText: /\d+ places? shown/ }).waitFor();
     const focused = () => page.evaluate<string>(`document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? ''`); // prettier-ignore
-    for (let press = 0; press < 20 && (await focused()) !== 'List of places in view'; press += 1)
+    for (let press = 0; press < 20 && (await focused()) !== 'List places in view'; press += 1)
       await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     const rows = page.locator('#places li button');
@@ -428,7 +428,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     const page = await open('#at=6/51.5/0');
     await page.context().setOffline(true);
     await page.evaluate(`${HANDLE}.map.jumpTo({ center: [20, 45], zoom: 6 })`);
-    const again = page.locator('#bar').getByRole('button', { name: 'Try again' });
+    const again = page.locator('#bar').getByRole('button', { name: 'Retry' });
     await again.waitFor();
     await shoot(page, 'error');
     await page.context().setOffline(false);

@@ -8,14 +8,14 @@ import { createClient } from 'graphql-ws';
 import { createElement } from 'react';
 import { createRoot } from 'react-dom/client';
 
-/** What GraphiQL asks to have sent. */
+/** An operation to send. */
 interface Request {
   readonly query: string;
   readonly variables?: unknown;
   readonly operationName?: string | null | undefined;
 }
 
-/** Sends one operation to the server that this page came from, and asks what it costs; answers are shown as they are. */
+/** Sends an operation to the page's server and requests its cost. Resolves to the response body. */
 async function send(request: Request, options?: { readonly headers?: Readonly<Record<string, string>> }) {
   const response = await fetch('/graphql', {
     method: 'POST',
@@ -32,12 +32,12 @@ async function send(request: Request, options?: { readonly headers?: Readonly<Re
 
 const live = createClient({ url: `${location.protocol.replace('http', 'ws')}//${location.host}/graphql` });
 
-/** Runs an operation: subscriptions over a WebSocket, answer by answer, all else by POST. */
+/** Runs an operation: subscriptions over a WebSocket, queries and mutations by POST. */
 const run: GraphiQLProps['fetcher'] = (request, options) => {
   const { query, variables, operationName } = request as Request;
   const operation = options?.documentAST && getOperationAST(options.documentAST, operationName);
   if (operation?.operation !== 'subscription') return send(request, options);
-  // The two libraries describe the same answers, one of them with fields that may be undefined.
+  // Both libraries describe the same results, with different types for optional fields.
   return live.iterate({
     query,
     variables: variables as Record<string, unknown> | undefined,
@@ -50,7 +50,7 @@ const inOrder = (files: Readonly<Record<string, string>>) =>
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([, query]) => ({ query }));
 
-/** The example queries in the order of their file names, then those of the sensor register, one tab each. */
+/** One tab per example: those of GraphiQL by file name, then those of the sensor example. */
 const examples = [
   ...inOrder(import.meta.glob<string>('./examples/*.graphql', { query: '?raw', import: 'default', eager: true })),
   ...inOrder(
@@ -58,26 +58,26 @@ const examples = [
   ),
 ];
 
-/** Whether the server tells its schema, which can be turned off; what cannot be asked is taken for yes, and shown by GraphiQL. */
-async function tellsSchema(): Promise<boolean> {
+/** Whether the server allows introspection. True if the request fails, so that GraphiQL shows the error. */
+async function hasIntrospection(): Promise<boolean> {
   try {
-    const answer = (await send({ query: '{__schema {queryType {name}}}' })) as { readonly data?: object | null };
-    return Boolean(answer.data);
+    const response = (await send({ query: '{__schema {queryType {name}}}' })) as { readonly data?: object | null };
+    return Boolean(response.data);
   } catch {
     return true;
   }
 }
 
 const place = document.querySelector('#graphiql');
-if (place === null) throw new Error('the page has lost its place for GraphiQL');
-const isTold = await tellsSchema();
-const note = document.querySelector<HTMLElement>('#untold');
-if (note) note.hidden = isTold;
+if (place === null) throw new Error('the page has no element #graphiql');
+const introspection = await hasIntrospection();
+const note = document.querySelector<HTMLElement>('#no-schema');
+if (note) note.hidden = introspection;
 createRoot(place).render(
   createElement(
     GraphiQL,
-    // Without a schema nothing is completed or checked while one writes, and nothing is asked for in vain.
-    { fetcher: run, defaultTabs: examples, ...(isTold ? {} : { schema: null }) },
+    // `schema: null` keeps GraphiQL from sending introspection queries that would fail.
+    { fetcher: run, defaultTabs: examples, ...(introspection ? {} : { schema: null }) },
     createElement(GraphiQL.Logo, null, 'Cellport'),
   ),
 );

@@ -3,18 +3,18 @@ import type { Map as MapLibre } from 'maplibre-gl';
 import { type PageState, readHash, writeHash } from './url-hash.js';
 
 export interface Address {
-  /** Keeps the address true. With `step`, the way back leads to what was there before. */
+  /** Updates the address. With `step`, the back button returns to the previous state. */
   write(how?: 'step'): void;
 }
 
-/** Keeps what the page shows in its address, and goes where the address says. */
+/** Keeps the page's state in its address, and follows the address when it changes. */
 export function keepAddress(map: MapLibre, now: () => PageState, go: (state: PageState) => void): Address {
   let written = location.hash;
   let stepping = false;
   const write = (how?: 'step') => {
     const { lng, lat } = map.getCenter();
     const hash = writeHash({ ...now(), at: { zoom: map.getZoom(), lat, lng } });
-    // A step that begins where the page is leads to wherever it comes to rest.
+    // A step whose address has not changed yet takes effect with the next change, when the map has come to rest.
     stepping ||= how === 'step';
     if (hash === written) return;
     written = hash;

@@ -1,4 +1,4 @@
-// The documents that the page sends, beside those of the client. test/web/map.test.ts checks them against the schema.
+// The operations of the page, in addition to those of the client. test/web/map.test.ts validates them against the schema.
 
 /** A collection as the list of layers shows it. */
 export interface Collection {
@@ -27,7 +27,7 @@ export interface Reading {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** A marker with all that can be changed of it. */
+/** A marker with every field that can be changed. */
 export interface Marker {
   readonly id: string;
   readonly key: string;

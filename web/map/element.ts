@@ -1,13 +1,13 @@
 type Content = Node | string;
 
-/** The element of the page with this id; the page is broken without it. */
+/** The element of the page with this ID. Throws if there is none: the page is broken then. */
 export function byId(id: string): HTMLElement {
   const found = document.querySelector<HTMLElement>(`#${id}`);
-  if (found === null) throw new Error(`the page has lost its #${id}`);
+  if (found === null) throw new Error(`the page has no element #${id}`);
   return found;
 }
 
-/** An element with attributes and content; texts are never taken for markup. */
+/** An element with attributes and content. Strings become text, never markup. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Readonly<Record<string, string>> = {},
@@ -19,7 +19,19 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** A button that does something. */
+/** An SVG element with attributes and content. */
+export function svgElement<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  attributes: Readonly<Record<string, string | number>> = {},
+  ...content: Content[]
+): SVGElementTagNameMap[K] {
+  const made = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
+  made.append(...content);
+  return made;
+}
+
+/** A button. */
 export function button(
   attributes: Readonly<Record<string, string>>,
   onClick: () => void,

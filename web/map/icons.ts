@@ -1,4 +1,6 @@
-/** Icons of our own drawing, 20 units square, in lines of the text's colour. */
+import { svgElement } from './element.js';
+
+/** Line icons, 20 by 20 units, in the colour of the text. */
 const PATHS = {
   plus: 'M10 4v12M4 10h12',
   minus: 'M4 10h12',
@@ -18,14 +20,8 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** An icon as an element; hidden from screen readers, as what it stands on has a label. */
+/** An icon, hidden from screen readers: the element that contains it has a label. */
 export function icon(name: IconName): SVGSVGElement {
-  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-  svg.setAttribute('viewBox', '0 0 20 20');
-  svg.setAttribute('aria-hidden', 'true');
-  svg.classList.add('drawn');
-  const path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
-  path.setAttribute('d', PATHS[name]);
-  svg.append(path);
-  return svg;
+  const attributes = { viewBox: '0 0 20 20', 'aria-hidden': 'true', class: 'drawn' };
+  return svgElement('svg', attributes, svgElement('path', { d: PATHS[name] }));
 }

@@ -12,8 +12,8 @@ const MOVES: Readonly<Record<string, (map: MapLibre) => void>> = {
 };
 
 /**
- * Keys for the whole page: arrows, + and - move the map while nothing has the focus (once the map has it, MapLibre does so
- * itself); Escape closes what `close` finds open.
+ * Keyboard control of the page: arrow keys, + and - move the map while nothing has the focus (if the map has it, MapLibre
+ * does this itself); Escape calls `close`.
  */
 export function followKeys(map: MapLibre, close: () => void): void {
   document.addEventListener('keydown', (event) => {

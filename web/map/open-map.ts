@@ -2,15 +2,15 @@ import { AttributionControl, Map as MapLibre, ScaleControl, setWorkerUrl } from 
 import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url';
 
 import { baseLayers, baseStyle } from './base-map/style.js';
-import { followWithGraticule } from './base-map/graticule.js';
+import { addGraticule } from './base-map/graticule.js';
 import type { Theme } from './base-map/palette.js';
 import { paintLayer } from './layers/paint.js';
 import type { PageState } from './url-hash.js';
 
-// By itself MapLibre looks for its worker beside its own file, whose name is another one once it is built.
+// MapLibre looks for its worker beside its own file, which has another name in the build.
 setWorkerUrl(new URL(workerUrl, location.href).href);
 
-/** The map with nothing on it but the base map, once it is ready. */
+/** Opens a map with only the base map on it. Resolves once it has loaded. */
 export async function openMap(theme: Theme, at: PageState['at'], still: boolean): Promise<MapLibre> {
   const map = new MapLibre({
     container: 'map',
@@ -29,14 +29,14 @@ export async function openMap(theme: Theme, at: PageState['at'], still: boolean)
   map.keyboard.disableRotation();
   map.addControl(new AttributionControl({ compact: innerWidth < 720 }), 'bottom-right');
   map.addControl(new ScaleControl({ maxWidth: 110 }), 'bottom-right');
-  // Tiles and fonts that do not come leave a gap and no more; what matters is told by those who ask for data.
+  // A missing tile or font only leaves a gap. Errors of data requests are reported where they are made.
   map.on('error', ({ error }) => console.warn(error.message));
   await map.once('load');
-  followWithGraticule(map);
+  addGraticule(map);
   return map;
 }
 
-/** Paints the base map in a theme. */
+/** Repaints the base map in a theme. */
 export function repaintBase(map: MapLibre, theme: Theme): void {
   for (const { id, paint } of baseLayers(theme)) paintLayer(map, id, paint);
 }

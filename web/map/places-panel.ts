@@ -1,18 +1,18 @@
 import type { Map as MapLibre } from 'maplibre-gl';
 
+import { boundsOf } from '../../src/client/maplibre.js';
 import type { MapCluster, MapMarker } from '../../src/client/public.js';
 import { byId } from './element.js';
-import { boundsOf } from './fly.js';
 import type { CollectionLayer } from './layers/collection-layer.js';
 import { drawPlaces, placesIn, summary } from './places-list.js';
 
-/** Announcements wait until the map stands still. */
-const ANNOUNCED_AFTER_MS = 700;
+/** How long the map has to stand still before the summary is announced. */
+const ANNOUNCE_DELAY_MS = 700;
 
 export interface PlacesPanel {
   readonly open: boolean;
   set(open: boolean): void;
-  /** Something else is in view. */
+  /** Updates the list after a change of what is in view. */
   update(): void;
 }
 
@@ -21,7 +21,7 @@ export interface PlacesActions {
   readonly onCluster: (layer: CollectionLayer, cluster: MapCluster) => void;
 }
 
-/** The list of what is in view, for those who do not use a pointer, and how much it is, said aloud by screen readers. */
+/** The list of places in view, for use without a pointer, and a summary for screen readers. */
 export function createPlacesPanel(
   map: MapLibre,
   layers: () => readonly CollectionLayer[],
@@ -35,7 +35,7 @@ export function createPlacesPanel(
     const shown = placesIn(boundsOf(map), layers());
     if (open) drawPlaces(panel, shown, onMarker, onCluster);
     clearTimeout(announcing);
-    announcing = setTimeout(() => (spoken.textContent = summary(shown, layers())), ANNOUNCED_AFTER_MS);
+    announcing = setTimeout(() => (spoken.textContent = summary(shown, layers())), ANNOUNCE_DELAY_MS);
   }
   map.on('moveend', update);
 

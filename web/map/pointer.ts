@@ -4,23 +4,23 @@ import type { Bounds, MapCluster } from '../../src/client/public.js';
 import type { CollectionLayer } from './layers/collection-layer.js';
 import { type Picked, pick } from './layers/pick.js';
 
-/** What a click leads to. */
+/** Actions of a click. */
 export interface PointerActions {
   readonly onMarker: (id: string, name: string) => void;
   readonly onCluster: (layer: CollectionLayer, cluster: MapCluster) => void;
   readonly onZone: (name: string, id: string, layer: CollectionLayer) => void;
-  /** Where nothing is; gives whether that was taken, be it on a zone or not. */
+  /** A click that hits no marker or cluster, with whether it hits a zone. Returns whether it was handled. */
   readonly onGround: (position: MapCluster['position'], onZone: boolean) => boolean;
 }
 
-/** The cluster that a feature of the map was drawn from. */
+/** The cluster of a map feature. */
 function clusterOf({ feature }: Picked): MapCluster {
   const { west, south, east, north, count } = feature.properties as Bounds & { readonly count: number };
   const [lng = 0, lat = 0] = (feature.geometry as { coordinates: number[] } & object).coordinates;
   return { position: { lng, lat }, bounds: { west, south, east, north }, count };
 }
 
-/** Follows mouse and finger over the map. */
+/** Handles mouse and touch on the map. */
 export function followPointer(map: MapLibre, layers: () => readonly CollectionLayer[], actions: PointerActions): void {
   let last: Point | undefined;
   const show = () => {
@@ -28,7 +28,7 @@ export function followPointer(map: MapLibre, layers: () => readonly CollectionLa
     last = undefined;
   };
   map.on('mousemove', ({ point }) => {
-    // Once a frame: a mouse tells of itself more often than anything is drawn.
+    // At most once per frame: mouse events are more frequent.
     if (last === undefined) requestAnimationFrame(show);
     last = point;
   });

@@ -1,50 +1,50 @@
 import { button, byId, element } from './element.js';
 import { icon } from './icons.js';
 
-/** What can be done about a message, by its label. */
+/** A button that the message offers. */
 export interface Remedy {
   readonly label: string;
   readonly act: () => void;
 }
 
-const STAYS_MS = 6_000;
+const VISIBLE_MS = 6_000;
 
 export interface Status {
-  /** The thin line on top: whether something is on its way. */
+  /** Shows or hides the progress line at the top. */
   loading(on: boolean): void;
-  /** Says something in the bar. What has a remedy stays until it is taken or closed, else it goes by itself. */
-  say(text: string, remedy?: Remedy): void;
-  /** Takes back a message with a remedy: it is not needed any more. */
+  /** Shows a message. One with a remedy stays until that is used or it is closed; others disappear after a while. */
+  show(text: string, remedy?: Remedy): void;
+  /** Hides a message with a remedy that is no longer needed. */
   clear(): void;
 }
 
-/** The quiet places where the page says what it does and what went wrong. */
+/** The progress line and the message bar. */
 export function createStatus(): Status {
   const [progress, bar] = [byId('progress'), byId('bar')];
-  let going: ReturnType<typeof setTimeout> | undefined;
+  let closing: ReturnType<typeof setTimeout> | undefined;
   let shown = '';
-  let lasting = false;
+  let isLasting = false;
   const close = () => {
-    clearTimeout(going);
+    clearTimeout(closing);
     bar.hidden = true;
     shown = '';
-    lasting = false;
+    isLasting = false;
   };
   return {
     loading: (on) => void progress.classList.toggle('on', on),
-    say(text, remedy) {
+    show(text, remedy) {
       if (text === shown) return;
-      clearTimeout(going);
+      clearTimeout(closing);
       shown = text;
-      lasting = remedy !== undefined;
+      isLasting = remedy !== undefined;
       const act = remedy && button({ class: 'act' }, () => (close(), remedy.act()), remedy.label);
-      const away = button({ class: 'icon', 'aria-label': 'Close message' }, close, icon('close'));
-      bar.replaceChildren(element('p', {}, text), ...(act ? [act] : []), away);
+      const dismiss = button({ class: 'icon', 'aria-label': 'Close message' }, close, icon('close'));
+      bar.replaceChildren(element('p', {}, text), ...(act ? [act] : []), dismiss);
       bar.hidden = false;
-      if (!remedy) going = setTimeout(close, STAYS_MS);
+      if (!remedy) closing = setTimeout(close, VISIBLE_MS);
     },
     clear() {
-      if (lasting) close();
+      if (isLasting) close();
     },
   };
 }

@@ -1,25 +1,25 @@
 import type { Theme } from './base-map/palette.js';
 
-const KEPT_AS = 'cellport-theme';
+const STORAGE_KEY = 'cellport-theme';
 
-/** What the reader chose; nothing where the system decides. */
+/** The theme that the user chose; undefined to follow the system. */
 function chosen(): Theme | undefined {
   try {
-    const kept = localStorage.getItem(KEPT_AS);
+    const kept = localStorage.getItem(STORAGE_KEY);
     return kept === 'light' || kept === 'dark' ? kept : undefined;
   } catch {
-    // Storage may be forbidden; the choice then lasts as long as the page.
+    // Storage may be disabled; the choice then lasts as long as the page.
     return undefined;
   }
 }
 
 export interface ThemeSwitch {
   readonly theme: Theme;
-  /** To the other theme, for good. */
+  /** Switches to the other theme and remembers the choice. */
   toggle(): void;
 }
 
-/** Follows the system's light or dark until the reader chooses; tells of each change, and at once of the first. */
+/** Follows the system's theme until the user chooses one. Calls `onChange` at once and after each change. */
 export function createTheme(onChange: (theme: Theme) => void): ThemeSwitch {
   const system = matchMedia('(prefers-color-scheme: dark)');
   let theme: Theme = 'light';
@@ -39,7 +39,7 @@ export function createTheme(onChange: (theme: Theme) => void): ThemeSwitch {
     toggle() {
       const next = theme === 'dark' ? 'light' : 'dark';
       try {
-        localStorage.setItem(KEPT_AS, next);
+        localStorage.setItem(STORAGE_KEY, next);
       } catch {
         // See above.
       }

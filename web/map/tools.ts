@@ -18,7 +18,7 @@ function toggle(name: IconName, label: string, onClick: () => void): Toggle {
   return { element: made, set: (on) => made.setAttribute('aria-pressed', String(on)) };
 }
 
-function press(name: IconName, label: string, onClick: () => void): HTMLButtonElement {
+function action(name: IconName, label: string, onClick: () => void): HTMLButtonElement {
   return button({ class: 'icon', 'aria-label': label, title: label }, onClick, icon(name));
 }
 
@@ -26,25 +26,25 @@ export interface Tools {
   readonly list: Toggle;
   readonly edit: Toggle;
   readonly explain: Toggle | undefined;
-  /** The icon shows where the switch leads. */
+  /** Sets the current theme; the button offers the other one. */
   setTheme(theme: 'light' | 'dark'): void;
 }
 
 export interface ToolActions {
   readonly onList: () => void;
   readonly onEdit: () => void;
-  /** Without it there is no such button. */
+  /** Without it there is no Explain button. */
   readonly onExplain?: () => void;
   readonly onTheme: () => void;
 }
 
-/** The buttons at the side of the map. */
+/** The buttons beside the map. */
 export function createTools(place: HTMLElement, map: MapLibre, actions: ToolActions): Tools {
-  const list = toggle('list', 'List of places in view', actions.onList);
+  const list = toggle('list', 'List places in view', actions.onList);
   const edit = toggle('pencil', 'Edit', actions.onEdit);
   const { onExplain } = actions;
-  const explain = onExplain && toggle('explain', 'Explain what this map costs', onExplain);
-  const theme = press('moon', 'Dark map', actions.onTheme);
+  const explain = onExplain && toggle('explain', 'Explain: what this view reads', onExplain);
+  const theme = action('moon', 'Dark theme', actions.onTheme);
   const graphiql = element(
     'a',
     { class: 'icon', href: '/graphiql/', 'aria-label': 'GraphiQL', title: 'GraphiQL' },
@@ -53,8 +53,8 @@ export function createTools(place: HTMLElement, map: MapLibre, actions: ToolActi
   const group = (...content: HTMLElement[]) => element('div', { class: 'panel group' }, ...content);
   place.replaceChildren(
     group(
-      press('plus', 'Zoom in', () => map.zoomIn()),
-      press('minus', 'Zoom out', () => map.zoomOut()),
+      action('plus', 'Zoom in', () => map.zoomIn()),
+      action('minus', 'Zoom out', () => map.zoomOut()),
     ),
     group(list.element, edit.element, ...(explain ? [explain.element] : [])),
     group(theme, graphiql),
@@ -64,7 +64,7 @@ export function createTools(place: HTMLElement, map: MapLibre, actions: ToolActi
     edit,
     explain,
     setTheme(now) {
-      const label = now === 'dark' ? 'Light map' : 'Dark map';
+      const label = now === 'dark' ? 'Light theme' : 'Dark theme';
       theme.replaceChildren(icon(now === 'dark' ? 'sun' : 'moon'));
       theme.setAttribute('aria-label', label);
       theme.title = label;

@@ -1,17 +1,17 @@
-/** What of the page its address tells. */
+/** The part of the page's state that its address holds. */
 export interface PageState {
-  /** The middle of the map in degrees, and its zoom. */
+  /** Center of the map in degrees, and its zoom. */
   readonly at?: { readonly zoom: number; readonly lat: number; readonly lng: number };
-  /** Keys of the collections that are shown. */
+  /** Keys of the collections that are on. */
   readonly on?: readonly string[];
-  /** Those of them that are shown as a heatmap. */
+  /** Those of them that are drawn as heatmaps. */
   readonly heat?: readonly string[];
-  /** Id of the marker whose card is open. */
+  /** ID of the marker whose card is open. */
   readonly place?: string;
 }
 
-const OUTERMOST_LAT = 85;
-const GREATEST_ZOOM = 22;
+const MAX_LAT = 85;
+const MAX_ZOOM = 22;
 
 function readAt(text: string | null): PageState['at'] {
   const parts = text?.split('/') ?? [];
@@ -19,13 +19,13 @@ function readAt(text: string | null): PageState['at'] {
     part === '' ? Number.NaN : Number(part),
   );
   if (parts.length !== 3 || ![zoom, lat, lng].every(Number.isFinite)) return undefined;
-  if (zoom < 0 || zoom > GREATEST_ZOOM || Math.abs(lat) > OUTERMOST_LAT || Math.abs(lng) > 180) return undefined;
+  if (zoom < 0 || zoom > MAX_ZOOM || Math.abs(lat) > MAX_LAT || Math.abs(lng) > 180) return undefined;
   return { zoom, lat, lng };
 }
 
 const readKeys = (text: string | null) => text?.split(',').filter((key) => key !== '');
 
-/** What a hash says; what it says wrongly is left out. */
+/** The state in a hash; invalid parts are ignored. */
 export function readHash(hash: string): PageState {
   const parts = new URLSearchParams(hash.replace(/^#/, ''));
   const at = readAt(parts.get('at'));
@@ -40,7 +40,7 @@ export function readHash(hash: string): PageState {
   };
 }
 
-/** The hash for a state: as many digits as one sees on a screen. */
+/** The hash of a state, with as many digits as are visible on a screen. */
 export function writeHash({ at, on, heat, place }: PageState): string {
   const keys = (name: string, list: readonly string[]) => `${name}=${list.map(encodeURIComponent).join(',')}`;
   const parts: string[] = [];

@@ -1,6 +1,6 @@
 import type { StyleSpecification } from 'maplibre-gl';
 
-/** The two cuts of Noto Sans that the map writes in; what they lack is drawn in a font of the reader's machine. */
+/** The two weights of Noto Sans used on the map; other scripts are drawn in a system font. */
 export const REGULAR = 'Noto Sans';
 export const STRONG = 'Noto Sans SemiBold';
 
@@ -9,7 +9,7 @@ const FILES = import.meta.glob<string>(
   { query: '?url', import: 'default', eager: true },
 );
 
-/** What each file holds, as the package's own style sheets say. The first that has a letter draws it. */
+/** Unicode ranges of the files, from the package's style sheets. The first that contains a character draws it. */
 const RANGES: Readonly<Record<string, readonly string[]>> = {
   latin: ['U+0000-00FF', 'U+0131', 'U+0152-0153', 'U+02BB-02BC', 'U+02C6', 'U+02DA', 'U+02DC', 'U+2000-206F', 'U+20AC'],
   'latin-ext': [
@@ -36,7 +36,7 @@ function faces(weight: 400 | 600) {
   });
 }
 
-/** For the style's `font-faces`: files from this server alone, each fetched when a letter of it is first drawn. */
+/** For the style's `font-faces`: files from this server only, loaded when one of their characters is first drawn. */
 export function fontFaces(): NonNullable<StyleSpecification['font-faces']> {
   return { [REGULAR]: faces(400), [STRONG]: faces(600) };
 }

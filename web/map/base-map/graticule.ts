@@ -7,29 +7,29 @@ import type { Palette } from './palette.js';
 export const GRATICULE = 'graticule';
 export const noLines: FeatureCollection = { type: 'FeatureCollection', features: [] };
 
-/** Degrees between lines; the least that leaves `ROOM` px between two meridians is taken. */
+/** Degrees between lines: the smallest step with at least `MIN_SPACING` px between two meridians is used. */
 const STEPS = [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
-const ROOM = 180;
-/** The grid comes where coasts and borders become too few to tell where one is. */
-const FROM_ZOOM = 6;
-const OUTERMOST_LAT = 85;
+const MIN_SPACING = 180;
+/** The graticule appears when the screen may hold too few coasts and borders for orientation. */
+const MIN_ZOOM = 6;
+const MAX_LAT = 85;
 
-/** The lines of latitude and longitude, with their degrees written along them. */
+/** Lines of latitude and longitude, labelled with their degrees. */
 export function graticuleLayers(palette: Palette): LayerSpecification[] {
-  const shown = (opacity: number) => ['interpolate', ['linear'], ['zoom'], FROM_ZOOM, 0, FROM_ZOOM + 1.5, opacity];
+  const shown = (opacity: number) => ['interpolate', ['linear'], ['zoom'], MIN_ZOOM, 0, MIN_ZOOM + 1.5, opacity];
   return [
     {
       id: 'graticule',
       source: GRATICULE,
       type: 'line',
-      minzoom: FROM_ZOOM,
+      minzoom: MIN_ZOOM,
       paint: { 'line-color': palette.grid, 'line-width': 0.7, 'line-opacity': shown(0.55) as never },
     },
     {
       id: 'graticule-degrees',
       source: GRATICULE,
       type: 'symbol',
-      minzoom: FROM_ZOOM,
+      minzoom: MIN_ZOOM,
       layout: {
         'symbol-placement': 'line',
         'symbol-spacing': 420,
@@ -52,7 +52,7 @@ const places = (step: number) => Math.max(0, -Math.floor(Math.log10(step) + 1e-9
 const degrees = (value: number, step: number, [positive, negative]: readonly [string, string]) =>
   `${Math.abs(value).toFixed(places(step))}° ${value < 0 ? negative : positive}`;
 
-/** Multiples of a step from one number to another, outward by one. */
+/** Multiples of a step that cover the range between two numbers. */
 function multiples(from: number, to: number, step: number): number[] {
   const first = Math.floor(from / step);
   return Array.from({ length: Math.ceil(to / step) - first + 1 }, (_, at) => (first + at) * step);
@@ -60,13 +60,13 @@ function multiples(from: number, to: number, step: number): number[] {
 
 function lines(map: MapLibre): FeatureCollection {
   const zoom = map.getZoom();
-  if (zoom < FROM_ZOOM) return noLines;
+  if (zoom < MIN_ZOOM) return noLines;
   const pxPerDegree = (512 * 2 ** zoom) / 360;
-  const step = STEPS.find((each) => each * pxPerDegree >= ROOM) ?? 10;
+  const step = STEPS.find((each) => each * pxPerDegree >= MIN_SPACING) ?? 10;
   const bounds = map.getBounds();
   const [west, east] = [bounds.getWest() - step, bounds.getEast() + step];
-  const south = Math.max(-OUTERMOST_LAT, bounds.getSouth() - step);
-  const north = Math.min(OUTERMOST_LAT, bounds.getNorth() + step);
+  const south = Math.max(-MAX_LAT, bounds.getSouth() - step);
+  const north = Math.min(MAX_LAT, bounds.getNorth() + step);
   const line = (coordinates: number[][], text: string) => ({
     type: 'Feature' as const,
     geometry: { type: 'LineString' as const, coordinates },
@@ -88,8 +88,8 @@ function lines(map: MapLibre): FeatureCollection {
   };
 }
 
-/** Keeps the lines where the map is. */
-export function followWithGraticule(map: MapLibre): void {
+/** Draws the graticule and updates it when the map moves. */
+export function addGraticule(map: MapLibre): void {
   const draw = () => void map.getSource<GeoJSONSource>(GRATICULE)?.setData(lines(map));
   map.on('moveend', draw);
   draw();

@@ -1,4 +1,4 @@
-/** What the page is drawn in: one of two, light or dark. */
+/** Theme of the page. */
 export type Theme = 'light' | 'dark';
 
 /** Colours of the base map in one theme. */
@@ -33,14 +33,14 @@ export const PALETTES: Readonly<Record<Theme, Palette>> = {
   },
 };
 
-/** One accent for each collection in the order of the list; the seventh begins again. */
+/** Accent colours of the collections, in the order of the list; from the seventh on they repeat. */
 const ACCENTS: Readonly<Record<Theme, readonly string[]>> = {
   light: ['#0b6e99', '#b4461d', '#6a4cb3', '#2c7a4b', '#b02a6b', '#806400'],
   dark: ['#56b6e0', '#f0916a', '#ab93f2', '#68c690', '#ee80b2', '#d6b84a'],
 };
 
-/** The accent of the collection at a place of the list. */
-export function accentOf(at: number, theme: Theme): string {
+/** The accent colour of the collection at an index of the list. */
+export function accentOf(index: number, theme: Theme): string {
   const accents = ACCENTS[theme];
-  return accents[at % accents.length] ?? '#0b6e99';
+  return accents[index % accents.length] ?? '#0b6e99';
 }

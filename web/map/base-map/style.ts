@@ -4,12 +4,12 @@ import { REGULAR, fontFaces } from './fonts.js';
 import { GRATICULE, graticuleLayers, noLines } from './graticule.js';
 import { PALETTES, type Theme } from './palette.js';
 
-/** Tiles are made down to this zoom, see build/tiles.ts. */
+/** Tiles exist up to this zoom, see build/tiles.ts. */
 const TILES_TO_ZOOM = 5;
-/** Natural Earth's coast is a promise of about a kilometre: closer in, its line fades so that it does not claim more. */
+/** Natural Earth's coastline is accurate to about a kilometre: from this zoom on it fades, to claim no more than that. */
 const COARSE_FROM_ZOOM = 9;
 
-/** Layers of the base map in a theme, lowest first; those of another theme differ in paint alone. */
+/** Layers of the base map, bottom first. Themes differ only in paint. */
 export function baseLayers(theme: Theme): LayerSpecification[] {
   const palette = PALETTES[theme];
   const base = { source: 'base' } as const;
@@ -45,7 +45,7 @@ export function baseLayers(theme: Theme): LayerSpecification[] {
       'source-layer': 'labels',
       type: 'symbol',
       maxzoom: 8,
-      // `room` is in thousandths of the world's width: a name appears where its country is some 40 px wide.
+      // `room` is in thousandths of the world's width: a name appears when its country is about 40 px wide.
       filter: ['>=', ['*', ['get', 'room'], ['^', 2, ['zoom']]], 80],
       layout: {
         'text-field': ['get', 'name'],
@@ -74,7 +74,7 @@ export function baseLayers(theme: Theme): LayerSpecification[] {
   ];
 }
 
-/** The base map without anything on it; all of it comes from the server that the page came from. */
+/** The style of the base map. Tiles and fonts come from the same server as the page. */
 export function baseStyle(theme: Theme): StyleSpecification {
   const tiles = new URL('/map/tiles/', location.href).href;
   return {

@@ -1,15 +1,15 @@
 import type { Geometry, Position } from 'geojson';
 
-/** Steps of the search in each direction: fine enough for a label, which is not a point. */
+/** Steps of the search in each direction: precise enough for a label. */
 const STEPS = 28;
-/** Mercator runs off to infinity at the poles. */
-const OUTERMOST_LAT = 84;
+/** Mercator is infinite at the poles. */
+const MAX_LAT = 84;
 
 type Ring = readonly (readonly [x: number, y: number])[];
 
-/** Mercator with the world one unit wide. */
+/** Web Mercator with the world one unit wide. */
 function project([lng = 0, lat = 0]: Position): readonly [x: number, y: number] {
-  const radians = (Math.min(OUTERMOST_LAT, Math.max(-OUTERMOST_LAT, lat)) * Math.PI) / 180;
+  const radians = (Math.min(MAX_LAT, Math.max(-MAX_LAT, lat)) * Math.PI) / 180;
   return [lng / 360, Math.log(Math.tan(Math.PI / 4 + radians / 2)) / (2 * Math.PI)];
 }
 
@@ -26,7 +26,7 @@ function area(ring: Ring): number {
   );
 }
 
-/** How far inside the rings a position is; below 0 outside. */
+/** Distance from a position to the nearest ring; negative outside. */
 function depth(rings: readonly Ring[], px: number, py: number): number {
   let inside = false;
   let nearest = Infinity;
@@ -44,8 +44,8 @@ function depth(rings: readonly Ring[], px: number, py: number): number {
 }
 
 /**
- * Where to write the name of an area: the position deepest inside its largest part, and how much room there is, as the
- * side in thousandths of the world's width on a Mercator map. Nothing for what is no area.
+ * The label position of an area: the one deepest inside its largest part. `room` is the square root of that part's area,
+ * in thousandths of the world's width on a Mercator map. Undefined for geometries without an area.
  */
 export function labelPoint(geometry: Geometry): { readonly position: Position; readonly room: number } | undefined {
   const polygons =

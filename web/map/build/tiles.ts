@@ -14,7 +14,7 @@ import { labelPoint } from './label-point.js';
 type Countries = GeometryCollection<{ readonly name: string }>;
 type World = Topology<{ countries: Countries }>;
 
-/** Tiles are made down to this zoom; a map closer in enlarges them. At 8,192 units a tile that is 150 m at the equator. */
+/** Highest zoom with tiles; the map enlarges them beyond it. At 8,192 units per tile, a unit is 150 m at the equator. */
 export const TILES_TO_ZOOM = 5;
 const EXTENT = 8192;
 
@@ -26,11 +26,11 @@ function readWorld(scale: '10m' | '50m'): World {
 const collectionOf = (features: Feature[]): FeatureCollection => ({ type: 'FeatureCollection', features });
 const bare = (geometry: Geometry): Feature => ({ type: 'Feature', geometry, properties: {} });
 
-/** Land without its borders, and the borders that two countries share: coasts are none. */
+/** Land without borders, and the borders between countries (coasts are not borders). */
 function outlines(world: World): { readonly land: FeatureCollection; readonly borders: FeatureCollection } {
   const { countries } = world.objects;
   const shapes = countries.geometries.filter(({ type }) => type !== null) as (Polygon | MultiPolygon)[];
-  // Each polygon by itself, so that a tile takes only the islands it shows; cut at the antimeridian, which it is not there.
+  // One feature per polygon, so that a tile holds only the islands it shows. The source is not cut at the antimeridian.
   const islands = merge(world, shapes).coordinates.flatMap((rings) => {
     const closed = (rings as [number, number][][]).filter(hasExtent).map(closedAtPole);
     if (closed.length === 0) return [];
@@ -41,7 +41,7 @@ function outlines(world: World): { readonly land: FeatureCollection; readonly bo
   return { land: collectionOf(islands), borders: collectionOf([bare(shared)]) };
 }
 
-/** The names of the countries, each at the middle of its largest part, with the zoom from which there is room for it. */
+/** The names of the countries, each in the middle of its largest part, with the room there is for it. */
 function labels(world: World): FeatureCollection {
   const { features } = feature(world, world.objects.countries);
   return collectionOf(
@@ -54,7 +54,7 @@ function labels(world: World): FeatureCollection {
   );
 }
 
-/** The base map as vector tiles, by path: layers `land`, `borders` and `labels`. */
+/** The base map as vector tiles with the layers `land`, `borders` and `labels`. */
 export function* makeTiles(): Generator<{ readonly path: string; readonly bytes: Uint8Array }> {
   const options: GeoJSONVTOptions = {
     maxZoom: TILES_TO_ZOOM,

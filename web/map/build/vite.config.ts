@@ -7,10 +7,10 @@ import { makeTiles } from './tiles.js';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** The base map beside the page, under `tiles/`. */
+/** Writes the base map to `tiles/`, beside the page. */
 const baseMap: Plugin = {
   name: 'base-map',
-  // Past the bundler, which would take longer to hash them than it takes to make them.
+  // Not as assets of the bundler, which would take longer to hash them than it takes to generate them.
   async writeBundle({ dir = '' }) {
     for (const { path, bytes } of makeTiles()) {
       await mkdir(dirname(join(dir, 'tiles', path)), { recursive: true });
@@ -19,7 +19,7 @@ const baseMap: Plugin = {
   },
 };
 
-/** The map page as static files that need no other host: `dist/page`, served at `/` with its parts under `/map/`. */
+/** Builds the map page into `dist/page`, static files without external resources, served at `/` and `/map/`. */
 export default defineConfig({
   root: here('..'),
   base: '/map/',
@@ -29,10 +29,10 @@ export default defineConfig({
     outDir: here('../../../dist/page'),
     emptyOutDir: true,
     target: 'es2022',
-    // Everything is a file of its own, so that the page runs under a content security policy without data: and inline code.
+    // No inlined assets, so that the content security policy needs neither data: nor inline code.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // MapLibre is one module of a megabyte; a warning of it at every build helps nobody.
+    // MapLibre is a single module of a megabyte.
     chunkSizeWarningLimit: 2_000,
     reportCompressedSize: false,
     rolldownOptions: {

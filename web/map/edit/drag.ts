@@ -4,20 +4,19 @@ import type { MapMarker } from '../../../src/client/public.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
 import { pick } from '../layers/pick.js';
 
-/** Less than this is a click with an unsteady hand. */
-const BEGINS_AT = 4;
+/** Distance in px from which a press is a drag and not a click. */
+const MIN_DISTANCE = 4;
 
 export interface DragOptions {
   readonly map: MapLibre;
   readonly layers: () => readonly CollectionLayer[];
   readonly isOn: () => boolean;
-  /** A marker was taken; what the promise brings is handed to `onDrop`. */
   readonly onDrop: (layer: CollectionLayer, marker: MapMarker, position: MapMarker['position']) => void;
-  readonly onTake: (marker: MapMarker) => void;
+  readonly onBegin: (marker: MapMarker) => void;
 }
 
-/** Lets markers be dragged, by mouse or finger. Escape lets go of one where it was. */
-export function letDrag({ map, layers, isOn, onDrop, onTake }: DragOptions): void {
+/** Lets markers be dragged by mouse or touch. Escape cancels. */
+export function allowDrag({ map, layers, isOn, onDrop, onBegin }: DragOptions): void {
   function begin(event: MapMouseEvent | MapTouchEvent): void {
     if (!isOn() || ('points' in event && event.points.length > 1)) return;
     const picked = pick(map, layers(), event.point);
@@ -25,18 +24,18 @@ export function letDrag({ map, layers, isOn, onDrop, onTake }: DragOptions): voi
     const { layer, feature } = picked;
     const marker = layer.content.markers.find(({ id }) => id === feature.properties['id']);
     if (marker === undefined) return;
-    // The map stays where it is.
+    // Keeps the map from panning.
     event.preventDefault();
     const from = event.point;
     let to: MapMarker['position'] | undefined;
     let undo: () => void = () => undefined;
 
     const follow = (moved: MapMouseEvent | MapTouchEvent) => {
-      if (to === undefined && from.dist(moved.point) < BEGINS_AT) return;
-      if (to === undefined) onTake(marker);
+      if (to === undefined && from.dist(moved.point) < MIN_DISTANCE) return;
+      if (to === undefined) onBegin(marker);
       const { lng, lat } = moved.lngLat.wrap();
       to = { lng, lat };
-      undo = layer.pretend(marker.id, { ...marker, position: to });
+      undo = layer.drawOptimistically(marker.id, { ...marker, position: to });
     };
     const cancel = (event: KeyboardEvent) => {
       if (event.key !== 'Escape') return;

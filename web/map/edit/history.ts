@@ -1,44 +1,44 @@
-/** A change that was made, and how to take it back. */
+/** A change that was made, and how to undo it. */
 export interface Step {
-  /** What it was, for the button: "Undo move of London". */
+  /** For the undo button, for example "move London". */
   readonly label: string;
   undo(): Promise<void>;
 }
 
-export interface History {
-  readonly last: Step | undefined;
-  add(step: Step): void;
-  /** Takes the last step back. One that cannot be is gone nevertheless: what it changed has changed again since. */
-  undo(): Promise<void>;
-}
+const MAX_STEPS = 100;
 
-const REMEMBERED = 100;
+/** The changes made on this page, for undo. */
+export class History {
+  readonly #steps: Step[] = [];
+  readonly #onChange: () => void;
+  #undoing = false;
 
-/** The changes of this page, the last one first to go. */
-export function createHistory(onChange: () => void): History {
-  const steps: Step[] = [];
-  let undoing = false;
-  return {
-    get last() {
-      return steps.at(-1);
-    },
-    add(step) {
-      steps.push(step);
-      if (steps.length > REMEMBERED) steps.shift();
-      onChange();
-    },
-    async undo() {
-      // One at a time: the next one may stand on what this one brings back.
-      if (undoing) return;
-      const step = steps.pop();
-      if (step === undefined) return;
-      undoing = true;
-      try {
-        await step.undo();
-      } finally {
-        undoing = false;
-        onChange();
-      }
-    },
-  };
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  get last(): Step | undefined {
+    return this.#steps.at(-1);
+  }
+
+  add(step: Step): void {
+    this.#steps.push(step);
+    if (this.#steps.length > MAX_STEPS) this.#steps.shift();
+    this.#onChange();
+  }
+
+  /** Undoes the last step. One that fails is dropped as well: what it changed has been changed again since. */
+  async undo(): Promise<void> {
+    // One at a time: the next step may depend on what this one restores.
+    if (this.#undoing) return;
+    const step = this.#steps.pop();
+    if (step === undefined) return;
+    this.#undoing = true;
+    try {
+      await step.undo();
+    } finally {
+      this.#undoing = false;
+      this.#onChange();
+    }
+  }
 }

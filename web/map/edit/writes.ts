@@ -1,35 +1,35 @@
 import { CREATE, type Collection, DELETE, type Marker, UPDATE } from '../documents.js';
-import { ask } from '../graphql.js';
+import { request } from '../graphql.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
 import type { Step } from './history.js';
 
 type Position = Marker['position'];
 
-/** How long the map may take to hear of what it wrote; then it asks. */
-const HEARD_OF_WITHIN_MS = 2_500;
+/** If a write has not come back as a live change after this time, the layer is loaded again. */
+const CONFIRM_MS = 2_500;
 
-/** The versions that this page's own writes left, so that one can be taken back after the other. */
+/** Versions after this page's own writes, so that they can be undone one after the other. */
 const versions = new Map<string, number>();
 
-/** Random and short enough to read; also where the page has no secure context. */
+/** A random key, short enough to read. `crypto.randomUUID` would need a secure context. */
 function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(8));
   return Array.from(bytes, (byte) => (byte % 36).toString(36)).join('');
 }
 
-/** Draws what is being written at once; where writing fails, or nobody tells of it, the truth. */
-async function ahead<T>(
+/** Draws a write before it is confirmed. If it fails, or no live change confirms it, loads the layer again. */
+async function optimistically<T>(
   layer: CollectionLayer,
   id: string,
   marker: Marker | null,
   write: () => Promise<T>,
 ): Promise<T> {
-  const undo = layer.pretend(id, marker);
+  const undo = layer.drawOptimistically(id, marker);
   try {
     const written = await write();
     setTimeout(() => {
       if (undo()) layer.refresh();
-    }, HEARD_OF_WITHIN_MS);
+    }, CONFIRM_MS);
     return written;
   } catch (error) {
     undo();
@@ -38,7 +38,7 @@ async function ahead<T>(
   }
 }
 
-const called = ({ name, key }: Marker) => name ?? key;
+const nameOf = ({ name, key }: Marker) => name ?? key;
 
 async function create(
   layer: CollectionLayer,
@@ -46,58 +46,65 @@ async function create(
   key?: string,
 ): Promise<Marker> {
   const { name, category, position, properties, place } = input;
-  const made = await ask<{ readonly createMarker: Marker }>(CREATE, {
+  const made = await request<{ readonly createMarker: Marker }>(CREATE, {
     input: { collection: layer.collection.key, name, category, position, properties, place, ...(key && { key }) },
   });
   const marker = made.createMarker;
   versions.set(marker.id, marker.version);
-  return ahead(layer, marker.id, marker, async () => marker);
+  return optimistically(layer, marker.id, marker, async () => marker);
 }
 
 async function move(layer: CollectionLayer, marker: Marker, position: Position): Promise<Marker> {
   const input = { id: marker.id, position, expectedVersion: marker.version };
-  return ahead(layer, marker.id, { ...marker, position }, async () => {
-    const { updateMarker } = await ask<{ readonly updateMarker: Marker }>(UPDATE, { input });
+  return optimistically(layer, marker.id, { ...marker, position }, async () => {
+    const { updateMarker } = await request<{ readonly updateMarker: Marker }>(UPDATE, { input });
     versions.set(marker.id, updateMarker.version);
     return updateMarker;
   });
 }
 
 async function remove(layer: CollectionLayer, { id, version }: Marker): Promise<Marker> {
-  return ahead(layer, id, null, async () => {
-    const { deleteMarker } = await ask<{ readonly deleteMarker: Marker }>(DELETE, { id, expectedVersion: version });
+  return optimistically(layer, id, null, async () => {
+    const { deleteMarker } = await request<{ readonly deleteMarker: Marker }>(DELETE, { id, expectedVersion: version });
     return deleteMarker;
   });
 }
 
-/** A marker as this page left it, if it was the last to write. */
-const asLeft = (marker: Marker): Marker => ({ ...marker, version: versions.get(marker.id) ?? marker.version });
+/** A marker with the version that this page's last write gave it. */
+const withLatestVersion = (marker: Marker): Marker => ({
+  ...marker,
+  version: versions.get(marker.id) ?? marker.version,
+});
 
-const givesKeys = ({ idStrategy }: Collection) => idStrategy !== 'GIVEN';
+const generatesKeys = ({ idStrategy }: Collection) => idStrategy !== 'GIVEN';
 
-/** Puts a marker on the map; to take it back deletes it. */
+/** Adds a marker; undo deletes it. */
 export async function addMarker(
   layer: CollectionLayer,
   name: string,
   position: Position,
 ): Promise<Step & { readonly marker: Marker }> {
   const input = { name, category: null, position, properties: {}, place: [] };
-  const marker = await create(layer, input, givesKeys(layer.collection) ? undefined : newKey());
-  return { marker, label: `new ${called(marker)}`, undo: async () => void (await remove(layer, asLeft(marker))) };
-}
-
-/** Moves a marker; to take it back moves it to where it was. */
-export async function moveMarker(layer: CollectionLayer, marker: Marker, position: Position): Promise<Step> {
-  const moved = await move(layer, marker, position);
+  const marker = await create(layer, input, generatesKeys(layer.collection) ? undefined : newKey());
   return {
-    label: `move of ${called(marker)}`,
-    undo: async () => void (await move(layer, asLeft(moved), marker.position)),
+    marker,
+    label: `add ${nameOf(marker)}`,
+    undo: async () => void (await remove(layer, withLatestVersion(marker))),
   };
 }
 
-/** Deletes a marker; to take it back makes it again, under its key where the collection lets one be given. */
+/** Moves a marker; undo moves it back. */
+export async function moveMarker(layer: CollectionLayer, marker: Marker, position: Position): Promise<Step> {
+  const moved = await move(layer, marker, position);
+  return {
+    label: `move ${nameOf(marker)}`,
+    undo: async () => void (await move(layer, withLatestVersion(moved), marker.position)),
+  };
+}
+
+/** Deletes a marker; undo creates it again, under the same key unless the collection generates keys. */
 export async function deleteMarker(layer: CollectionLayer, marker: Marker): Promise<Step> {
   const gone = await remove(layer, marker);
-  const key = givesKeys(layer.collection) ? undefined : gone.key;
-  return { label: `deletion of ${called(marker)}`, undo: async () => void (await create(layer, gone, key)) };
+  const key = generatesKeys(layer.collection) ? undefined : gone.key;
+  return { label: `delete ${nameOf(marker)}`, undo: async () => void (await create(layer, gone, key)) };
 }

@@ -1,12 +1,6 @@
-/** A rectangle in degrees. */
-export interface Rect {
-  readonly west: number;
-  readonly south: number;
-  readonly east: number;
-  readonly north: number;
-}
+import type { Bounds } from '../../../src/client/public.js';
 
-/** All geohashes from one to another of the same length, both included. */
+/** All geohashes of one length between two, both included. */
 export interface GeohashRange {
   readonly first: string;
   readonly last: string;
@@ -17,15 +11,15 @@ type Ring = Position[];
 
 const ALPHABET = '0123456789bcdefghjkmnpqrstuvwxyz';
 
-/** A geohash's place among those of its length: exact up to ten characters, the longest that ranges have. */
-function placeOf(geohash: string): number {
-  let place = 0;
-  for (const character of geohash) place = place * 32 + ALPHABET.indexOf(character);
-  return place;
+/** A geohash's index among those of its length, in Z-order; exact up to ten characters, the longest in ranges. */
+function toZ(geohash: string): number {
+  let z = 0;
+  for (const character of geohash) z = z * 32 + ALPHABET.indexOf(character);
+  return z;
 }
 
-/** The rectangle of the first `bits` bits of geohashes, which halve longitudes and latitudes in turn. */
-function rectOf(prefix: number, bits: number): Rect {
+/** The bounds of a cell given by the first `bits` bits of a geohash, which halve longitudes and latitudes in turn. */
+function boundsOfBits(prefix: number, bits: number): Bounds {
   let [column, row] = [0, 0];
   for (let bit = bits - 1; bit >= 0; bit--) {
     const digit = Math.floor(prefix / 2 ** bit) % 2;
@@ -33,7 +27,7 @@ function rectOf(prefix: number, bits: number): Rect {
     else row = row * 2 + digit;
   }
   const [columns, rows] = [2 ** Math.ceil(bits / 2), 2 ** Math.floor(bits / 2)];
-  // Multiples of a power of two times 45, so that neighbours have the very same edges.
+  // Exact in a double, so that neighbours have identical edges.
   return {
     west: (column * 360) / columns - 180,
     south: (row * 180) / rows - 90,
@@ -42,25 +36,25 @@ function rectOf(prefix: number, bits: number): Rect {
   };
 }
 
-/** The largest cells, or halves, quarters … of cells, that a range of geohashes is made of, in Z-order. */
-export function cellsOf({ first, last }: GeohashRange): Rect[] {
+/** The fewest cells, or halves and quarters of cells, that make up a range of geohashes, in Z-order. */
+export function cellsOf({ first, last }: GeohashRange): Bounds[] {
   const bits = 5 * first.length;
-  const end = placeOf(last) + 1;
-  const cells: Rect[] = [];
-  for (let z = placeOf(first); z < end;) {
+  const end = toZ(last) + 1;
+  const cells: Bounds[] = [];
+  for (let z = toZ(first); z < end;) {
     let size = 1;
     let taken = bits;
     while (taken > 0 && z % (size * 2) === 0 && z + size * 2 <= end) {
       size *= 2;
       taken--;
     }
-    cells.push(rectOf(z / size, taken));
+    cells.push(boundsOfBits(z / size, taken));
     z += size;
   }
   return cells;
 }
 
-/** An edge of the outline, with what is inside on its left. */
+/** An edge of the outline, with the inside on its left. */
 interface Edge {
   readonly dx: number;
   readonly dy: number;
@@ -70,8 +64,8 @@ interface Edge {
 
 const sorted = (values: readonly number[]) => [...new Set(values)].sort((a, b) => a - b);
 
-/** The edges between what is in one of the rectangles and what is not, by the corner at which they begin. */
-function edgesOf(rects: readonly Rect[], xs: readonly number[], ys: readonly number[]): Map<string, Edge[]> {
+/** The edges between the inside and the outside of a set of rectangles, by the corner at which they begin. */
+function edgesOf(rects: readonly Bounds[], xs: readonly number[], ys: readonly number[]): Map<string, Edge[]> {
   const columnAt = new Map(xs.map((x, at) => [x, at]));
   const rowAt = new Map(ys.map((y, at) => [y, at]));
   const filled = new Set<string>();
@@ -96,16 +90,16 @@ function edgesOf(rects: readonly Rect[], xs: readonly number[], ys: readonly num
 }
 
 /**
- * The outline of the union of disjoint rectangles: rings, counter-clockwise, of the parts that share an edge. A stretch of
- * Z-order has no holes: what lies before it and what comes behind it both reach an edge of the world.
+ * The outline of the union of disjoint rectangles: one counter-clockwise ring per part connected by edges. A range of
+ * Z-order has no holes, because the cells before it and those after it both reach an edge of the world.
  */
-export function outlineOf(rects: readonly Rect[]): Ring[] {
+export function outlineOf(rects: readonly Bounds[]): Ring[] {
   const xs = sorted(rects.flatMap(({ west, east }) => [west, east]));
   const ys = sorted(rects.flatMap(({ south, north }) => [south, north]));
   const edges = edgesOf(rects, xs, ys);
   const take = (corner: string, before: Edge | undefined): Edge | undefined => {
     const open = edges.get(corner) ?? [];
-    // Where two parts touch in a corner, to the left: each keeps to itself.
+    // Where two parts touch in a corner, turning left keeps them apart.
     const left = before && open.findIndex(({ dx, dy }) => dx === -before.dy && dy === before.dx);
     const [edge] = open.splice(left === undefined || left < 0 ? 0 : left, 1);
     if (open.length === 0) edges.delete(corner);

@@ -3,44 +3,44 @@ import './style.css';
 import type { Map as MapLibre } from 'maplibre-gl';
 
 import type { Answer } from '../../../src/client/public.js';
-import { REMEMBERED } from './history.js';
-import { NOTHING, type Pan, type Shape, added, shapesOf } from './pan.js';
+import { MAX_VIEWS } from './history.js';
+import { NO_COST, type Shape, type ViewCost, addAnswer, shapesOf } from './view-cost.js';
 import { createPanel } from './panel.js';
 import { type Colours, createRangeLayers } from './range-layers.js';
 
-/** What views read, drawn on their map and told in a panel. */
+/** Shows what each view read, on the map and in a panel. */
 export interface Explain {
-  /** Takes in an answer of `explain: true`, once however often it is handed over; `shown` is how many things the map shows with it, of all its layers. */
+  /** Records a response to a request with `explain: true`; repeated calls are ignored. `shown` is how many features the map shows. */
   record(answer: Answer, shown: number): void;
   setVisible(on: boolean): void;
 }
 
-/** So long after a move, nothing was asked: a map asks a tenth of a second after it stands still, and answers take a while. */
-const QUIET_MS = 900;
-/** Answers that come so much later without a move tell of something that changed. */
+/** Without a response this long after a move, the view needed none: requests start 100 ms after a move, then take a while. */
+const NO_REQUEST_MS = 900;
+/** A response that comes this much later without a move belongs to a change of data, and counts as a new view. */
 const SAME_VIEW_MS = 2_000;
 
 function coloursOf(place: HTMLElement): Colours {
   const style = getComputedStyle(place);
   const colour = (name: string) => style.getPropertyValue(`--explain-${name}`).trim();
-  return { read: colour('read'), cached: colour('cached'), asked: colour('asked'), halo: colour('halo') };
+  return { read: colour('read'), cached: colour('cached'), requested: colour('requested'), halo: colour('halo') };
 }
 
-/** Explains a map, whose style is loaded, in an element of the page. Nothing is shown until it is told to be. */
+/** Explain mode for a map whose style is loaded. It is hidden until `setVisible(true)`. */
 export function createExplain(map: MapLibre, place: HTMLElement): Explain {
-  /** A viewport tells its answer with each change of its state. */
-  const known = new WeakSet<Answer>();
-  let pans: readonly Pan[] = [];
+  /** A viewport keeps its answer through several states. */
+  const recorded = new WeakSet<Answer>();
+  let views: readonly ViewCost[] = [];
   let shapes: readonly Shape[] = [];
   let visible = false;
   let moved = true;
   let recordedAt = 0;
-  let quiet: ReturnType<typeof setTimeout> | undefined;
+  let noRequest: ReturnType<typeof setTimeout> | undefined;
 
-  const panel = createPanel(place, (at) => {
-    const shape = at === undefined ? undefined : shapes.find(({ reads }) => reads.includes(at));
+  const panel = createPanel(place, (index) => {
+    const shape = index === undefined ? undefined : shapes.find(({ reads }) => reads.includes(index));
     layers.highlight(shape?.id);
-    panel.mark(at === undefined ? [] : (shape?.reads ?? [at]), false);
+    panel.mark(index === undefined ? [] : (shape?.reads ?? [index]), false);
   });
   const layers = createRangeLayers(
     map,
@@ -52,36 +52,36 @@ export function createExplain(map: MapLibre, place: HTMLElement): Explain {
   );
 
   function draw(): void {
-    const pan = pans.at(-1);
-    if (!visible || !pan) return;
-    shapes = shapesOf(pan.reads);
-    layers.draw(shapes, pan.regions);
-    panel.show(pans);
+    const cost = views.at(-1);
+    if (!visible || !cost) return;
+    shapes = shapesOf(cost.reads);
+    layers.draw(shapes, cost.regions);
+    panel.show(views);
   }
 
-  /** The view as it is now: the last one, or a new one where the map has moved. */
-  function current(): Pan {
+  /** The current view: a new one if the map has moved. */
+  function current(): ViewCost {
     const now = performance.now();
     const isNew = moved || now - recordedAt > SAME_VIEW_MS;
     moved = false;
     recordedAt = now;
-    if (isNew) pans = [...pans, NOTHING].slice(-REMEMBERED);
-    return pans.at(-1) ?? NOTHING;
+    if (isNew) views = [...views, NO_COST].slice(-MAX_VIEWS);
+    return views.at(-1) ?? NO_COST;
   }
 
   map.on('movestart', () => {
     moved = true;
-    clearTimeout(quiet);
+    clearTimeout(noRequest);
   });
   map.on('moveend', () => {
-    clearTimeout(quiet);
-    quiet = setTimeout(() => {
+    clearTimeout(noRequest);
+    noRequest = setTimeout(() => {
       if (!visible || !moved) return;
-      const { shown } = pans.at(-1) ?? NOTHING;
-      const pan = { ...current(), shown };
-      pans = [...pans.slice(0, -1), pan];
+      const { shown } = views.at(-1) ?? NO_COST;
+      const cost = { ...current(), shown };
+      views = [...views.slice(0, -1), cost];
       draw();
-    }, QUIET_MS);
+    }, NO_REQUEST_MS);
   });
   const repaint = () => layers.repaint();
   new MutationObserver(repaint).observe(document.documentElement, {
@@ -91,10 +91,10 @@ export function createExplain(map: MapLibre, place: HTMLElement): Explain {
 
   return {
     record(answer, shown) {
-      if (known.has(answer)) return;
-      known.add(answer);
-      const pan = added(current(), answer, shown);
-      pans = [...pans.slice(0, -1), pan];
+      if (recorded.has(answer)) return;
+      recorded.add(answer);
+      const cost = addAnswer(current(), answer, shown);
+      views = [...views.slice(0, -1), cost];
       draw();
     },
     setVisible(on) {

@@ -1,175 +1,180 @@
 import type { Read } from '../../../src/client/public.js';
 import { element } from '../element.js';
+import { countOf, formatNumber } from '../numbers.js';
 import { historyBars } from './history.js';
-import type { Pan } from './pan.js';
+import type { ViewCost } from './view-cost.js';
 
-const NUMBER = Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 const EXACT = Intl.NumberFormat('en', { maximumFractionDigits: 3 });
-const count = (number: number, one: string, many: string) => `${NUMBER.format(number)} ${number === 1 ? one : many}`;
 
 export interface Panel {
-  /** Shows the last of these views, and all of them as bars. */
-  show(pans: readonly Pan[]): void;
-  /** Marks rows, by their places in the list; `reveal` brings the first of them into sight. */
+  /** Shows the last of these views in detail, and all of them as bars. */
+  show(views: readonly ViewCost[]): void;
+  /** Highlights rows by their indexes in the list; `reveal` scrolls to the first of them. */
   mark(rows: readonly number[], reveal: boolean): void;
 }
 
 const figure = (name: string, value: string, unit = '') =>
   element('div', {}, element('dt', {}, name), element('dd', {}, value, ...(unit ? [element('small', {}, unit)] : [])));
 
-/** Items that were read for one that is shown. */
-function ratio({ items, shown }: Pan): HTMLElement {
+/** Items read compared to features shown. */
+function ratio({ items, shown }: ViewCost): HTMLElement {
   const most = Math.max(items, shown, 1);
-  const track = element('div', { class: 'track', 'aria-hidden': 'true' }, element('i'), element('b'));
-  const [read, seen] = track.children as unknown as readonly [HTMLElement, HTMLElement];
-  read.style.width = `${(100 * items) / most}%`;
-  seen.style.width = `${(100 * shown) / most}%`;
-  const each =
-    items === 0
-      ? 'none was read'
-      : shown > 0
-        ? `${EXACT.format(Math.round((100 * items) / shown) / 100)} for each`
-        : '';
+  const bar = (tag: 'i' | 'b', value: number) => {
+    const made = element(tag);
+    // Not as an attribute: the page's content security policy forbids inline styles.
+    made.style.width = `${(100 * value) / most}%`;
+    return made;
+  };
+  const track = element('div', { class: 'track', 'aria-hidden': 'true' }, bar('i', items), bar('b', shown));
+  const perShown = shown > 0 ? `${EXACT.format(Math.round((100 * items) / shown) / 100)} per feature` : '';
   const text = element(
     'p',
     {},
-    element('span', { class: 'is-read' }, element('b', {}, NUMBER.format(items)), ' items read'),
-    element('span', { class: 'each' }, each),
-    element('span', { class: 'is-shown' }, element('b', {}, NUMBER.format(shown)), ' shown'),
+    element('span', { class: 'is-read' }, element('b', {}, formatNumber(items)), ' items read'),
+    element('span', { class: 'each' }, items === 0 ? 'nothing read' : perShown),
+    element('span', { class: 'is-shown' }, element('b', {}, formatNumber(shown)), ' shown'),
   );
   return element('div', { class: 'ratio' }, text, track);
 }
 
 function keysOf({ from, to }: Read): string {
-  if (from === null && to === null) return 'all of it';
+  if (from === null && to === null) return 'all keys';
   if (from === to) return from ?? '';
-  return `${from ?? 'its first key'} … ${to ?? 'its last key'}`;
+  return `${from ?? 'first key'} … ${to ?? 'last key'}`;
 }
 
-function row(read: Read, at: number): HTMLTableRowElement {
-  const { index, pk, items, readUnits, cached } = read;
-  const kind = cached ? 'cached' : 'read';
+function row(read: Read, index: number): HTMLTableRowElement {
+  const { index: name, pk, items, readUnits, cached } = read;
   const keys = keysOf(read);
   return element(
     'tr',
-    { class: kind, 'data-at': String(at), tabindex: at === 0 ? '0' : '-1' },
+    { class: cached ? 'cached' : 'read', 'data-at': String(index), tabindex: index === 0 ? '0' : '-1' },
     element(
       'th',
       { scope: 'row' },
       element('i', { class: 'swatch', 'aria-hidden': 'true' }),
-      element('code', { class: 'pk', title: pk }, element('b', {}, index), ' ', pk),
+      element('code', { class: 'pk', title: pk }, element('b', {}, name), ' ', pk),
       element('code', { class: 'keys', title: keys }, keys),
     ),
-    element('td', {}, NUMBER.format(items)),
+    element('td', {}, formatNumber(items)),
     element('td', {}, cached ? 'cache' : EXACT.format(readUnits)),
   );
 }
 
-/** The list of what was read. `onRow` is told the place in it that is pointed at or has the focus, or that none is. */
-function listOf({ reads, readsLeftOut, byKey, readUnits }: Pan, onRow: (at: number | undefined) => void): HTMLElement {
-  const body = element('tbody', {}, ...reads.map(row));
-  const head = ['Range', 'Items', 'Units'].map((name) => element('th', { scope: 'col' }, name));
-  const table = element('table', {}, element('thead', {}, element('tr', {}, ...head)), body);
-  table.prepend(
-    element('caption', { class: 'heard' }, 'Ranges in the order in which they were read. Arrow keys go through them.'),
-  );
-  const rowOf = ({ target }: Event) => (target as Element).closest<HTMLElement>('tbody tr');
-  const tell = (event: Event) => {
-    const at = rowOf(event)?.dataset['at'];
-    onRow(at === undefined ? undefined : Number(at));
-  };
-  table.addEventListener('mouseover', tell);
-  table.addEventListener('mouseleave', () => onRow(undefined));
-  table.addEventListener('focusin', tell);
-  table.addEventListener('focusout', () => onRow(undefined));
-  // One stop for the Tab key, however many rows there are.
+const rowOf = ({ target }: Event) => (target as Element).closest<HTMLElement>('tbody tr');
+
+/** Lets arrow keys, Home and End move the focus among rows, so that the whole table is one stop for the Tab key. */
+function addArrowKeys(body: HTMLElement): void {
   body.addEventListener('keydown', (event) => {
-    const now = rowOf(event);
-    const steps: Readonly<Record<string, Element | null | undefined>> = {
-      ArrowDown: now?.nextElementSibling,
-      ArrowUp: now?.previousElementSibling,
+    const current = rowOf(event);
+    const targets: Readonly<Record<string, Element | null | undefined>> = {
+      ArrowDown: current?.nextElementSibling,
+      ArrowUp: current?.previousElementSibling,
       Home: body.firstElementChild,
       End: body.lastElementChild,
     };
-    const next = steps[event.key];
-    if (!(next instanceof HTMLElement) || !now) return;
+    const next = targets[event.key];
+    if (!(next instanceof HTMLElement) || !current) return;
     event.preventDefault();
-    now.tabIndex = -1;
+    current.tabIndex = -1;
     next.tabIndex = 0;
     next.focus();
   });
+}
+
+/** The list of reads. Calls `onRow` with the index of the row that is hovered or focused, and with undefined when it no longer is. */
+function listOf({ reads, readsLeftOut, byKey, readUnits }: ViewCost, onRow: (index?: number) => void): HTMLElement {
+  const body = element('tbody', {}, ...reads.map(row));
+  addArrowKeys(body);
+  const head = ['Range', 'Items', 'Units'].map((name) => element('th', { scope: 'col' }, name));
+  const caption = 'Key ranges in the order they were read. Use the arrow keys to move between rows.';
+  const table = element(
+    'table',
+    {},
+    element('caption', { class: 'visually-hidden' }, caption),
+    element('thead', {}, element('tr', {}, ...head)),
+    body,
+  );
+  const enter = (event: Event) => {
+    const index = rowOf(event)?.dataset['at'];
+    onRow(index === undefined ? undefined : Number(index));
+  };
+  table.addEventListener('mouseover', enter);
+  table.addEventListener('mouseleave', () => onRow());
+  table.addEventListener('focusin', enter);
+  table.addEventListener('focusout', () => onRow());
   const units = readUnits - reads.reduce((sum, read) => sum + read.readUnits, 0);
   const more = [
-    ...(readsLeftOut > 0 ? [`${count(readsLeftOut, 'more range', 'more ranges')}`] : []),
-    ...(byKey > 0 ? [`${count(byKey, 'item', 'items')} by key: ${count(units, 'unit', 'units')}`] : []),
+    ...(readsLeftOut > 0 ? [countOf(readsLeftOut, 'more range')] : []),
+    ...(byKey > 0 ? [`${countOf(byKey, 'item')} read by key (${countOf(units, 'unit')})`] : []),
   ];
-  const rest = more.length > 0 ? [element('p', { class: 'more' }, `And ${more.join(', ')}`)] : [];
+  const rest = more.length > 0 ? [element('p', { class: 'more' }, `Plus ${more.join(' and ')}`)] : [];
   return element('div', { class: 'list' }, table, ...rest);
 }
 
-function summaryOf({ answers, queries, readUnits, items, shown }: Pan): string {
-  if (answers === 0) return 'Nothing was asked: this page knew all of it.';
-  const read = `${count(queries, 'Query call', 'Query calls')}, ${count(readUnits, 'read unit', 'read units')}`;
-  return `${read}, ${count(items, 'item', 'items')} read, ${NUMBER.format(shown)} shown.`;
+function summaryOf({ answers, queries, readUnits, items, shown }: ViewCost): string {
+  if (answers === 0) return 'Nothing was requested: this view was already loaded.';
+  const read = `${countOf(queries, 'Query call')}, ${countOf(readUnits, 'read unit')}, ${countOf(items, 'item')} read`;
+  return `${read}, ${formatNumber(shown)} shown.`;
 }
 
-/** Fills an element with what views cost. */
-export function createPanel(place: HTMLElement, onRow: (at: number | undefined) => void): Panel {
-  const content = element('div', { class: 'told' });
-  const heard = element('p', { class: 'heard', role: 'status' });
-  const header = element(
-    'header',
+/** The history of read units, with a caption. */
+function historyOf(views: readonly ViewCost[]): HTMLElement {
+  const most = Math.max(...views.map(({ readUnits }) => readUnits));
+  const caption = element(
+    'figcaption',
     {},
-    element('h2', {}, 'Explain'),
-    element('p', {}, 'What this view read from DynamoDB'),
+    element('span', {}, `Read units, last ${countOf(views.length, 'view')}`),
+    element('span', {}, `max ${formatNumber(most)}`),
   );
+  return element('figure', {}, caption, historyBars(views));
+}
+
+function legendOf({ reads }: ViewCost): HTMLElement {
+  const cached = reads.filter((read) => read.cached).length;
+  const entry = (kind: string, text: string) =>
+    element('span', { class: kind }, element('i', { class: 'swatch' }), text);
+  const entries = [
+    entry('read', `${reads.length - cached} read`),
+    entry('cached', `${cached} from cache`),
+    entry('requested', 'requested area'),
+  ];
+  return element('p', { class: 'legend' }, ...entries);
+}
+
+/** Fills an element with the cost of views. `onRow`: see `listOf`. */
+export function createPanel(place: HTMLElement, onRow: (index?: number) => void): Panel {
+  const content = element('div', { class: 'view' });
+  const status = element('p', { class: 'visually-hidden', role: 'status' });
+  const title = element('h2', {}, 'Explain');
+  const header = element('header', {}, title, element('p', {}, 'What this view read from DynamoDB'));
   place.classList.add('explain');
-  place.replaceChildren(header, content, heard);
+  place.replaceChildren(header, content, status);
 
   return {
-    show(pans) {
-      const pan = pans.at(-1);
-      if (!pan) return;
-      const { queries, readUnits, cacheHits, ms, answers, reads } = pan;
-      const cached = reads.filter((read) => read.cached).length;
-      const most = Math.max(...pans.map((each) => each.readUnits));
+    show(views) {
+      const view = views.at(-1);
+      if (!view) return;
+      const { queries, readUnits, cacheHits, ms, answers, reads } = view;
+      const figures = [
+        figure('Query calls', formatNumber(queries)),
+        figure('Read units', formatNumber(readUnits)),
+        figure('Cache hits', formatNumber(cacheHits)),
+        figure('Time', formatNumber(Math.round(ms)), 'ms'),
+      ];
+      const noReads = answers === 0 ? summaryOf(view) : 'No key range was read.';
       content.replaceChildren(
-        element(
-          'dl',
-          {},
-          figure('Query calls', NUMBER.format(queries)),
-          figure('Read units', NUMBER.format(readUnits)),
-          figure('Cache hits', NUMBER.format(cacheHits)),
-          figure('Time', NUMBER.format(Math.round(ms)), 'ms'),
-        ),
-        ratio(pan),
-        element(
-          'figure',
-          {},
-          element(
-            'figcaption',
-            {},
-            element('span', {}, `Read units, last ${count(pans.length, 'view', 'views')}`),
-            element('span', {}, `most ${NUMBER.format(most)}`),
-          ),
-          historyBars(pans),
-        ),
-        element(
-          'p',
-          { class: 'legend' },
-          element('span', { class: 'read' }, element('i', { class: 'swatch' }), `${reads.length - cached} read`),
-          element('span', { class: 'cached' }, element('i', { class: 'swatch' }), `${cached} from a cache`),
-          element('span', { class: 'asked' }, element('i', { class: 'swatch' }), 'asked for'),
-        ),
-        answers === 0 || reads.length === 0
-          ? element('p', { class: 'none' }, answers === 0 ? summaryOf(pan) : 'No range was needed.')
-          : listOf(pan, onRow),
+        element('dl', {}, ...figures),
+        ratio(view),
+        historyOf(views),
+        legendOf(view),
+        reads.length === 0 ? element('p', { class: 'none' }, noReads) : listOf(view, onRow),
       );
-      heard.textContent = summaryOf(pan);
+      status.textContent = summaryOf(view);
     },
     mark(rows, reveal) {
       for (const marked of content.querySelectorAll('tr.on')) marked.classList.remove('on');
-      const found = rows.map((at) => content.querySelector(`tr[data-at="${at}"]`));
+      const found = rows.map((index) => content.querySelector(`tr[data-at="${index}"]`));
       for (const each of found) each?.classList.add('on');
       if (reveal) found[0]?.scrollIntoView({ block: 'nearest' });
     },

@@ -8,21 +8,23 @@ import type {
   SymbolLayerSpecification,
 } from 'maplibre-gl';
 
-import { type Rect, cellsOf, outlineOf } from './cells.js';
-import type { Pan, Shape } from './pan.js';
+import type { Bounds } from '../../../src/client/public.js';
+import { countOf, formatNumber } from '../numbers.js';
+import { cellsOf, outlineOf } from './cells.js';
+import type { Shape, ViewCost } from './view-cost.js';
 
-/** Colours as the page has them now. */
+/** Colours of the current theme. */
 export interface Colours {
   readonly read: string;
   readonly cached: string;
-  readonly asked: string;
+  readonly requested: string;
   readonly halo: string;
 }
 
-/** The ranges on the map. */
+/** The key ranges, drawn on the map. */
 export interface RangeLayers {
-  draw(shapes: readonly Shape[], regions: Pan['regions']): void;
-  /** Shows one range, or none, before all others. */
+  draw(shapes: readonly Shape[], regions: ViewCost['regions']): void;
+  /** Highlights one range, or none. */
   highlight(id: number | undefined): void;
   repaint(): void;
   remove(): void;
@@ -31,17 +33,16 @@ export interface RangeLayers {
 const RANGES = 'explain-ranges';
 const LABELS = 'explain-labels';
 const FILL = 'explain-fill';
-/** Names of countries, where the base map has them, and else the first names there are, stay above. */
+/** The layer of country names stays above; without it, the first layer with text. */
 const NAMES = 'country-names';
 type Font = NonNullable<NonNullable<SymbolLayerSpecification['layout']>['text-font']>;
 
-/** A label needs a part of its range of so many px in view. */
-const ROOM = { width: 96, height: 30 };
+/** Size of a label in px: it is drawn where a cell of its range has that much room on the screen. */
+const LABEL = { width: 96, height: 30 };
 const MARGIN = 6;
 
-const NUMBER = Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 const collection = (features: Feature[]): FeatureCollection => ({ type: 'FeatureCollection', features });
-const ring = ({ west, south, east, north }: Rect) => [
+const ring = ({ west, south, east, north }: Bounds) => [
   [west, south],
   [east, south],
   [east, north],
@@ -49,7 +50,7 @@ const ring = ({ west, south, east, north }: Rect) => [
   [west, south],
 ];
 
-/** A range as its outline, and the cells within as lines. */
+/** The outline of a range, and its cells as lines. */
 function featuresOf({ id, geohashes, cached }: Shape): Feature[] {
   const cells = cellsOf(geohashes);
   const properties = { id, cached };
@@ -70,7 +71,7 @@ function featuresOf({ id, geohashes, cached }: Shape): Feature[] {
 const areaOf = ({ geohashes }: Shape) =>
   cellsOf(geohashes).reduce((sum, { west, south, east, north }) => sum + (east - west) * (north - south), 0);
 
-function layers({ read, cached, asked, halo }: Colours, font: Font | undefined): LayerSpecification[] {
+function layers({ read, cached, requested, halo }: Colours, font: Font | undefined): LayerSpecification[] {
   const isCached: ExpressionSpecification = ['get', 'cached'];
   const colour: ExpressionSpecification = ['case', isCached, cached, read];
   const isOn: ExpressionSpecification = ['boolean', ['feature-state', 'on'], false];
@@ -100,11 +101,11 @@ function layers({ read, cached, asked, halo }: Colours, font: Font | undefined):
       paint: { 'line-color': colour, 'line-width': 0.6, 'line-opacity': ['case', isOn, 0.7, 0.32] },
     },
     {
-      id: 'explain-asked',
+      id: 'explain-requested',
       source: RANGES,
       type: 'line',
-      filter: of('asked'),
-      paint: { 'line-color': asked, 'line-width': 1, 'line-opacity': 0.55, 'line-dasharray': [2, 3] },
+      filter: of('requested'),
+      paint: { 'line-color': requested, 'line-width': 1, 'line-opacity': 0.55, 'line-dasharray': [2, 3] },
     },
     {
       id: 'explain-cached',
@@ -153,7 +154,7 @@ interface Box {
 
 const overlap = (a: Box, b: Box) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
-/** What of the map lies under the page's panels, in px of the map. */
+/** The parts of the map under the page's panels, in px. */
 function coveredBoxes(map: MapLibre): Box[] {
   const { left: x, top: y } = map.getContainer().getBoundingClientRect();
   return [...document.querySelectorAll('.panel, #tools')].map((panel) => {
@@ -167,7 +168,7 @@ interface LabelPlace {
   readonly anchor: string;
 }
 
-/** Where a range's label goes: into a corner, that no panel covers, of the largest part of the range that is in view. */
+/** The position of a range's label: an uncovered corner of its largest cell on the screen. */
 function labelPlace(map: MapLibre, { geohashes }: Shape, covered: readonly Box[]): LabelPlace | undefined {
   const { clientWidth, clientHeight } = map.getContainer();
   let best: { readonly area: number; readonly place: LabelPlace } | undefined;
@@ -179,15 +180,15 @@ function labelPlace(map: MapLibre, { geohashes }: Shape, covered: readonly Box[]
       const [left, top] = [Math.max(corner.x, MARGIN), Math.max(corner.y, MARGIN)];
       const [right, bottom] = [Math.min(opposite.x, clientWidth - MARGIN), Math.min(opposite.y, clientHeight - MARGIN)];
       const area = (right - left) * (bottom - top);
-      if (right - left < ROOM.width || bottom - top < ROOM.height || area <= (best?.area ?? 0)) continue;
+      if (right - left < LABEL.width || bottom - top < LABEL.height || area <= (best?.area ?? 0)) continue;
       for (const isTop of [true, false]) {
         for (const isLeft of [true, false]) {
           const [x, y] = [isLeft ? left : right, isTop ? top : bottom];
           const box = {
-            left: isLeft ? x : x - ROOM.width,
-            right: isLeft ? x + ROOM.width : x,
-            top: isTop ? y : y - ROOM.height,
-            bottom: isTop ? y + ROOM.height : y,
+            left: isLeft ? x : x - LABEL.width,
+            right: isLeft ? x + LABEL.width : x,
+            top: isTop ? y : y - LABEL.height,
+            bottom: isTop ? y + LABEL.height : y,
           };
           if (area <= (best?.area ?? 0) || covered.some((panel) => overlap(panel, box))) continue;
           const { lng, lat } = map.unproject([x, y]);
@@ -200,7 +201,7 @@ function labelPlace(map: MapLibre, { geohashes }: Shape, covered: readonly Box[]
   return best?.place;
 }
 
-/** Draws ranges onto a map whose style is loaded; `colours` are asked for whenever something is painted. */
+/** Draws ranges on a map whose style is loaded. `onPoint` gets the ID of the range under the pointer. */
 export function createRangeLayers(
   map: MapLibre,
   colours: () => Colours,
@@ -223,7 +224,7 @@ export function createRangeLayers(
     following = [map.on('mousemove', FILL, point), map.on('mouseleave', FILL, leave), map.on('moveend', drawLabels)];
   }
 
-  /** Below names and above everything else that lies flat, also what was added since. */
+  /** Moves the ranges above all other layers, except those with text. */
   function lift(): void {
     const { layers: all } = map.getStyle();
     const names = all.find(({ id }) => id === NAMES) ?? all.find(({ id, type }) => type === 'symbol' && id !== LABELS);
@@ -236,7 +237,7 @@ export function createRangeLayers(
       const place = labelPlace(map, shape, covered);
       if (!place) return [];
       const { items, readUnits, cached } = shape;
-      const text = `${NUMBER.format(items)} ${items === 1 ? 'item' : 'items'}${cached ? '' : ` · ${NUMBER.format(readUnits)} RU`}`;
+      const text = countOf(items, 'item') + (cached ? '' : ` · ${formatNumber(readUnits)} RU`);
       const { at, anchor } = place;
       const offset = [anchor.endsWith('left') ? 0.5 : -0.5, anchor.startsWith('top') ? 0.45 : -0.45];
       const properties = { text, cached, anchor, offset, order: -items };
@@ -255,14 +256,14 @@ export function createRangeLayers(
       lift();
       api.highlight(undefined);
       drawn = shapes;
-      // Small ranges above large ones, so that all of them can be pointed at.
+      // Small ranges above large ones, so that the pointer reaches all of them.
       const ordered = shapes.toSorted((a, b) => areaOf(b) - areaOf(a));
-      const asked = regions.map((region) => ({
+      const requested = regions.map((region) => ({
         type: 'Feature' as const,
         geometry: { type: 'LineString' as const, coordinates: ring(region) },
-        properties: { kind: 'asked' },
+        properties: { kind: 'requested' },
       }));
-      void source(RANGES)?.setData(collection([...ordered.flatMap(featuresOf), ...asked]));
+      void source(RANGES)?.setData(collection([...ordered.flatMap(featuresOf), ...requested]));
       drawLabels();
     },
     highlight(id) {

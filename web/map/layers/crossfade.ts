@@ -13,18 +13,18 @@ const OPACITIES: Readonly<Record<Sketch['type'], readonly string[]>> = {
 };
 
 export interface Crossfade {
-  /** Draws features in place of those before; other ones (of another zoom, say) fade in while those fade out. */
+  /** Replaces the features. With `areOthers` (for example, from another zoom), they fade in while the old ones fade out. */
   draw(features: FeatureCollection, areOthers: boolean): void;
-  /** Paints the same features in other colours. */
+  /** Changes colours only. */
   repaint(sketches: readonly Sketch[]): void;
-  /** Ids of the layers that show what was drawn last. */
+  /** IDs of the map layers that show the latest features. */
   readonly layers: readonly string[];
   remove(): void;
 }
 
 /**
- * Draws features in two sets of layers by turns, so that what a map shows at one zoom gives way softly to what it shows at
- * the next. `before` names the layer that all of them stay below.
+ * Draws features in two alternating sets of layers, so that the features of one zoom fade into those of the next. `before`
+ * is the ID of the layer below which all of them stay.
  */
 export function createCrossfade(
   map: MapLibre,

@@ -1,23 +1,22 @@
 import { type Theme, accentOf } from '../base-map/palette.js';
 import { button, element } from '../element.js';
 import { icon } from '../icons.js';
+import { countOf } from '../numbers.js';
 import type { CollectionLayer, Drawn } from './collection-layer.js';
-
-const COUNT = Intl.NumberFormat('en');
 
 function countText({ collection: { count, zones } }: CollectionLayer): string {
   if (count === 0 && zones.nodes.length > 0) return 'Zones';
-  return `${COUNT.format(count)} ${count === 1 ? 'place' : 'places'}`;
+  return countOf(count, 'place');
 }
 
-/** One collection: a switch with its name, and whether its places are drawn as points or as a heatmap. */
+/** One collection: a switch, and buttons for points or heatmap. */
 function row(layer: CollectionLayer, theme: Theme, onSet: (drawn: Drawn) => void): HTMLLIElement {
-  const { collection, drawn, accentAt } = layer;
+  const { collection, drawn, accent } = layer;
   const checkbox = element('input', { type: 'checkbox', role: 'switch' });
   checkbox.checked = drawn !== 'off';
   checkbox.addEventListener('change', () => onSet(checkbox.checked ? 'points' : 'off'));
   const dot = element('span', { class: 'dot' });
-  dot.style.setProperty('--accent', accentOf(accentAt, theme));
+  dot.style.setProperty('--accent', accentOf(accent, theme));
   const text = element(
     'span',
     { class: 'text' },
@@ -31,12 +30,12 @@ function row(layer: CollectionLayer, theme: Theme, onSet: (drawn: Drawn) => void
     const named = { 'aria-pressed': String(drawn === kind), 'data-key': `${collection.key} ${kind}` };
     return button(named, () => onSet(kind), icon(kind === 'heat' ? 'heat' : 'dots'), label);
   };
-  const group = { class: 'choice', role: 'group', 'aria-label': `How to draw ${collection.name}` };
+  const group = { class: 'choice', role: 'group', 'aria-label': `Display of ${collection.name}` };
   item.append(element('div', group, choice('points', 'Places'), choice('heat', 'Heatmap')));
   return item;
 }
 
-/** The list of collections, drawn anew after each change; the focus stays where it was. */
+/** Redraws the list of collections; the focus stays where it was. */
 export function drawLayerList(
   place: HTMLElement,
   layers: readonly CollectionLayer[],
@@ -47,7 +46,7 @@ export function drawLayerList(
   const focused = all().findIndex((each) => each === document.activeElement);
   const key = all()[focused]?.dataset['key'];
   const rows = layers.map((layer) => row(layer, theme, (drawn) => onSet(layer, drawn)));
-  const empty = element('p', {}, 'There are no collections yet. Make one in GraphiQL, or import a file.');
+  const empty = element('p', {}, 'No collections yet. Create one in GraphiQL, or import a file.');
   place.replaceChildren(rows.length > 0 ? element('ul', {}, ...rows) : empty);
   if (focused < 0) return;
   (all().find((each) => key !== undefined && each.dataset['key'] === key) ?? all()[focused])?.focus();

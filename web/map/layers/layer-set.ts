@@ -1,37 +1,37 @@
 import type { Map as MapLibre } from 'maplibre-gl';
 
+import { boundsOf } from '../../../src/client/maplibre.js';
 import type { Answer, MapMarker, ViewportState } from '../../../src/client/public.js';
 import type { Theme } from '../base-map/palette.js';
 import type { Collection } from '../documents.js';
-import { boundsOf } from '../fly.js';
 import type { PageState } from '../url-hash.js';
-import { type CollectionLayer, type Drawn, createCollectionLayer } from './collection-layer.js';
+import { CollectionLayer, type Drawn } from './collection-layer.js';
 
 export interface LayerSetOptions {
   readonly theme: Theme;
-  /** Whether what is drawn may fade. */
+  /** Whether changes may fade. */
   readonly fade: boolean;
-  /** Something was asked, or came. */
+  /** Called while anything is loading, and when loading has finished or failed. */
   readonly onState: (status: { readonly loading: boolean; readonly error: Error | null }) => void;
-  /** Somebody changed a marker that is drawn. */
+  /** Called with the position of a marker on the screen that somebody has changed. */
   readonly onChange: (position: MapMarker['position']) => void;
-  /** What a request cost, while `setExplain` is on. */
+  /** Called with each response while Explain is on. */
   readonly onAnswer: (answer: Answer) => void;
 }
 
 /** All collections as layers of one map. */
 export interface LayerSet {
   readonly all: readonly CollectionLayer[];
-  /** What an address says of them. */
+  /** The layers that are on, for the page's address. */
   readonly address: Pick<PageState, 'on' | 'heat'>;
-  /** Switches on and off as an address says; where it does not, those that have places are on. */
+  /** Switches layers on and off. Without `on`, those with places are on. */
   show(state: Pick<PageState, 'on' | 'heat'>): void;
   repaint(theme: Theme): void;
   refresh(): void;
   setExplain(on: boolean): void;
 }
 
-/** Puts collections on a map, and lets them follow where it goes. */
+/** Creates a layer for each collection; they follow the map. */
 export function createLayerSet(
   map: MapLibre,
   collections: readonly Collection[],
@@ -39,19 +39,19 @@ export function createLayerSet(
 ): LayerSet {
   const answered = new Set<Answer>();
 
-  function tell(state: ViewportState): void {
+  function publish(state: ViewportState): void {
     const states = all.flatMap((layer) => layer.states);
     const error = states.find((each) => each.error !== null)?.error ?? null;
     onState({ loading: states.some(({ loading }) => loading), error });
-    // The same answer comes with each change of the state until there is another one.
+    // A state keeps its answer until there is another one.
     if (state.answer === null || state.answer.cost === null || answered.has(state.answer)) return;
     answered.clear();
     answered.add(state.answer);
     onAnswer(state.answer);
   }
 
-  const all: readonly CollectionLayer[] = collections.map((collection, accentAt) =>
-    createCollectionLayer(map, collection, accentAt, theme, { fade, events: { onState: tell, onChange } }),
+  const all: readonly CollectionLayer[] = collections.map(
+    (collection, accent) => new CollectionLayer(map, collection, accent, { theme, fade, onState: publish, onChange }),
   );
   const keysOf = (drawn: Drawn) => all.filter((layer) => layer.drawn === drawn).map(({ collection }) => collection.key);
   const view = () => {

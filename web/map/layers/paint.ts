@@ -12,23 +12,23 @@ import { REGULAR, STRONG } from '../base-map/fonts.js';
 import { PALETTES, type Theme, accentOf } from '../base-map/palette.js';
 
 type Painted = CircleLayerSpecification | FillLayerSpecification | LineLayerSpecification | SymbolLayerSpecification;
-/** A layer that still lacks its id and source; every opacity is a number, so that it can be faded. */
+/** A layer without its ID and source. Opacities are numbers, so that they can fade. */
 export type Sketch = Painted extends infer Each
   ? Each extends Painted
     ? Omit<Each, 'id' | 'source'> & { readonly name: string }
     : never
   : never;
 
-/** Paints a layer anew, with what belongs to its type. */
+/** Sets paint properties of a layer. */
 export function paintLayer(map: MapLibre, id: string, paint: object | undefined): void {
   for (const [name, value] of Object.entries(paint ?? {})) {
     map.setPaintProperty(id, name as 'circle-color', value as string);
   }
 }
 
-/** Markers and clusters, lowest first. */
-export function pointSketches(accentAt: number, theme: Theme): Sketch[] {
-  const accent = accentOf(accentAt, theme);
+/** Layers for markers and clusters, bottom first. */
+export function pointSketches(accent: number, theme: Theme): Sketch[] {
+  const colour = accentOf(accent, theme);
   const { halo } = PALETTES[theme];
   const paper = theme === 'light' ? '#ffffff' : '#10161b';
   const ink = theme === 'light' ? '#2b3238' : '#e3e9ee';
@@ -41,11 +41,11 @@ export function pointSketches(accentAt: number, theme: Theme): Sketch[] {
       filter: isCluster,
       layout: { 'circle-sort-key': ['get', 'count'] },
       paint: {
-        'circle-color': accent,
+        'circle-color': colour,
         'circle-opacity': theme === 'light' ? 0.9 : 0.85,
-        // Two digits fit into the least, and a million is three times as wide.
+        // The smallest circle has room for two digits; one for a million is three times as wide.
         'circle-radius': ['interpolate', ['linear'], ['get', 'size'], 0.3, 10, 6, 32],
-        'circle-stroke-color': accent,
+        'circle-stroke-color': colour,
         'circle-stroke-width': ['interpolate', ['linear'], ['get', 'size'], 0.3, 3, 6, 8],
         'circle-stroke-opacity': 0.22,
       },
@@ -59,7 +59,7 @@ export function pointSketches(accentAt: number, theme: Theme): Sketch[] {
         'text-font': [STRONG],
         'text-size': ['interpolate', ['linear'], ['get', 'size'], 0.3, 11, 5, 15],
         'text-allow-overlap': true,
-        // Names of countries and places keep off the whole circle.
+        // Keeps the names of countries and places off the circle.
         'text-padding': 12,
       },
       paint: { 'text-color': paper, 'text-opacity': 1 },
@@ -69,7 +69,7 @@ export function pointSketches(accentAt: number, theme: Theme): Sketch[] {
       type: 'circle',
       filter: isMarker,
       paint: {
-        'circle-color': accent,
+        'circle-color': colour,
         'circle-opacity': 1,
         'circle-radius': ['interpolate', ['linear'], ['zoom'], 3, 4, 10, 6.5],
         'circle-stroke-color': paper,
@@ -97,12 +97,12 @@ export function pointSketches(accentAt: number, theme: Theme): Sketch[] {
   ];
 }
 
-/** Cells of a heatmap: the more markers, the fuller the accent. */
-export function cellSketches(accentAt: number, theme: Theme): Sketch[] {
-  const accent = accentOf(accentAt, theme);
+/** Layers for the cells of a heatmap: the more markers, the more opaque. */
+export function cellSketches(accent: number, theme: Theme): Sketch[] {
+  const colour = accentOf(accent, theme);
   const clear = (alpha: number): ExpressionSpecification => [
     'to-color',
-    `${accent}${Math.round(alpha * 255)
+    `${colour}${Math.round(alpha * 255)
       .toString(16)
       .padStart(2, '0')}`,
   ];
@@ -119,16 +119,16 @@ export function cellSketches(accentAt: number, theme: Theme): Sketch[] {
   ];
 }
 
-/** Outlines of zones with a light fill. */
-export function zoneSketches(accentAt: number, theme: Theme): Sketch[] {
-  const accent = accentOf(accentAt, theme);
+/** Layers for zones: outlines with a light fill. */
+export function zoneSketches(accent: number, theme: Theme): Sketch[] {
+  const colour = accentOf(accent, theme);
   return [
-    { name: 'zone-fill', type: 'fill', paint: { 'fill-color': accent, 'fill-opacity': 0.07 } },
+    { name: 'zone-fill', type: 'fill', paint: { 'fill-color': colour, 'fill-opacity': 0.07 } },
     {
       name: 'zone-line',
       type: 'line',
       layout: { 'line-join': 'round' },
-      paint: { 'line-color': accent, 'line-width': 1.4, 'line-opacity': 0.75 },
+      paint: { 'line-color': colour, 'line-width': 1.4, 'line-opacity': 0.75 },
     },
   ];
 }

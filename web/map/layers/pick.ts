@@ -3,7 +3,7 @@ import type { Map as MapLibre, MapGeoJSONFeature, Point } from 'maplibre-gl';
 import type { CollectionLayer } from './collection-layer.js';
 import type { Kind } from './features.js';
 
-/** A finger is not a point. */
+/** Distance in px within which a click hits a marker: fingers are imprecise. */
 const REACH = 8;
 const ORDER: readonly Kind[] = ['marker', 'single', 'cluster', 'zone', 'cell'];
 
@@ -13,7 +13,7 @@ export interface Picked {
   readonly feature: MapGeoJSONFeature;
 }
 
-/** What a pointer is on: markers before clusters, those before zones and cells; nothing where the map is empty. */
+/** The feature at a point: markers come before clusters, clusters before zones and cells. */
 export function pick(map: MapLibre, layers: readonly CollectionLayer[], at: Point): Picked | undefined {
   const owners = new Map(layers.flatMap((layer) => layer.mapLayers.map((id) => [id, layer] as const)));
   if (owners.size === 0) return undefined;

@@ -2,21 +2,21 @@ import { type Map as MapLibre, Marker } from 'maplibre-gl';
 
 import { element } from '../element.js';
 
-const LASTS_MS = 1_400;
-/** More at once than anybody can look at are left out: an import would set the map on fire. */
-const AT_ONCE = 12;
+const DURATION_MS = 1_400;
+/** At most this many at once: an import would fill the map with them. */
+const MAX_AT_ONCE = 12;
 
-/** Draws a ring around a place for a moment: something changed there. */
+/** Returns a function that draws a ring around a position for a moment, to show that something has changed there. */
 export function createPulse(map: MapLibre): (position: { readonly lng: number; readonly lat: number }) => void {
   let shown = 0;
   return ({ lng, lat }) => {
-    if (shown >= AT_ONCE) return;
+    if (shown >= MAX_AT_ONCE) return;
     shown += 1;
     const ring = element('div', { class: 'pulse', 'aria-hidden': 'true' }, element('i'));
     const marker = new Marker({ element: ring }).setLngLat([lng, lat]).addTo(map);
     setTimeout(() => {
       marker.remove();
       shown -= 1;
-    }, LASTS_MS);
+    }, DURATION_MS);
   };
 }

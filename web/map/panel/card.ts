@@ -23,32 +23,32 @@ function head(title: string, kind: string, onClose: () => void): HTMLElement {
   return element('header', {}, element('div', {}, element('h2', {}, title), element('p', {}, kind)), close);
 }
 
-/** The position as people write it down. */
-const written = ({ lng, lat }: { readonly lng: number; readonly lat: number }) =>
+/** A position in degrees with hemispheres. */
+const positionText = ({ lng, lat }: { readonly lng: number; readonly lat: number }) =>
   `${Math.abs(lat).toFixed(5)}° ${lat < 0 ? 'S' : 'N'}, ${Math.abs(lng).toFixed(5)}° ${lng < 0 ? 'W' : 'E'}`;
 
-/** All that is known of a marker, its latest readings as charts; `extra` goes below. */
+/** Everything about a marker, with its latest readings as charts; `extra` goes below. */
 export function markerCard(marker: MarkerDetails, onClose: () => void, extra: readonly Node[]): Node[] {
   const { name, key, category, collection, place, position, readings, id } = marker;
   const kind = category === null ? collection.name : `${category} · ${collection.name}`;
   const path = place.map((each) => element('li', {}, each));
   return [
     head(name ?? key, kind, onClose),
-    ...(path.length > 0 ? [element('ol', { class: 'path', 'aria-label': 'Place' }, ...path)] : []),
+    ...(path.length > 0 ? [element('ol', { class: 'path', 'aria-label': 'Place hierarchy' }, ...path)] : []),
     ...properties(marker.properties),
     ...(readings.length > 0 ? [element('div', { class: 'readings' }, ...charts(readings))] : []),
-    element('p', { class: 'where' }, written(position)),
+    element('p', { class: 'where' }, positionText(position)),
     element('p', { class: 'id' }, element('code', {}, id)),
     ...extra,
   ];
 }
 
-/** A zone by its name. */
+/** The name of a zone. */
 export function zoneCard(name: string, id: string, collection: string, onClose: () => void): Node[] {
   return [head(name === '' ? id : name, collection, onClose), element('p', { class: 'id' }, element('code', {}, id))];
 }
 
-/** What is shown while a marker is read. */
-export function waitingCard(name: string, onClose: () => void): Node[] {
-  return [head(name, 'Reading …', onClose)];
+/** Shown while a marker is loading. */
+export function loadingCard(name: string, onClose: () => void): Node[] {
+  return [head(name, 'Loading …', onClose)];
 }

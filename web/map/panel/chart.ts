@@ -1,10 +1,9 @@
-import { element } from '../element.js';
+import { element, svgElement } from '../element.js';
 import type { Reading } from '../documents.js';
 
-const SVG = 'http://www.w3.org/2000/svg';
 const [WIDTH, HEIGHT, MARGIN] = [240, 44, 4];
-/** More than that are no card any more. */
-const MOST_LINES = 6;
+/** More would not fit in a card. */
+const MAX_CHARTS = 6;
 const NUMBER = Intl.NumberFormat('en', { maximumSignificantDigits: 5 });
 const TIME = Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
@@ -13,7 +12,7 @@ interface Sample {
   readonly value: number;
 }
 
-/** The numbers among the values, by name, the earliest first. */
+/** The numeric values by name, earliest first. */
 function series(readings: readonly Reading[]): Map<string, Sample[]> {
   const byName = new Map<string, Sample[]>();
   const inTime = readings.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
@@ -26,13 +25,7 @@ function series(readings: readonly Reading[]): Map<string, Sample[]> {
   return byName;
 }
 
-function drawn(tag: string, attributes: Readonly<Record<string, string | number>>): SVGElement {
-  const made = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
-  return made;
-}
-
-/** One line over time, from the least value to the greatest, with its last one as a dot. */
+/** A line over time, scaled to the range of its values, with a dot at the last one. */
 function line(samples: readonly Sample[], label: string): SVGElement {
   const values = samples.map(({ value }) => value);
   const times = samples.map(({ at }) => at);
@@ -45,25 +38,25 @@ function line(samples: readonly Sample[], label: string): SVGElement {
   const points = samples.map(at);
   const path = points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ');
   const [[lastX, lastY] = [0, 0]] = points.slice(-1);
-  const svg = drawn('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': label });
+  const svg = svgElement('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': label });
   const [firstX] = points[0] ?? [0];
   svg.append(
-    drawn('polygon', { points: `${firstX},${HEIGHT} ${path} ${lastX},${HEIGHT}`, class: 'under' }),
-    drawn('polyline', { points: path, class: 'line' }),
-    drawn('circle', { cx: lastX, cy: lastY, r: 2.6 }),
+    svgElement('polygon', { points: `${firstX},${HEIGHT} ${path} ${lastX},${HEIGHT}`, class: 'under' }),
+    svgElement('polyline', { points: path, class: 'line' }),
+    svgElement('circle', { cx: lastX, cy: lastY, r: 2.6 }),
   );
   return svg;
 }
 
-/** The latest readings: a small chart for each number that was measured; nothing where there are none. */
+/** A small chart for each numeric value of the latest readings. Empty if there are none. */
 export function charts(readings: readonly Reading[]): HTMLElement[] {
   const [latest] = readings.toSorted((one, other) => Date.parse(other.at) - Date.parse(one.at));
   if (latest === undefined) return [];
-  const figures = [...series(readings)].slice(0, MOST_LINES).map(([name, samples]) => {
+  const figures = [...series(readings)].slice(0, MAX_CHARTS).map(([name, samples]) => {
     const last = NUMBER.format(samples.at(-1)?.value ?? Number.NaN);
     const values = samples.map(({ value }) => value);
     const range = `${NUMBER.format(Math.min(...values))} to ${NUMBER.format(Math.max(...values))}`;
-    const label = `${name}: ${last} at last, ${range} over ${samples.length} readings`;
+    const label = `${name}: latest ${last}, ${range} over ${samples.length} readings`;
     const caption = element('figcaption', {}, element('span', {}, name), element('b', {}, last));
     return element('figure', { title: range }, caption, line(samples, label));
   });

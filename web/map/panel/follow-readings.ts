@@ -1,9 +1,9 @@
 import { READINGS } from '../documents.js';
 
-/** Sensors send several at once: the card is drawn for all of them. */
-const GATHER_MS = 300;
+/** Readings that arrive within this time are drawn together: sensors send several at once. */
+const BATCH_MS = 300;
 
-/** Calls back when readings of a marker were recorded, until the function that it gives is called. */
+/** Calls `onNew` when readings of a marker are recorded. Returns a function that stops this. */
 export function followReadings(id: string, onNew: () => void): () => void {
   const search = new URLSearchParams({ query: READINGS, variables: JSON.stringify({ id }) });
   const events = new EventSource(`/graphql/stream?${search}`);
@@ -16,9 +16,9 @@ export function followReadings(id: string, onNew: () => void): () => void {
     due ??= setTimeout(() => {
       due = undefined;
       onNew();
-    }, GATHER_MS);
+    }, BATCH_MS);
   });
-  // Otherwise the browser would ask again and again a server that has nothing to tell, as one without a stream.
+  // Otherwise the browser would keep reconnecting to a server that has no stream.
   events.addEventListener('complete', stop);
   return stop;
 }

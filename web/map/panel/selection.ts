@@ -2,20 +2,20 @@ import type { GeoJSONSource, Map as MapLibre } from 'maplibre-gl';
 
 import { DETAILS, type Marker, type MarkerDetails } from '../documents.js';
 import { byId } from '../element.js';
-import { ask } from '../graphql.js';
-import { markerCard, waitingCard, zoneCard } from './card.js';
+import { request } from '../graphql.js';
+import { markerCard, loadingCard, zoneCard } from './card.js';
 import { followReadings } from './follow-readings.js';
 
 const SOURCE = 'selected';
 
 export interface Selection {
-  /** Id of the marker whose card is open. */
+  /** ID of the marker whose card is open. */
   readonly id: string | undefined;
   openMarker(id: string, name?: string): Promise<void>;
   openZone(name: string, id: string, collection: string): void;
-  /** Anything else, in the same place; nothing closes it. */
+  /** Shows other content in the card; undefined closes the card. */
   show(content: readonly Node[] | undefined): void;
-  /** Reads the marker of the card again, for instance because somebody changed it. */
+  /** Loads the marker of the card again. */
   refresh(): void;
 }
 
@@ -25,7 +25,7 @@ export interface SelectionOptions {
   readonly onError: (message: string) => void;
 }
 
-/** The card, and the ring around the marker that it is about. */
+/** The card with details, and the ring around its marker. */
 export function createSelection(map: MapLibre, { buttonsFor, onChange, onError }: SelectionOptions): Selection {
   const card = byId('card');
   let id: string | undefined;
@@ -57,11 +57,11 @@ export function createSelection(map: MapLibre, { buttonsFor, onChange, onError }
     card.hidden = content === undefined;
     card.replaceChildren(...(content ?? []));
     document.body.classList.toggle('with-card', content !== undefined);
-    // Whoever walks by keys goes on where the card was opened from.
+    // Keyboard users continue where they opened the card.
     if (content === undefined && focused && before instanceof HTMLElement) before.focus();
   }
 
-  /** Makes the card one of this marker, or of none. */
+  /** Sets the marker of the card, or none. */
   function setId(next: string | undefined): void {
     unfollow();
     unfollow = next === undefined ? () => undefined : followReadings(next, () => void read(next));
@@ -77,11 +77,11 @@ export function createSelection(map: MapLibre, { buttonsFor, onChange, onError }
 
   async function read(wanted: string): Promise<void> {
     try {
-      const { marker } = await ask<{ readonly marker: MarkerDetails | null }>(DETAILS, { id: wanted });
+      const { marker } = await request<{ readonly marker: MarkerDetails | null }>(DETAILS, { id: wanted });
       if (id !== wanted) return;
       if (marker === null) return close();
       ring(marker.position);
-      // Whoever reads the card is not to notice that it is a new one.
+      // The card is replaced; keep its scroll position and focus.
       const at = card.scrollTop;
       const focused = [...card.querySelectorAll('button')].findIndex((each) => each === document.activeElement);
       show(markerCard(marker, close, buttonsFor(marker)));
@@ -100,7 +100,7 @@ export function createSelection(map: MapLibre, { buttonsFor, onChange, onError }
     },
     async openMarker(wanted, name = '') {
       setId(wanted);
-      show(waitingCard(name, close));
+      show(loadingCard(name, close));
       card.focus();
       onChange();
       await read(wanted);

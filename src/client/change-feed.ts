@@ -1,23 +1,25 @@
 import { CHANGES, MARKER } from './documents.js';
-import type { Change } from './regions.js';
+import type { ClientChangesSubscription } from './generated.js';
 import type { Bounds } from './tiles.js';
 
-/** Waits between attempts to connect, doubled each time, in ms. */
+/** Waits before the next attempt to connect, doubled each time, in ms. */
 const FIRST_WAIT = 1_000;
 const LONGEST_WAIT = 30_000;
 
-export interface LiveOptions {
-  /** Of /graphql. */
+export type MarkerChange = ClientChangesSubscription['markerChanged'];
+
+export interface ChangeFeedOptions {
+  /** URL of /graphql. */
   readonly url: string;
   readonly collection: string;
-  readonly onChange: (change: Change) => void;
-  /** Changes are told from now on: what was asked for before may lack some. */
-  readonly onFollow: () => void;
+  readonly onChange: (change: MarkerChange) => void;
+  /** Called when a connection is up. Data loaded before may lack changes. */
+  readonly onConnect: () => void;
 }
 
-/** Changes of a rectangle, told as they happen. */
-export interface Live {
-  /** Follows this rectangle instead of the one before. Resolves when it does, or when it cannot for now. */
+/** Changes to the markers inside a bounding box, as they happen. */
+export interface ChangeFeed {
+  /** Follows these bounds instead of the previous ones. Resolves once subscribed, or if connecting fails for now. */
   watch(bounds: Bounds): Promise<void>;
   close(): void;
 }
@@ -25,14 +27,14 @@ export interface Live {
 type Message =
   | { readonly type: 'connection_ack'; readonly payload?: { readonly changesFrom?: string } }
   | { readonly type: 'ping' }
-  | { readonly type: 'next'; readonly payload: { readonly data?: { readonly markerChanged: Change } | null } }
+  | { readonly type: 'next'; readonly payload: { readonly data?: { readonly markerChanged: MarkerChange } | null } }
   | { readonly type: 'error' | 'complete'; readonly id: string };
 
 /**
- * Follows changes over one WebSocket, in the protocol graphql-transport-ws. Server-sent events would need no protocol, but
- * browsers open six connections to a host at most, and a map has a layer for each collection.
+ * Follows changes over a WebSocket with the graphql-transport-ws protocol. Server-sent events would be simpler, but a
+ * browser opens at most six connections per host, and a map has one layer per collection.
  */
-export function createLive({ url, collection, onChange, onFollow }: LiveOptions): Live {
+export function createChangeFeed({ url, collection, onChange, onConnect }: ChangeFeedOptions): ChangeFeed {
   const address = new URL(url, (globalThis as { location?: { readonly href: string } }).location?.href);
   address.protocol = address.protocol.replace('http', 'ws');
   let socket: WebSocket | undefined;
@@ -53,8 +55,8 @@ export function createLive({ url, collection, onChange, onFollow }: LiveOptions)
   const send = (message: object) => socket?.send(JSON.stringify(message));
 
   const subscribe = () => {
-    const before = subscription++;
-    // What changed lately may be told already, and not yet be in the counts that an answer is made of.
+    const previous = subscription++;
+    // Recent changes may have been emitted already, but not yet be part of the counts in a response.
     const since = changesFrom + Date.now() - openedAt;
     send({
       id: String(subscription),
@@ -64,8 +66,8 @@ export function createLive({ url, collection, onChange, onFollow }: LiveOptions)
         variables: { collection, bounds: watched, ...(since && { since: new Date(since).toISOString() }) },
       },
     });
-    // Only now: both tell of the same changes for a moment, which harms nothing.
-    if (before > 0) send({ id: String(before), type: 'complete' });
+    // After the new one has started: for a moment both emit the same changes, which does no harm.
+    if (previous > 0) send({ id: String(previous), type: 'complete' });
     settle();
   };
 
@@ -78,9 +80,9 @@ export function createLive({ url, collection, onChange, onFollow }: LiveOptions)
       changesFrom = Date.parse(message.payload?.changesFrom ?? '');
       subscription = 0;
       subscribe();
-      onFollow();
+      onConnect();
     } else if ((message.type === 'error' || message.type === 'complete') && message.id === String(subscription)) {
-      // The server cannot tell all for now: another server took over, records were lost. Begin anew.
+      // The server cannot deliver all changes now: another server took over, or records were lost. Reconnect.
       socket?.close();
     }
   };
@@ -93,7 +95,7 @@ export function createLive({ url, collection, onChange, onFollow }: LiveOptions)
     opened.onclose = () => {
       settle();
       if (socket !== opened) return;
-      // What ends as soon as it is open is no better than what does not open.
+      // A connection that drops soon after it opens counts as a failed attempt.
       if (isOpen && Date.now() - openedAt > LONGEST_WAIT) wait = FIRST_WAIT;
       isOpen = false;
       retry = setTimeout(connect, wait);

@@ -1,0 +1,91 @@
+import { viewportDocument } from './documents.js';
+import type { ClientAutoFragment, ClientMarkersFragment, ClientZonesFragment } from './generated.js';
+import type { Answer, MapCell, ViewportOptions } from './options.js';
+import { type ViewportError, send } from './request.js';
+import { EMPTY, type TileContent, type TileEntry } from './tile-cache.js';
+import { type TileRect, tileBounds, tileKeys } from './tiles.js';
+
+const MARKERS_ON_SCREEN = 500;
+const PAGE_SIZE = { markers: 1_000, zones: 100 };
+
+/** Positions of a zone's outline: twice as many every second level, because it is drawn larger. */
+const verticesAt = (level: number) => Math.min(20_000, Math.round(200 * 2 ** (level / 2)));
+
+/** What one response brings. */
+export interface LoadedTiles {
+  /** With the content of all pages loaded so far. */
+  readonly entries: readonly TileEntry[];
+  readonly error: ViewportError | null;
+  readonly answer: Answer;
+}
+
+/** One page of a rectangle's content, and the cursor of the next page. */
+function readPage(content: object): {
+  readonly content: TileContent;
+  readonly isByMarker: boolean;
+  readonly next: string | null;
+} {
+  if (Array.isArray(content)) {
+    return { content: { ...EMPTY, cells: content as readonly MapCell[] }, isByMarker: false, next: null };
+  }
+  if ('mode' in content) {
+    const { mode, markers, clusters } = content as ClientAutoFragment;
+    return { content: { ...EMPTY, markers, clusters }, isByMarker: mode === 'MARKERS', next: null };
+  }
+  const { nodes, pageInfo } = content as ClientMarkersFragment | ClientZonesFragment;
+  const next = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+  return nodes[0] && 'geometry' in nodes[0]
+    ? { content: { ...EMPTY, zones: nodes as ClientZonesFragment['nodes'] }, isByMarker: false, next }
+    : { content: { ...EMPTY, markers: nodes as ClientMarkersFragment['nodes'] }, isByMarker: true, next };
+}
+
+/**
+ * Loads rectangles of tiles in one request, then their next pages until there are none; yields each response as it comes.
+ * `screenTiles` is how many tiles the map shows: the limit of the screen is divided among them.
+ */
+export async function* loadTiles(
+  options: ViewportOptions,
+  rects: readonly TileRect[],
+  screenTiles: number,
+  signal: AbortSignal,
+): AsyncGenerator<LoadedTiles> {
+  const { collection, content = 'auto', filter = null } = options;
+  const limitOf = (rect: TileRect) => {
+    if (content === 'zones' || content === 'markers') return options.limit ?? PAGE_SIZE[content];
+    return Math.ceil(((options.limit ?? MARKERS_ON_SCREEN) * tileKeys(rect).length) / screenTiles);
+  };
+  const level = rects[0]?.level ?? 0;
+  const requestedAt = Date.now();
+  let pending = rects.map((rect) => ({ rect, after: null as string | null, loaded: EMPTY }));
+  while (pending.length > 0) {
+    const sentAt = Date.now();
+    const variables: Record<string, unknown> = { collection, zoom: level, filter, vertices: verticesAt(level) };
+    const bounds = pending.map(({ rect }) => tileBounds(rect));
+    for (const [index, { rect, after }] of pending.entries()) {
+      variables[`bounds${index}`] = bounds[index];
+      variables[`limit${index}`] = limitOf(rect);
+      variables[`after${index}`] = after;
+    }
+    const reply = await send(options, viewportDocument(content, pending.length), variables, signal);
+    const data = reply.data as Readonly<Record<string, { readonly content: object | null } | null>>;
+    const entries: TileEntry[] = [];
+    const next: typeof pending = [];
+    for (const [index, { rect, loaded }] of pending.entries()) {
+      const found = data[`r${index}`]?.content;
+      if (!found) continue;
+      const page = readPage(found);
+      const all: TileContent = {
+        ...page.content,
+        markers: [...loaded.markers, ...page.content.markers],
+        zones: [...loaded.zones, ...page.content.zones],
+      };
+      // Only the server knows whether a changed marker matches a filter.
+      const maxMarkers = !page.isByMarker || filter !== null ? 0 : content === 'auto' ? limitOf(rect) : Infinity;
+      entries.push({ rect, keys: tileKeys(rect), requestedAt, content: all, maxMarkers, stale: false });
+      if (page.next !== null) next.push({ rect, after: page.next, loaded: all });
+    }
+    const { error, cost, reads, readsLeftOut } = reply;
+    yield { entries, error, answer: { regions: bounds, ms: Date.now() - sentAt, cost, reads, readsLeftOut } };
+    pending = next;
+  }
+}
