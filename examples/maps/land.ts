@@ -4,5 +4,5 @@ import topology from 'world-atlas/land-110m.json';
 
 const world = topology as unknown as Topology<{ readonly land: GeometryCollection }>;
 
-/** Something to see below the markers; a real map has tiles here. */
+/** A minimal base map; a real map would use tiles. */
 export const land = feature(world, world.objects.land);

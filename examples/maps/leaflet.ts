@@ -1,4 +1,4 @@
-// Cities as markers or clusters on a Leaflet map: `createViewport` is told where the map is, and tells what to draw.
+// Cities as markers or clusters on a Leaflet map: pass the map's bounds to `createViewport`, and draw its state.
 
 import 'leaflet/dist/leaflet.css';
 

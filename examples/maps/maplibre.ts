@@ -1,4 +1,4 @@
-// Cities as markers or clusters on a MapLibre map. The source follows the map by itself; layers draw it.
+// Cities as markers or clusters on a MapLibre map. The source follows the map; layers draw it.
 
 import 'maplibre-gl/dist/maplibre-gl.css';
 

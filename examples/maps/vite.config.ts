@@ -3,16 +3,16 @@ import { defineConfig } from 'vite';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** The pages beside a Cellport that runs here: `npm run example:maps`, then /maplibre.html or /leaflet.html. */
+/** Serves the pages for a local Cellport: `npm run example:maps`, then open /maplibre.html or /leaflet.html. */
 export default defineConfig({
   root: here('.'),
   logLevel: 'warn',
-  // In a project of your own this is the installed package.
+  // In your own project, this is the installed package.
   resolve: { alias: { 'cellport/client': here('../../src/client/public.ts') } },
   server: {
     host: '127.0.0.1',
     open: false,
-    // Pages and API come from one host, as the API answers no other.
+    // The API allows no other origins, so pages and API share one.
     proxy: { '/graphql': { target: process.env['CELLPORT_URL'] ?? 'http://127.0.0.1:4000', ws: true } },
   },
   build: {

@@ -1,4 +1,4 @@
-// The heatmap cells of the cities as columns on a deck.gl map, higher and brighter the more cities a cell has.
+// Heatmap cells as columns on a deck.gl map: the more cities in a cell, the higher and brighter its column.
 
 import { Deck, MapView, WebMercatorViewport } from '@deck.gl/core';
 import { PolygonLayer } from '@deck.gl/layers';
@@ -29,15 +29,15 @@ const deck = new Deck({
   initialViewState: { longitude: 10, latitude: 48, zoom: 4, pitch: 40 },
   controller: true,
   layers: [],
-  onViewStateChange: ({ viewState }) => look(viewState),
+  onViewStateChange: ({ viewState }) => show(viewState),
 });
 
-/** deck.gl counts zoom as Cellport does. */
-function look(viewState) {
+/** Passes the map's bounds to the viewport. deck.gl and Cellport count zoom in the same way. */
+function show(viewState) {
   const shown = new WebMercatorViewport({ ...viewState, width: innerWidth, height: innerHeight });
   const [west, south, east, north] = shown.getBounds();
   viewport.view({ west, south, east, north }, viewState.zoom);
 }
 
 viewport.subscribe((state) => deck.setProps({ layers: layersOf(state) }));
-look({ longitude: 10, latitude: 48, zoom: 4, pitch: 40 });
+show({ longitude: 10, latitude: 48, zoom: 4, pitch: 40 });
