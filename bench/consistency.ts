@@ -6,13 +6,13 @@ import { type Measured, said, startMeasured } from './http/processes.js';
 import { quantile, shown, table } from './rig/statistics.js';
 import type { Benchmark, Section } from './section.js';
 
-/** Maps of each case, in which two markers are made one after the other. */
+/** Maps per case; two markers are created in each, one after the other. */
 const MAPS = 20;
 const SEED = 5;
 const POLL_MS = 5;
-/** A change that is not seen by then is an error. */
+/** A change that is not visible after this time is an error. */
 const PATIENCE_MS = 30_000;
-/** Degrees from the middle of a map to its edges. */
+/** Degrees from the center of a map to its edges. */
 const SIZE = 0.02;
 
 const QUERY = `query ($id: ID!, $building: [String!]!, $bounds: BoundsInput!) {
@@ -21,7 +21,7 @@ const QUERY = `query ($id: ID!, $building: [String!]!, $bounds: BoundsInput!) {
   collection(key: "lag") { markersIn(place: $building) { nodes { key } } places(under: $building) { count } }
 }`;
 
-/** What one question shows of a new marker. */
+/** The queries that can show a new marker. */
 interface Shown {
   readonly marker: boolean;
   readonly markersIn: boolean;
@@ -79,14 +79,14 @@ interface Answer {
   };
 }
 
-/** A map of its own, in which nothing is yet. */
+/** An empty map that no other overlaps. */
 interface Trial {
   readonly building: string;
   readonly position: { readonly lng: number; readonly lat: number };
   readonly bounds: object;
 }
 
-/** What is to be seen there: so many markers, with this one among them. */
+/** What a map has to show: the number of its markers, and this one among them. */
 interface Wanted {
   readonly id: string;
   readonly count: number;
@@ -114,7 +114,7 @@ async function look(server: Server, { building, bounds }: Trial, { id, count }: 
   };
 }
 
-/** Milliseconds from the answer to a write until a server shows it, 0 where its first answer does. */
+/** Milliseconds from the response to a write until a server shows it; 0 if its first response does. */
 type Delays = Readonly<Record<What, number[]>>;
 const noDelays = (): Delays => ({ marker: [], markersIn: [], viewport: [], count: [], places: [] });
 
@@ -139,13 +139,13 @@ interface Case {
   readonly asked: Server;
 }
 
-/** What the first marker of a map took to show, and what a second one beside it. */
+/** Delays of the first marker of a map, and of a second one beside it. */
 interface Found {
   readonly first: Delays;
   readonly second: Delays;
 }
 
-/** Each case has its share of the maps: makes a marker there, asks until all is shown, and then the next one. */
+/** For each map of a case: creates a marker, queries until everything shows it, then creates the next one. */
 async function measure(cases: readonly Case[], all: readonly Trial[]): Promise<readonly Found[]> {
   const found = cases.map((): Found => ({ first: noDelays(), second: noDelays() }));
   for (const [at, trial] of all.entries()) {
@@ -156,7 +156,7 @@ async function measure(cases: readonly Case[], all: readonly Trial[]): Promise<r
     for (const [count, delays] of [into.first, into.second].entries()) {
       const key = `${building}-${count}`;
       const wanted = { id: `marker::lag::${key}`, count: count + 1 };
-      // The map was looked at before, by somebody who now edits it.
+      // The map is queried first, as by a user who then edits it.
       await look(asked, trial, wanted);
       const input = { collection: 'lag', key, position, place: [building, '1'] };
       await ask(writer, 'mutation ($input: CreateMarkerInput!) { createMarker(input: $input) { id } }', { input });
@@ -170,7 +170,7 @@ const late = (values: readonly number[]) => values.filter((value) => value > 0).
 const figure = (values: readonly number[]) =>
   late(values) === 0 ? 'at once' : `${shown(quantile(values, 0.5), 0)} / ${shown(quantile(values, 0.99), 0)}`;
 
-/** What shows a write how soon: on the server that made it, and on another one. */
+/** How soon each query shows a write, on the server that made it and on another one. */
 export const consistency: Benchmark = {
   name: 'consistency',
   hasCounts: false,
@@ -178,13 +178,13 @@ export const consistency: Benchmark = {
     const engine = await startEngine({ dataDir: null });
     const servers: Server[] = [];
     try {
-      // The first one keeps the counts.
+      // The first server keeps the counts.
       const keeper = await startServer(engine);
       servers.push(keeper);
       const follower = await startServer(engine);
       servers.push(follower);
       await ask(keeper, 'mutation { createCollection(input: { key: "lag", name: "Lag", code: "La" }) { id } }');
-      // Longer than changes of before the start are waited for: from now on what is read is kept.
+      // Longer than a server waits for changes from before its start: from now on it caches what it reads.
       await sleep(12_000);
       const cases: readonly Case[] = [
         { title: 'wrote it, keeps the counts', writer: keeper, asked: keeper },
@@ -198,10 +198,10 @@ export const consistency: Benchmark = {
       for (const what of WHAT) say(`${what}: ${delays.map((each) => figure(each[what])).join('; ')}`);
       const missed = delays.reduce((sum, each) => sum + late(each.marker), 0);
       return {
-        title: 'Read your writes: how soon a new marker is shown',
+        title: 'Read your writes: how soon a new marker is visible',
         rows: [
           {
-            what: `first answers of \`marker(id)\` without the marker, of ${2 * maps}`,
+            what: `first responses to \`marker(id)\` without the marker, of ${2 * maps}`,
             bar: 'none',
             measured: String(missed),
             against: 'a consistent read',
@@ -214,7 +214,7 @@ export const consistency: Benchmark = {
             ...cases.flatMap(({ title }, at) =>
               (['first', 'second'] as const).map((which) => [
                 title,
-                which === 'first' ? 'alone in its map' : 'beside another',
+                which === 'first' ? 'the first in its map' : 'the second in its map',
                 ...WHAT.map((what) => figure(found[at]?.[which][what] ?? [])),
               ]),
             ),

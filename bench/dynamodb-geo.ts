@@ -16,7 +16,7 @@ import type { BenchOptions, Benchmark, Section } from './section.js';
 
 const HASH_KEY_LENGTHS = [2, 3, 4, 5];
 
-/** How one map was answered. */
+/** The result of one map. */
 interface Answer {
   readonly view: View;
   readonly inside: number;
@@ -29,7 +29,7 @@ interface Answer {
 
 const unitsOf = (bytes: number) => Math.max(0.5, Math.ceil(bytes / 4096) / 2);
 
-/** Read units of one Query over exactly the items inside, as the peer's table has them. */
+/** Read units of one Query over exactly the items inside, in the peer's table. */
 function floorOf(inside: readonly BenchMarker[], length: number): number {
   const bytes = inside.reduce((total, marker) => {
     const geoJson = JSON.stringify({ type: 'POINT', coordinates: [marker.position.lng, marker.position.lat] });
@@ -39,7 +39,7 @@ function floorOf(inside: readonly BenchMarker[], length: number): number {
   return unitsOf(bytes);
 }
 
-/** The peer's table, served as it stands. */
+/** The peer's table, served by Cellport without changes. */
 async function measureServed(db: Database, length: number, markers: readonly BenchMarker[]): Promise<Answer[]> {
   const table = serveGeoTable(db, await readLayout(db, PEER_TABLE), PEER_TABLE);
   const watched = watchWire(db);
@@ -77,7 +77,7 @@ async function measurePeer(peer: PeerPackage, length: number, markers: readonly 
     const answers: Answer[] = [];
     for (const view of fixedViews()) {
       const inside = scan(markers, view);
-      // Its rectangles are of -180 to 180; the west one may be the greater, which it says spans the antimeridian.
+      // Its rectangles have longitudes of -180 to 180; by its documentation, west > east crosses the antimeridian.
       const { parts } = areaOf(view);
       const [first] = parts;
       const last = parts.at(-1);
@@ -187,7 +187,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
     say(`dynamodb-geo, hash key length ${length}`);
     theirs.push({ length, ...(await measurePeer(peer, length, markers)) });
   }
-  // Where the peer does best, on the maps that it answers.
+  // The hash key length that suits the peer best, on the maps that it answers.
   const best = theirs.toSorted(
     (a, b) =>
       b.answers.filter(({ outcome }) => outcome === 'right').length -

@@ -16,7 +16,7 @@ import type { BenchOptions, Benchmark, Section } from './section.js';
 const ROUNDS = 30;
 const BLOCK_LENGTH = 4;
 
-/** Median milliseconds of a piece of work, and its read units by AWS's rule. */
+/** Median milliseconds of an operation, and its read units by AWS's rule. */
 async function timed(rig: Rig, work: () => Promise<unknown>) {
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
@@ -28,12 +28,12 @@ async function timed(rig: Rig, work: () => Promise<unknown>) {
   return { ms: quantile(times, 0.5), units: rig.wire.readUnits };
 }
 
-/** So many neighbouring blocks of cells by one Query, and by BatchGetItem. */
+/** Compares reading neighbouring blocks of cells by one Query and by BatchGetItem. */
 async function neighbours(rig: Rig, collection: Collection, count: number) {
   const { db } = rig;
   const scope = db.keys.scope(collection);
   const first = toZ(encode({ lng: 2.3, lat: 48.8 }, BLOCK_LENGTH));
-  // Inside one partition, whatever the count.
+  // Within one partition for any count.
   const from = Math.floor(first / 64) * 64;
   const parents = Array.from({ length: count }, (_, n) => fromZ(from + n, BLOCK_LENGTH));
   const { pk, ...bounds } = db.keys.cellRange(scope, parents[0] ?? '', parents.at(-1) ?? '');
@@ -56,7 +56,7 @@ async function neighbours(rig: Rig, collection: Collection, count: number) {
   return { query, batch };
 }
 
-/** A map read in at most so many ranges, cut where most markers lie between them. */
+/** Reads a map in a limited number of ranges, cut where the largest gaps are. */
 async function inRanges(rig: Rig, collection: Collection, stored: readonly number[], view: View, most: number) {
   const pieces = coverArea(areaOf(view), LONGEST_Z, 1_024);
   const before = (z: number) => {
@@ -117,7 +117,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
         'Reading neighbouring cells, an item of about 200 B for 32 of them. A Query rounds the sum of their bytes, BatchGetItem',
         'each item, missing ones included.\n',
         table([
-          ['items side by side', 'read units by Query', 'read units by BatchGetItem', 'time of BatchGetItem / Query'],
+          ['neighbouring items', 'read units by Query', 'read units by BatchGetItem', 'time of BatchGetItem / Query'],
           ...cells,
         ]),
         `\nReading a map of Paris at zoom 9, ${scan(markers, view).length} markers inside, in more and more ranges, cut at the largest gaps.\n`,

@@ -19,17 +19,17 @@ const AUTO = `query ($collection: String!, $bounds: BoundsInput!, $zoom: Float!)
   }
 }`;
 
-/** What the same maps cost at one size. */
+/** The cost of the same maps at one collection size. */
 interface Size {
   readonly markers: number;
-  /** Maps that are refused, as counting them exactly would read too much. */
+  /** Maps that fail because an exact count would read too much. */
   readonly refused: number;
   readonly queries: number;
   readonly readUnits: number;
   readonly p50: number;
 }
 
-/** Whether a map is answered, and not refused because answering it exactly would read too much. */
+/** Whether a map is answered; false if it fails because an exact answer would read too much. */
 async function isAnswered(ask: () => Promise<unknown>): Promise<boolean> {
   try {
     await ask();
@@ -62,10 +62,10 @@ async function measureSize(rig: Rig, count: number, views: readonly View[]): Pro
   return { markers: count, refused, queries: mean(queries), readUnits: mean(readUnits), p50: quantile(times, 0.5) };
 }
 
-/** Maps that hold at most so many markers are held against their floor. */
+/** Maps with at most this many markers are compared to their floor. */
 const MOST_INSIDE = 2_000;
 
-/** The markers of maps against the least that reading them can cost, as on the cities. */
+/** The cost of the maps' markers relative to the minimum, as for the cities. */
 async function againstFloor(rig: Rig, collection: Collection, markers: readonly BenchMarker[], views: readonly View[]) {
   const measured: MeasuredView[] = [];
   for (const view of views) {
@@ -88,11 +88,11 @@ async function againstFloor(rig: Rig, collection: Collection, markers: readonly 
     row(`Query calls for the markers of ${where}, cells known, mean`, mean(queries), 5, 1),
     row('the same, p90', quantile(queries, 0.9), 8, 0),
     row('read units for the same, over the floor', over('known'), 1.6, 2, 'floor 1'),
-    row('the same for a map never seen before', over('cold'), 1.9, 2, 'floor 1'),
+    row('the same for a new map', over('cold'), 1.9, 2, 'floor 1'),
   ];
 }
 
-/** The map about a place that holds nearest to so many markers, by halving the zooms. */
+/** The map around a place whose number of markers is closest to a target, by bisecting the zoom. */
 function holding(count: number, [name, lng, lat]: readonly [string, number, number], markers: readonly BenchMarker[]) {
   let low = 0;
   let high = 12;
@@ -106,14 +106,14 @@ function holding(count: number, [name, lng, lat]: readonly [string, number, numb
 
 interface Counted {
   readonly view: View;
-  /** Undefined where it is refused. */
+  /** Undefined if it fails. */
   readonly count: number | undefined;
   readonly right: boolean;
   readonly cold: Wire;
   readonly warm: Wire;
 }
 
-/** What an exact count of 100,000 of the markers costs, nothing cached and with the cells cached. */
+/** The cost of an exact count of 100,000 markers, without caches and with cells cached. */
 async function exactCounts(rig: Rig, markers: readonly BenchMarker[]): Promise<Counted[]> {
   const found: Counted[] = [];
   for (const place of [
@@ -136,7 +136,7 @@ async function exactCounts(rig: Rig, markers: readonly BenchMarker[]): Promise<C
   return found;
 }
 
-/** Markers near a place, which maps there show, and ten times as many at least one map away from it. */
+/** Markers near a place, shown on maps there, and ten times as many at least one map away. */
 function nearAndFar(): { readonly near: BenchMarker[]; readonly far: BenchMarker[]; readonly views: readonly View[] } {
   const views = [8, 9, 10, 11].map((zoom) => viewOf('Poznań', 16.93, 52.41, zoom));
   const { west, east, south, north } = views[0]?.bounds ?? { west: 0, east: 0, south: 0, north: 0 };
@@ -152,7 +152,7 @@ function nearAndFar(): { readonly near: BenchMarker[]; readonly far: BenchMarker
   return { near, far, views };
 }
 
-/** What maps cost without and with ten times the markers elsewhere. */
+/** The cost of maps without and with ten times the markers elsewhere. */
 async function elsewhere(): Promise<readonly Row[]> {
   const { near, far, views } = nearAndFar();
   const rig = await startRig();
@@ -211,7 +211,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
   const counted: Counted[] = [];
   if (!quick) {
     const views = viewsAbout([...pointsAroundCities(SIZES[0] ?? 0, SEED)], 120, SEED);
-    // The largest first: the others take a moment.
+    // The largest first: the others are quick.
     for (const count of SIZES.toReversed()) {
       say(`${count.toLocaleString('en')} markers`);
       const rig = await startRig();
@@ -267,7 +267,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
       'unit at least for each. Their number depends on what the edge crosses: little near Delhi, many towns around Milan. On a',
       'server that owns the stream, the same count within a minute costs nothing.\n',
       table([
-        ['about', 'zoom', 'count', 'right', 'nothing cached: Query calls, read units', 'cells cached'],
+        ['around', 'zoom', 'count', 'correct', 'without caches: Query calls, read units', 'cells cached'],
         ...counted.map(({ view, count, right, cold, warm }) => [
           view.name,
           shown(view.zoom, 2),

@@ -9,20 +9,20 @@ import { type Units, countUnits } from './hierarchies/units.js';
 import { shown } from './rig/statistics.js';
 import type { Benchmark, Section } from './section.js';
 
-/** Sensors on one floor: what is listed. */
+/** Number of sensors on the floor that is listed. */
 const SENSORS = 100;
 const FLOOR = ['Poznań', 'Bałtyk', '3'] as const;
 
 const OPERATIONS = [
   'create',
   'change of place',
-  'edit that lists show',
-  'edit that lists do not show',
+  'edit of a listed attribute',
+  'edit of another attribute',
   'delete',
   `list of ${SENSORS} sensors`,
 ] as const;
 
-/** Units of the operations in their order: what AWS's published rules make of items under 1 KB. */
+/** Units of the operations, in order, by AWS's published rules for items under 1 KB. */
 const WRITES_BY_RULE = { extra: [4, 6, 4, 1, 4, 0], sparse: [2, 3, 2, 1, 2, 0] } as const;
 const READS_BEFORE = { extra: [0, 1, 1, 0, 1], sparse: [0, 0, 0, 0, 0] } as const;
 
@@ -52,7 +52,7 @@ const written = (units: readonly Units[]) => units.map(({ writeUnits }) => write
 const read = (units: readonly Units[]) => units.map(({ readUnits }) => readUnits);
 const listOf = (values: readonly number[]) => values.map((value) => shown(value, value % 1 === 0 ? 0 : 1)).join(', ');
 
-/** What the two ways to find items by their place in a hierarchy cost, counted call by call. */
+/** The cost of two ways to find items by their place in a hierarchy, counted call by call. */
 export const hierarchies: Benchmark = {
   name: 'hierarchies',
   hasCounts: true,
@@ -70,7 +70,7 @@ export const hierarchies: Benchmark = {
       say(`write units: ${listOf(written(sparse))}, with an extra item ${listOf(written(extra))}`);
       const [extraList = 0, sparseList = 0] = [extra, sparse].map((units) => units.at(-1)?.readUnits);
       return {
-        title: 'Places in a hierarchy: an extra item or a sparse index',
+        title: 'Place hierarchies: an extra item or a sparse index',
         rows: [
           {
             what: `write units of a sparse index: ${OPERATIONS.slice(0, -1).join(', ')}`,

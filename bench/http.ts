@@ -20,7 +20,7 @@ import type { BenchOptions, Benchmark, Row, Section } from './section.js';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
-/** A place with so many markers, and the viewport that holds exactly them. */
+/** A place with a number of markers, and the viewport that contains exactly these. */
 interface Place {
   readonly markers: number;
   readonly bounds: { readonly west: number; readonly south: number; readonly east: number; readonly north: number };
@@ -96,7 +96,7 @@ async function ask(url: string, body: string): Promise<Answer> {
   return JSON.parse(String(text)) as Answer;
 }
 
-/** Resolves once the cells know of all markers, so that plans are made by counts. */
+/** Resolves once the cells count all markers, so that plans use counts. */
 async function warm({ url }: Bench): Promise<void> {
   for (const place of [SMALL, LARGE]) {
     while ((await ask(url, question(COUNT, place))).data.viewport.count !== place.markers) {
@@ -108,7 +108,7 @@ async function warm({ url }: Bench): Promise<void> {
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 const ms = (value: number) => `${value.toFixed(1)} ms`;
 
-/** What one answer takes: CPU of the process that gives it, and how many it gives. */
+/** CPU time per response of the process that gives it, and responses per second. */
 interface Side {
   readonly cpuMs: number;
   readonly perSecond: number;
@@ -116,7 +116,7 @@ interface Side {
 
 const figure = (sides: readonly Side[], of: keyof Side) => median(sides.map((side) => side[of]));
 
-/** CPU that a process uses in a millisecond in which nobody asks anything: the server keeps reading the stream. */
+/** CPU time per millisecond of an idle process: the server keeps reading the stream. */
 async function idleCpu(process: Measured): Promise<number> {
   const before = await process.cpu();
   await sleep(ROUND_MS);
@@ -130,7 +130,7 @@ async function round(process: Measured, url: string, body: string, idle: number)
   return { cpuMs: used / answers, perSecond: answers / seconds };
 }
 
-/** The server and the bare server with the same data, a round each in turn. */
+/** Measures the server and the bare server with the same data, in alternating rounds. */
 async function sideBySide(bench: Bench, body: string) {
   const data = [await ask(bench.url, body)];
   const { port } = await bench.bare.ask<{ port: number }>({ do: 'serve', data } satisfies BareOrder);
@@ -152,7 +152,7 @@ async function sideBySide(bench: Bench, body: string) {
 
 type SdkRun = Extract<BareAnswer, { ms: number }>;
 
-/** What makes the Query calls of a viewport's plan with the bare SDK, once for each call. */
+/** Returns a function that makes the Query calls of a viewport's plan with the bare SDK. */
 async function bareSdk({ url, bare, database }: Bench, place: Place): Promise<() => Promise<SdkRun>> {
   const { ranges } = (await ask(url, question(PLAN, place))).data.viewport.plan;
   const requests = ranges.map(({ index, ...range }) => ({
@@ -161,7 +161,7 @@ async function bareSdk({ url, bare, database }: Bench, place: Place): Promise<()
   return () => bare.ask<SdkRun>({ do: 'query', requests } satisfies BareOrder);
 }
 
-/** A viewport of 500 markers against the SDK making the same Query calls; one at a time, in turn. */
+/** A viewport of 500 markers compared to the SDK making the same Query calls, one at a time, alternating. */
 async function viewport(bench: Bench): Promise<Row> {
   const body = question(MARKERS, SMALL);
   const query = await bareSdk(bench, SMALL);
@@ -174,7 +174,7 @@ async function viewport(bench: Bench): Promise<Row> {
     await post(agent, bench.url, body);
     const took = performance.now() - began;
     const bare = await query();
-    // The first half is for the compilers of both.
+    // The first half warms up the compilers of both.
     if (turn < PAIRS) continue;
     ours.push(took);
     sdk.push(bare.ms);
@@ -190,7 +190,7 @@ async function viewport(bench: Bench): Promise<Row> {
   };
 }
 
-/** CPU of the bare SDK for the Query calls of the large viewport. */
+/** CPU time of the bare SDK for the Query calls of the large viewport. */
 async function sdkCpu(bench: Bench): Promise<number> {
   const query = await bareSdk(bench, LARGE);
   const used: number[] = [];
@@ -211,7 +211,7 @@ async function measure(bench: Bench, { say }: BenchOptions): Promise<Section> {
   const reading = await sdkCpu(bench);
   const times = (cpuMs: number, { floor }: typeof asMarkers) => `${(cpuMs / floor.cpuMs).toFixed(1)} times`;
   const cpuRow = (what: string, sides: typeof asMarkers, bar: string, most?: number): Row => ({
-    what: `${what}, CPU of an answer`,
+    what: `${what}, CPU time per response`,
     bar,
     measured: `${ms(sides.ours.cpuMs)}, ${times(sides.ours.cpuMs, sides)}; beyond the bare SDK ${ms(sides.ours.cpuMs - reading)}`,
     against: `a bare server that stringifies the same: ${ms(sides.floor.cpuMs)}; the bare SDK: ${ms(reading)}`,
@@ -220,7 +220,7 @@ async function measure(bench: Bench, { say }: BenchOptions): Promise<Section> {
   const rows: Row[] = [
     first,
     {
-      what: '1,000 markers as features, answers per second',
+      what: '1,000 markers as features, responses per second',
       bar: 'as many as a bare server that stringifies them',
       measured: `${asFeatures.ours.perSecond.toFixed(0)}/s`,
       against: `${asFeatures.floor.perSecond.toFixed(0)}/s`,

@@ -24,13 +24,13 @@ const ROUNDS = 3;
 const LEAST_RATIO = 0.8;
 const MOST_BYTES = 300_000_000;
 const ITEMS_IN_A_BATCH = 25;
-/** As many as an import has under way. */
+/** Concurrent writes, as many as an import makes. */
 const BATCHES_AT_A_TIME = 12;
 const SEED = 7;
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** What is imported where. */
+/** A file and the tables it is imported into. */
 interface Task {
   readonly path: string;
   readonly dataDir: string;
@@ -44,7 +44,7 @@ interface Result {
   readonly peakBytes: number;
 }
 
-/** Rows as a list of shops or stops may hold them, about 200 bytes each; neighbours in the list lie close together. */
+/** Rows like those of a list of shops or stops, about 200 bytes each; neighbouring rows are close together. */
 function* markers(count: number) {
   const chance = randomFrom(SEED);
   for (let at = 0; at < count; at += 1) {
@@ -75,7 +75,7 @@ async function writeRows(path: string, count: number): Promise<void> {
   await once(file, 'finish');
 }
 
-/** Runs an import, built, in a process of its own. */
+/** Runs the built import in a separate process. */
 async function load(task: Task): Promise<Result> {
   const child = spawn(process.execPath, ['bench/import/load.mjs', JSON.stringify(task)], {
     cwd: ROOT,
@@ -88,7 +88,7 @@ async function load(task: Task): Promise<Result> {
   return JSON.parse(text) as Result;
 }
 
-/** Work on two empty tables of an engine of its own: one that has had several tables with streams writes slower. */
+/** Runs `work` on two empty tables of a new engine: one that has had several tables with streams writes more slowly. */
 async function onFreshTables<T>(
   makeTables: (database: Database) => Promise<unknown>,
   work: (database: Database, options: DatabaseOptions) => Promise<T>,
@@ -109,7 +109,7 @@ async function onFreshTables<T>(
 
 const COLLECTION: CollectionInput = { key: 'stops', name: 'stops' };
 
-/** Items a second of BatchWriteItem alone, all items made before. */
+/** Items per second of BatchWriteItem alone, with all items prepared in advance. */
 function bareLoop(count: number): Promise<number> {
   return onFreshTables(ensureTables, async (database) => {
     const now = new Date().toISOString();
@@ -163,7 +163,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
       return (created / ms) * 1000;
     };
     for (let round = 1; round <= ROUNDS; round += 1) {
-      // Another one first each time, so that a machine that grows slower or faster favours neither.
+      // The order alternates, so that a machine that gets slower or faster favours neither.
       const early = round % 2 === 0 ? await measureImport() : undefined;
       const bare = await bareLoop(ROWS);
       const imported = early ?? (await measureImport());
@@ -177,20 +177,20 @@ async function run({ say }: BenchOptions): Promise<Section> {
 
     const many = join(folder, 'many.ndjson');
     await writeRows(many, MANY_ROWS);
-    say(`import of ${grouped(MANY_ROWS)} rows for its memory; this takes minutes`);
+    say(`import of ${grouped(MANY_ROWS)} rows to measure memory; this takes minutes`);
     const { peakBytes, ms } = await importOf(many, folder, MANY_ROWS, makeTablesWithoutStream);
     return {
       title: 'Import',
       rows: [
         {
-          what: `first load of ${grouped(ROWS)} rows of NDJSON, items a second beside a bare BatchWriteItem loop`,
+          what: `first load of ${grouped(ROWS)} rows of NDJSON, items per second relative to a bare BatchWriteItem loop`,
           bar: `at least ${LEAST_RATIO}`,
           measured: `${ratio.toFixed(2)} (${grouped(mean(({ imported }) => imported))} items/s)`,
           against: `${grouped(mean(({ bare }) => bare))} items/s`,
           holds: ratio >= LEAST_RATIO,
         },
         {
-          what: `most memory that importing ${grouped(MANY_ROWS)} rows takes`,
+          what: `peak memory of an import of ${grouped(MANY_ROWS)} rows`,
           bar: `under ${megabytes(MOST_BYTES)}`,
           measured: `${megabytes(peakBytes)} (${grouped((MANY_ROWS / ms) * 1000)} items/s)`,
           against: '',

@@ -16,14 +16,14 @@ const SUBSCRIBERS = 1_000;
 const WRITES = 1_000;
 const WRITES_A_SECOND = 25;
 const BAR_MS = 1_000;
-/** How long the last change may be on its way before it counts as lost. */
+/** A change that has not arrived after this time counts as lost. */
 const PATIENCE_MS = 15_000;
 
 const QUERY = `subscription ($bounds: BoundsInput!) {
   markerChanged(collection: "places", bounds: $bounds) { kind id marker { key name position { lng lat } } }
 }`;
 
-/** A rectangle of its own for each subscriber, a twentieth of a degree apart from the next. */
+/** The bounds of a subscriber, a twentieth of a degree from the next one's. */
 const placeOf = (subscriber: number) => ({
   lng: -10 + (subscriber % 100) * 0.1,
   lat: 40 + Math.floor(subscriber / 100) * 0.1,
@@ -46,7 +46,7 @@ async function startServer(db: Database, hub: ReturnType<typeof createHub>) {
 
 interface Outcome {
   readonly delays: readonly number[];
-  /** Changes that came to somebody whom they do not concern. */
+  /** Changes that arrived at a wrong subscriber. */
   readonly strays: number;
   readonly lost: number;
 }
@@ -80,7 +80,7 @@ async function measure({ database, engine, collection, now }: FreshTables, subsc
               delays.push(performance.now() - (sentAt.get(key) ?? Number.NaN));
             }
           },
-          // Shows as changes that are lost.
+          // Shows up as lost changes.
           error: () => undefined,
           complete: () => undefined,
         },
@@ -88,7 +88,7 @@ async function measure({ database, engine, collection, now }: FreshTables, subsc
     }
     const create = (key: string, subscriber: number) =>
       createMarker(database, collection, { key, position: placeOf(subscriber) }, now, newCall());
-    // A subscription stands when it has told of something.
+    // A subscription is up when it has delivered a change.
     await sleep(3_000);
     for (let subscriber = 0; subscriber < subscribers; subscriber += 1) await create(`hello-${subscriber}`, subscriber);
     while (settled.size < subscribers) await sleep(100);
@@ -110,7 +110,7 @@ async function measure({ database, engine, collection, now }: FreshTables, subsc
   }
 }
 
-/** How long a change takes from its write to the one subscriber whom it concerns. */
+/** The time from a write to the subscriber it concerns. */
 export const liveChanges: Benchmark = {
   name: 'live',
   hasCounts: true,
@@ -119,7 +119,9 @@ export const liveChanges: Benchmark = {
     const writes = quick ? 100 : WRITES;
     const { delays, strays, lost } = await withFreshTables((tables) => measure(tables, subscribers, writes));
     const [p50, p99] = [quantile(delays, 0.5), quantile(delays, 0.99)];
-    say(`${delays.length} changes: p50 ${shown(p50, 0)} ms, p99 ${shown(p99, 0)} ms, ${strays} strays, ${lost} lost`);
+    say(
+      `${delays.length} changes: p50 ${shown(p50, 0)} ms, p99 ${shown(p99, 0)} ms, ${strays} misdelivered, ${lost} lost`,
+    );
     return {
       title: `Live: ${subscribers.toLocaleString('en')} subscribers on one server`,
       rows: [
@@ -131,7 +133,7 @@ export const liveChanges: Benchmark = {
           holds: strays === 0 && lost === 0,
         },
         {
-          what: 'from the call that writes a marker to its subscriber, p50 and p99',
+          what: 'time from a write to its subscriber, p50 and p99',
           bar: `at most ${BAR_MS.toLocaleString('en')} ms`,
           measured: `${shown(p50, 0)} and ${shown(p99, 0)} ms`,
           against: 'the stream is read every 200 ms',

@@ -16,7 +16,7 @@ const CONNECTIONS = 64;
 const SECONDS = 300;
 const HEAP_MB = 512;
 const SEED = 11;
-/** One answer in so many tells what it cost. */
+/** One response in this many reports its cost. */
 const COST_EVERY = 10;
 const QUERY = `query ($bounds: BoundsInput!, $zoom: Float!) {
   viewport(bounds: $bounds, zoom: $zoom) {
@@ -26,7 +26,7 @@ const QUERY = `query ($bounds: BoundsInput!, $zoom: Float!) {
   }
 }`;
 
-/** Somebody who looks at a map: mostly pans, sometimes zooms, now and then jumps to another city. */
+/** A user of a map: mostly pans, sometimes zooms, occasionally jumps to another city. */
 function walker(cities: readonly BenchMarker[], seed: number) {
   const random = randomFrom(seed);
   const somewhere = () => cities[Math.floor(random() * cities.length)]?.position ?? { lng: 0, lat: 0 };
@@ -55,14 +55,14 @@ interface Served {
   readonly url: string;
 }
 
-/** The built server with the demo's cities, when its cells are complete. */
+/** Starts the built server with the demo cities. Resolves when its cells are complete. */
 async function serve(engine: Engine, cacheMb: number): Promise<Served> {
   const child = spawn(process.execPath, ['dist/cli/main.js', 'serve', '--demo'], {
     cwd: fileURLToPath(new URL('..', import.meta.url)),
     env: {
       ...process.env,
       PORT: '0',
-      // Left alone, V8 lets garbage grow to gigabytes where there is memory for it, which says nothing of a leak.
+      // Without a limit, V8 lets garbage grow to gigabytes if there is memory for it, which would hide a leak.
       NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
       CELLPORT_CACHE_MB: String(cacheMb),
       CELLPORT_ENGINE: 'aws',
@@ -80,7 +80,7 @@ async function serve(engine: Engine, cacheMb: number): Promise<Served> {
       return { child, url: url.replace(/\/$/, '') };
     }
   }
-  throw new Error('the server ended before it served');
+  throw new Error('the server exited before it was ready');
 }
 
 const residentMb = ({ pid }: ChildProcess) =>
@@ -96,9 +96,9 @@ interface Run {
   readonly p50: number;
   readonly p99: number;
   readonly failures: number;
-  /** Mean cost of a viewport in each sixth of the time. */
+  /** Mean cost of a viewport in each sixth of the run. */
   readonly costs: readonly Cost[];
-  /** Resident memory at each sixth of the time. */
+  /** Resident memory in each sixth of the run. */
   readonly memory: readonly number[];
 }
 
@@ -160,7 +160,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
       ['caches of 64 MB', 64],
       ['no caches', 0],
     ] as const) {
-      say(`${name}: loading`);
+      say(`${name}: loading the cities`);
       const served = await serve(engine, cacheMb);
       say(`${name}: ${CONNECTIONS} clients for ${SECONDS} s`);
       try {
@@ -187,7 +187,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
         holds: runs.every(({ run: { failures } }) => failures === 0),
       },
       {
-        what: 'resident memory at the end, against after a third of the time',
+        what: 'resident memory at the end, relative to a third of the way through',
         bar: 'flat: at most 1.2',
         measured: shown(last / Math.max(1, settled), 2),
         against: `${Math.round(last)} MB`,
@@ -204,7 +204,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
           'requests/s',
           'p50 ms',
           'p99 ms',
-          'Query calls a viewport, by sixths',
+          'Query calls per viewport, by sixths',
           'read units, by sixths',
           'MB, by sixths',
         ],

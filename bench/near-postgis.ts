@@ -5,10 +5,10 @@ import type { BenchMarker } from './rig/points.js';
 import { type Postgis, startPostgis } from './rig/postgis.js';
 import type { Rig } from './rig/rig.js';
 
-/** How many random questions of each kind. */
+/** Random queries of each kind. */
 const QUESTIONS = { within: 1_500, nearest: 500, inside: 1_000 };
 const SEED = 5;
-/** Both round: what is as close as this, in metres, to the radius or to another marker may stand on either side. */
+/** Both sides round: markers this close to the radius or to each other's distance, in metres, may be in either order. */
 const ROUNDING = 0.001;
 
 interface Circle {
@@ -21,7 +21,7 @@ interface Compared {
   readonly kind: string;
   readonly asked: number;
   readonly agreed: number;
-  /** Markers that all answers of ours held. */
+  /** Markers in all of Cellport's answers. */
   readonly markers: number;
 }
 
@@ -54,7 +54,7 @@ async function allKeys(rig: Rig, query: string, variables: Readonly<Record<strin
   }
 }
 
-/** Places to ask about: most near some city, some anywhere, poles and the antimeridian among them. */
+/** Random centers: most near a city, some anywhere, including poles and the antimeridian. */
 function circles(markers: readonly BenchMarker[], count: number, random: () => number): Circle[] {
   return Array.from({ length: count }, () => {
     const city = markers[Math.floor(random() * markers.length)]?.position ?? { lng: 0, lat: 0 };
@@ -67,7 +67,7 @@ function circles(markers: readonly BenchMarker[], count: number, random: () => n
   });
 }
 
-/** A star about a place, on a map: longitudes run on beyond 180. */
+/** A star-shaped polygon around a place; longitudes may run on beyond 180. */
 function star({ center, radius }: Circle, random: () => number): number[][] {
   const corners = 3 + Math.floor(random() * 30);
   const degrees = radius / 50_000 + 0.01;
@@ -97,7 +97,7 @@ const listIn = (text = '') => (text === '' ? [] : text.split(','));
 
 async function compareWithin(rig: Rig, { sql }: Postgis, asked: readonly Circle[]): Promise<Compared> {
   const rows = asked.map(({ center, radius, count }, id) => [id, `POINT(${center.lng} ${center.lat})`, radius, count]);
-  // A marker is no nearer than its latitude is; nothing else is left out beforehand.
+  // Prefilter by latitude only: a marker is at least as far away as its latitude.
   const lines = sql(`TRUNCATE circles; ${copy('circles', rows)}
 SELECT id, string_agg(key, ',') FILTER (WHERE d <= radius - ${ROUNDING}), string_agg(key, ',') FROM (
   SELECT q.id, q.radius, c.key, ST_DistanceSphere(q.c, c.p, ${EARTH_RADIUS}) AS d FROM circles q JOIN cities c
@@ -144,7 +144,7 @@ SELECT q.id, string_agg(near.d::text, ',' ORDER BY near.d) FROM circles q, LATER
 
 async function compareInside(rig: Rig, { sql }: Postgis, rings: readonly number[][][]): Promise<Compared> {
   const wkt = (ring: readonly number[][]) => `POLYGON((${ring.map((position) => position.join(' ')).join(',')}))`;
-  // PostGIS takes the plane for what it is: a star that runs on beyond 180 degrees is asked a turn to either side, too.
+  // PostGIS does not wrap longitudes, so each star is also tested one turn to either side.
   const lines = sql(`TRUNCATE shapes; ${copy(
     'shapes',
     rings.map((ring, id) => [id, wkt(ring)]),
@@ -163,7 +163,7 @@ SELECT q.id, string_agg(DISTINCT c.key, ',') FROM (SELECT id, ST_Translate(shape
   return { kind: 'inside', asked: rings.length, agreed, markers };
 }
 
-/** Asks the same of PostGIS, where the machine has one; undefined where it has none. */
+/** Compares with PostGIS; undefined if it is not installed. */
 export async function compareWithPostgis(rig: Rig, markers: readonly BenchMarker[], quick: boolean) {
   const postgis = await startPostgis();
   if (postgis === undefined) return undefined;

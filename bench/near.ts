@@ -18,12 +18,12 @@ const CENTERS: readonly (Point & { readonly name: string })[] = [
   { name: 'Null Island', lng: 0, lat: 0 },
   { name: 'South Pacific', lng: -140, lat: -45 },
   { name: 'Taveuni, on the antimeridian', lng: 180, lat: -16.85 },
-  { name: 'beside the antimeridian', lng: -179.95, lat: -16.6 },
+  { name: 'near the antimeridian', lng: -179.95, lat: -16.6 },
   { name: 'Longyearbyen', lng: 15.6, lat: 78.22 },
   { name: 'the South Pole', lng: 0, lat: -90 },
 ];
 
-/** The peer measures with a radius of its own: what is as close as this to the edge may be in or out. */
+/** The peer uses another Earth radius: markers this close to the edge, as a share of the radius, may be in or out. */
 const TOLERANCE = 0.002;
 
 interface Answer {
@@ -149,7 +149,7 @@ const listed = (answers: readonly Answer[], outcome: Answer['outcome']) =>
     .map(({ center, radius }) => `${center.name} ${radius / 1000} km`)
     .join(', ') || 'none';
 
-/** Bare ratios: seconds say nothing on another machine. */
+/** As ratios, because seconds do not carry over to another machine. */
 const timesOurs = (ours: readonly Answer[], answers: readonly Answer[], counted: (index: number) => boolean) => {
   const of = (some: readonly Answer[]) => sum(some.filter((_, index) => counted(index)).map(({ ms }) => ms));
   return shown(of(answers) / of(ours));
@@ -180,7 +180,7 @@ async function run(options: BenchOptions): Promise<Section> {
         holds: right(cold) === questions.length && right(warm) === questions.length,
       },
       {
-        what: 'Query calls for all within up to 50 km, the counts of cells included, at most',
+        what: 'Query calls for all within up to 50 km, cell reads included, maximum',
         bar: '32',
         measured: String(most),
         against: '',
@@ -191,7 +191,7 @@ async function run(options: BenchOptions): Promise<Section> {
         bar: 'all',
         measured: postgis
           ? postgis.compared.map(({ kind, asked, agreed }) => `${kind} ${agreed} of ${asked}`).join(', ')
-          : 'not asked: none is installed',
+          : 'skipped: not installed',
         against: postgis ? `${sum(postgis.compared.map((each) => each.markers)).toLocaleString('en')} markers` : '',
         holds: postgis?.compared.every(({ asked, agreed }) => agreed === asked),
       },
@@ -201,9 +201,9 @@ async function run(options: BenchOptions): Promise<Section> {
       'page by page, nearest first with Cellport, unordered with dynamodb-geo. Means and sums are over the circles that both answer correctly; within',
       '0.2 % of the radius either answer is correct, because the peer uses another radius of the Earth. "Cold": nothing cached.\n',
       table([
-        ['', 'right', 'wrong', 'throws or gives up', 'Query mean', 'most', 'read units, sum', 'time, ours cold = 1'],
+        ['', 'correct', 'wrong', 'throws or gives up', 'Query mean', 'max', 'read units, sum', 'time, ours cold = 1'],
         summary('Cellport, cold', cold, byAll, cold),
-        summary('Cellport, asked again', warm, byAll, cold),
+        summary('Cellport, repeated', warm, byAll, cold),
         ...theirs.map(({ length, answers }) => summary(`dynamodb-geo (${length})`, answers, byAll, cold)),
       ]),
       ...theirs.map(

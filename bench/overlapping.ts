@@ -22,13 +22,13 @@ const MAPS: readonly Bounds[] = Array.from({ length: 20 }, (_, n) => ({
 const ROUNDS = 30;
 const ALL = { limit: Infinity, maxCalls: Infinity };
 
-/** A range of one partition, which a prefix names. */
+/** A range of one partition, identified by its prefix. */
 interface Wanted {
   readonly prefix: string;
   readonly range: KeyRange;
 }
 
-/** The ranges of all maps, each planned for itself. */
+/** The ranges of all maps, each planned separately. */
 function rangesOf({ db }: Rig, collection: Collection): Wanted[] {
   const { prefixLength } = collection;
   return MAPS.flatMap((bounds) => {
@@ -39,14 +39,14 @@ function rangesOf({ db }: Rig, collection: Collection): Wanted[] {
   });
 }
 
-/** What they come to, without a place twice. */
+/** The union of ranges. */
 function unionOf(wanted: readonly Wanted[]): Wanted[] {
   const prefixes = new Map(wanted.map(({ prefix, range }) => [range.pk, prefix]));
   const requests = wanted.map(({ range }) => ({ range, ...ALL }));
   return uniteRanges(requests).map(({ range }) => ({ prefix: prefixes.get(range.pk) ?? '', range }));
 }
 
-/** Asks a request's loaders for ranges in one tick; gives the milliseconds until all are there. */
+/** Loads ranges in one tick through a request's loaders. Returns the milliseconds until all are loaded. */
 async function read({ db }: Rig, collection: Collection, wanted: readonly Wanted[]): Promise<number> {
   const now = () => performance.now();
   const services = createServices({ database: db }, { cacheBytes: 0 });
@@ -61,7 +61,7 @@ async function read({ db }: Rig, collection: Collection, wanted: readonly Wanted
   return now() - begun;
 }
 
-/** Twenty overlapping maps given to the range loader in one tick, against the union of their ranges: Query calls and time. */
+/** Twenty overlapping maps loaded in one tick, compared to the union of their ranges: Query calls and time. */
 export async function overlapping(rig: Rig, collection: Collection, quick: boolean): Promise<readonly Row[]> {
   const maps = rangesOf(rig, collection);
   const one = unionOf(maps);
@@ -85,7 +85,7 @@ export async function overlapping(rig: Rig, collection: Collection, quick: boole
   const times: { readonly together: number; readonly union: number }[] = [];
   for (let round = 0; round < 2 * ROUNDS; round++) {
     const pair = { together: await read(rig, collection, maps), union: await read(rig, collection, one) };
-    // The first half is for the compilers of both sides.
+    // The first half warms up the compilers of both.
     if (round >= ROUNDS) times.push(pair);
   }
   const ours = quantile(

@@ -10,12 +10,12 @@ import type { BenchOptions, Benchmark, Row, Section } from './section.js';
 const STEPS = 30;
 const ZOOM = 10;
 const PADDING = 64;
-/** What lies farther from London is not filled in: nothing of it is read. */
+/** Markers farther than this from London are not loaded: the walk never reads them. */
 const NEAR_DEGREES = 3;
 const WIDTH = 1280;
 const HEIGHT = 800;
 
-/** A walk over London by an eighth of the screen a step: east, north, west, south and home. */
+/** A walk over London in steps of an eighth of the screen: east, north, west, south and back. */
 function walk(): Bounds[] {
   const lngPerPx = 360 / (512 * 2 ** ZOOM);
   const latPerPx = lngPerPx * Math.cos((51.5 * Math.PI) / 180);
@@ -47,9 +47,9 @@ interface Walked {
   readonly queries: number;
   readonly readUnits: number;
   readonly cacheHits: number;
-  /** Tiles of all steps together. */
+  /** Tiles of all steps. */
   readonly tiles: number;
-  /** Those of them that were asked for. */
+  /** Tiles that were requested. */
   readonly asked: number;
 }
 
@@ -77,7 +77,7 @@ const told = (costs: readonly Cost[]) => ({
 
 const tilesOf = (bounds: Bounds) => tileKeys(tilesOver(bounds, ZOOM, PADDING, levelAt(ZOOM)));
 
-/** A map that asks for its exact rectangle after each step. */
+/** A map that requests its exact bounds after each step. */
 async function walkPlainly(rig: Rig): Promise<Walked> {
   const costs: Cost[] = [];
   let tiles = 0;
@@ -88,7 +88,7 @@ async function walkPlainly(rig: Rig): Promise<Walked> {
   return { ...told(costs), tiles, asked: tiles };
 }
 
-/** A map with `cellport/client`, which has the same server. */
+/** A map with `cellport/client` and the same server. */
 async function walkWithClient(rig: Rig): Promise<Walked> {
   const costs: Cost[] = [];
   const real = globalThis.fetch;
@@ -118,7 +118,7 @@ async function walkWithClient(rig: Rig): Promise<Walked> {
   return { ...told(costs), tiles, asked: known.size };
 }
 
-/** What needed no read: tiles that the client had, and what a cache of the server answered of the others. */
+/** The share of tiles that needed no read: cached by the client, or answered from a cache of the server. */
 const fromCache = ({ tiles, asked, queries, cacheHits }: Walked) =>
   (tiles - asked + (asked * cacheHits) / Math.max(1, cacheHits + queries)) / tiles;
 
@@ -140,30 +140,30 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
     const client = await walkWithClient(rig);
     const rows: Row[] = [
       {
-        what: `cells of ${STEPS} steps over London that come from a cache, with cellport/client`,
+        what: `cells of ${STEPS} steps over London answered from a cache, with cellport/client`,
         bar: 'at least 60 %',
         measured: percent(fromCache(client)),
-        against: `exact rectangles ${percent(fromCache(plain))}`,
+        against: `exact bounds ${percent(fromCache(plain))}`,
         holds: fromCache(client) >= 0.6,
       },
       {
         what: 'requests for the same',
         bar: '-',
         measured: String(client.requests),
-        against: `exact rectangles ${plain.requests}`,
+        against: `exact bounds ${plain.requests}`,
       },
       {
         what: 'Query calls for the same',
-        bar: 'fewer than for exact rectangles',
+        bar: 'fewer than for exact bounds',
         measured: String(client.queries),
-        against: `exact rectangles ${plain.queries}`,
+        against: `exact bounds ${plain.queries}`,
         holds: client.queries < plain.queries,
       },
       {
         what: 'read units for the same',
         bar: '-',
         measured: shown(client.readUnits),
-        against: `exact rectangles ${shown(plain.readUnits)}`,
+        against: `exact bounds ${shown(plain.readUnits)}`,
       },
     ];
     const text = `Of the ${client.tiles} tiles shown, ${client.asked} are requested. The server starts with empty caches and does not cache markers here; where
@@ -174,5 +174,5 @@ it does, repeated requests cost nothing either way.`;
   }
 }
 
-/** What a walk over a city costs with the client, and without it. */
+/** The cost of a walk over a city with and without the client. */
 export const pans: Benchmark = { name: 'pans', hasCounts: true, run };

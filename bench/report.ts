@@ -28,7 +28,7 @@ function body(name: string, { title, rows, text }: Section): string {
   return [begins(name), `## ${title}`, command, ...figures, text, END].join('\n\n');
 }
 
-/** Puts sections into docs/benchmarks.md, each in place of what an earlier run wrote under its name. */
+/** Writes sections to docs/benchmarks.md, replacing those of earlier runs. */
 export async function writeReport(sections: ReadonlyMap<string, Section>): Promise<void> {
   let report = await readFile(PATH, 'utf8').catch(() => HEAD);
   for (const [name, section] of sections) {

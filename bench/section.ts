@@ -1,35 +1,35 @@
-/** One figure of docs/benchmarks.md with the bar it is held to. */
+/** One figure of docs/benchmarks.md, with its bar. */
 export interface Row {
   /** What was measured. */
   readonly what: string;
-  /** The bar in words, e.g. `at most 5`; a dash where there is none. */
+  /** The bar in words, for example `at most 5`; a dash if there is none. */
   readonly bar: string;
   readonly measured: string;
-  /** What the peer or the floor came to in the same run. */
+  /** The peer or the floor in the same run. */
   readonly against: string;
-  /** Whether the bar holds; undefined where there is none, or where only a full run can tell. */
+  /** Whether the bar holds; undefined if there is none, or if only a full run can check it. */
   readonly holds?: boolean | undefined;
 }
 
-/** What one benchmark has to say. */
+/** The results of a benchmark. */
 export interface Section {
   readonly title: string;
   readonly rows: readonly Row[];
-  /** Markdown below the rows: tables, what the figures mean, what bounds them. */
+  /** Markdown below the rows: tables and explanations. */
   readonly text: string;
 }
 
 export interface BenchOptions {
-  /** Counts alone, on less data: for CI, where the bars of all benchmarks together have two minutes. */
+  /** Only counts, on less data: for CI, where all benchmarks together have two minutes. */
   readonly quick: boolean;
   readonly say: (line: string) => void;
 }
 
-/** A benchmark: a file of this folder. */
+/** A benchmark: one file of this folder. */
 export interface Benchmark {
-  /** One word, by which it is asked for on the command line. */
+  /** One word, for the command line. */
   readonly name: string;
-  /** Whether it has rows that are counts, which a quick run asserts. */
+  /** Whether it has counts, which a quick run checks. */
   readonly hasCounts: boolean;
   run(options: BenchOptions): Promise<Section>;
 }

@@ -20,14 +20,14 @@ async function costRows(): Promise<Row[]> {
   const each = batch / IN_ONE_CITY;
   return [
     {
-      what: 'write units that follow from one marker created alone: cells and checkpoint',
+      what: 'write units caused by one marker created alone: cells and checkpoint',
       bar: `at most ${MOST_UNITS_OF_ONE}`,
       measured: `${one}`,
       against: 'its 5 blocks alone: 5',
       holds: one <= MOST_UNITS_OF_ONE,
     },
     {
-      what: `the same for each of ${whole(IN_ONE_CITY)} markers created together in one city`,
+      what: `the same per marker, for ${whole(IN_ONE_CITY)} created together in one city`,
       bar: `at most ${MOST_UNITS_EACH}`,
       measured: each.toFixed(3),
       against: '—',
@@ -52,17 +52,17 @@ async function rateRow(say: (line: string) => void): Promise<Row> {
   const ratio = median(rounds.map(({ writtenPerSecond, foldedPerSecond }) => foldedPerSecond / writtenPerSecond));
   const ofAlone = median(rounds.map(({ foldedPerSecond }, index) => foldedPerSecond / (alone[index] ?? Number.NaN)));
   return {
-    what: `markers folded a second, of those that a load of ${whole(MARKERS)} writes meanwhile`,
+    what: `markers folded per second, as a share of those that a load of ${whole(MARKERS)} writes`,
     bar: `at least ${LEAST_RATIO}`,
     measured: `${ratio.toFixed(2)} (${whole(median(rounds.map((round) => round.foldedPerSecond)))}/s)`,
     against:
       `the load writes ${whole(median(rounds.map((round) => round.writtenPerSecond)))}/s; ` +
-      `${whole(median(alone))}/s where nobody folds, and ${ofAlone.toFixed(2)} of that is folded`,
+      `${whole(median(alone))}/s without a consumer, of which ${ofAlone.toFixed(2)} is folded`,
     holds: ratio >= LEAST_RATIO,
   };
 }
 
-/** What the stream's consumer costs and how fast it is, on DynamoDB Local in memory. */
+/** The cost and speed of the stream consumer, on DynamoDB Local in memory. */
 export const streaming: Benchmark = {
   name: 'stream',
   hasCounts: true,

@@ -12,11 +12,11 @@ import { mean, quantile, shown, table } from './rig/statistics.js';
 import type { BenchOptions, Benchmark, Row, Section } from './section.js';
 
 const COLLECTION = 'cities';
-/** The bars speak of maps with at most so many markers inside. */
+/** The bars apply to maps with at most this many markers inside. */
 const MOST_INSIDE = 2_000;
 const SEED = 20_261_121;
 
-/** A collection of its markers, and the bytes of their index entries. */
+/** A collection of markers, and the bytes of their index entries. */
 interface Loaded {
   readonly rig: Rig;
   readonly collection: Collection;
@@ -33,7 +33,7 @@ const bar = (what: string, measured: number, most: number, against = '', digits 
 });
 
 async function load(quick: boolean): Promise<Loaded> {
-  // A quick run takes the 49,025 cities of 5,000 people and more.
+  // A quick run uses the 49,025 cities with at least 5,000 inhabitants.
   const markers = cityMarkers().filter(({ properties }) => !quick || Number(properties?.['population']) >= 5_000);
   const rig = await startRig();
   const collection = await rig.fill(COLLECTION, markers);
@@ -45,7 +45,7 @@ async function load(quick: boolean): Promise<Loaded> {
   };
 }
 
-/** Whether a map is answered with exactly the markers and the cells that a linear scan finds. */
+/** Whether a map returns exactly the markers and cells that a linear scan finds. */
 async function isRight({ rig, markers }: Loaded, view: View): Promise<boolean> {
   const { bounds, zoom } = view;
   const inside = scan(markers, view);
@@ -87,7 +87,7 @@ async function measureAll({ rig, markers, bytes }: Loaded, views: readonly View[
   return measured;
 }
 
-/** Query calls for the cells of maps anywhere, most of them where nothing is. */
+/** Query calls for the cells of maps at random places, most of them empty. */
 async function cellQueries({ rig }: Loaded, views: readonly View[]): Promise<number[]> {
   const queries: number[] = [];
   for (const { bounds, zoom } of views) {
@@ -99,7 +99,7 @@ async function cellQueries({ rig }: Loaded, views: readonly View[]): Promise<num
   return queries;
 }
 
-/** The same 500 maps' worth of markers with 100 B and with 4 KB of properties that no map draws: read units. */
+/** Read units of the same map with 100 B and with 4 KB of properties per marker that no map draws. */
 async function unasked({ rig, markers }: Loaded): Promise<{ readonly small: number; readonly large: number }> {
   const near = markers
     .filter(({ position: { lng, lat } }) => lng > -5 && lng < 10 && lat > 45 && lat < 55)
@@ -126,13 +126,13 @@ const ratios = (views: readonly MeasuredView[], state: 'cold' | 'warm' | 'known'
 
 function describe(views: readonly MeasuredView[]): string {
   const states = [
-    ['coarse cells cached, map never seen', 'cold'],
+    ['coarse cells cached, new map', 'cold'],
     ['the same map again', 'warm'],
-    ['its own cells drawn too', 'known'],
+    ['after drawing its cells', 'known'],
   ] as const;
   const some = views.filter(({ inside }) => inside > 0);
   return table([
-    ['what the server knows', 'Query mean', 'p90', 'most', 'read units / floor', 'read units in all / floor'],
+    ['server state', 'Query mean', 'p90', 'max', 'read units / floor, mean', 'read units / floor, total'],
     ...states.map(([what, state]) => {
       const queries = some.map((view) => view[state].queries);
       const all = some.reduce((total, view) => total + view[state].readUnits, 0);
@@ -155,7 +155,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
   const { rig, markers } = loaded;
   try {
     const fixed = fixedViews();
-    say(`${fixed.length} maps against a linear scan`);
+    say(`${fixed.length} maps compared to a linear scan`);
     const right: boolean[] = [];
     for (const view of fixed) right.push(await isRight(loaded, view));
     const anywhere = viewsAbout(markers, 60, SEED + 1).map(({ name, zoom, bounds }, n) => {
@@ -184,21 +184,21 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
           against: 'a linear scan',
           holds: wrong === 0,
         },
-        bar('Query calls for the cells of a map, nothing cached, mean', mean(cells), 4),
-        bar('the same, most', Math.max(...cells), 16, '', 0),
+        bar('Query calls for the cells of a map, without caches, mean', mean(cells), 4),
+        bar('the same, maximum', Math.max(...cells), 16, '', 0),
         bar('Query calls for the markers of a map, cells known, mean', mean(known), 5),
         bar('the same, p90', quantile(known, 0.9), 8, '', 0),
         bar('read units for the same, over the floor', mean(ratios(some, 'known')), 1.6, 'floor 1', 2),
-        bar('the same for a map never seen before', mean(ratios(some, 'cold')), 1.9, 'floor 1', 2),
+        bar('the same for a new map', mean(ratios(some, 'cold')), 1.9, 'floor 1', 2),
         bar(
-          'read units of a map with 0 to 20 markers, never seen before',
+          'read units of a new map with 0 to 20 markers',
           mean(few.map((view) => view.cold.readUnits)),
           1,
           `floor ${shown(mean(few.map((view) => view.floor)))}`,
           2,
         ),
         ...loader,
-        bar('read units with 4 KB of properties not asked for, against 300 B', large / small, 1.1, shown(small), 2),
+        bar('read units with 4 KB of properties not requested, relative to 300 B', large / small, 1.1, shown(small), 2),
       ],
       text: [
         `Maps of 1280x800 px, fixed ones and some around random cities. ${both.length} have at most`,

@@ -1,8 +1,8 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
-/** What was sent since the count began. */
+/** What has been sent since counting began. */
 export interface Units {
-  /** Query, GetItem and write calls, a transaction being one. */
+  /** Query, GetItem and write calls; a transaction is one. */
   calls: number;
   readUnits: number;
   /** As DynamoDB Local reports them. */
@@ -18,9 +18,9 @@ interface Capacity {
 const none = (): Units => ({ calls: 0, readUnits: 0, reportedWriteUnits: 0, writeUnits: 0 });
 
 /**
- * Counts the units of all that a client sends from now on, by what DynamoDB Local reports; but each item of a
- * transaction, all of them under 1 KB here, counts as the 2 write units that AWS charges, which DynamoDB Local does not
- * report (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html).
+ * Counts the units of everything a client sends from now on, as DynamoDB Local reports them. Items of a transaction, here
+ * all under 1 KB, count as the 2 write units each that AWS charges, which DynamoDB Local does not report
+ * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html).
  */
 export function countUnits(client: DynamoDBDocumentClient): (work: () => Promise<unknown>) => Promise<Units> {
   let units = none();

@@ -1,6 +1,6 @@
 /**
- * What the server is held against, in a process of its own that is told by messages what to do: a bare node:http server
- * that stringifies the same data for each request, and the bare SDK making the same Query calls.
+ * The floor that the server is compared to, in a separate process controlled by messages: a bare node:http server that
+ * stringifies the same data for each request, and the bare SDK making the same Query calls.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +18,7 @@ export type BareAnswer =
 const client = DynamoDBDocumentClient.from(new DynamoDBClient({}));
 let data: readonly unknown[] = [];
 
-/** `/n` answers with the text of the nth data; the request is read to its end first, as by any server of POSTs. */
+/** `/n` responds with the nth data as JSON, after reading the whole request, as any server of POST requests does. */
 const server = createServer((request, response) => {
   request.on('data', () => undefined);
   request.on('end', () => {
@@ -46,7 +46,7 @@ async function obey(order: BareOrder): Promise<BareAnswer> {
 }
 
 process.on('message', (order: BareOrder | string) => {
-  // Answered by what measures this process.
+  // Handled by the code that measures this process.
   if (typeof order === 'string') return;
   void obey(order).then((answer) => process.send?.(answer));
 });

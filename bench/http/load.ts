@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 
-/** One POST, read to its end. */
+/** Sends a POST request and reads the whole response. */
 export function post(
   agent: Agent,
   url: string,
@@ -26,13 +26,13 @@ export function post(
   });
 }
 
-/** What one round of requests came to. */
+/** The result of one round of requests. */
 export interface Round {
   readonly answers: number;
   readonly seconds: number;
 }
 
-/** Sends the same request over so many connections, each its next one when the last is answered, until the time is up. */
+/** Sends the same request over several connections, each one after the previous response, until the time is up. */
 export async function load(url: string, body: string, connections: number, ms: number): Promise<Round> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   let answers = 0;
@@ -40,7 +40,7 @@ export async function load(url: string, body: string, connections: number, ms: n
   const one = async (): Promise<void> => {
     while (performance.now() - began < ms) {
       const { status } = await post(agent, url, body);
-      if (status !== 200) throw new Error(`${url} answered with ${status}`);
+      if (status !== 200) throw new Error(`${url} responded with status ${status}`);
       answers++;
     }
   };

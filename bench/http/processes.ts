@@ -6,14 +6,14 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 /** A process that is measured from outside. */
 export interface Measured {
   readonly child: ChildProcess;
-  /** Milliseconds of CPU it has used, its garbage collector's threads included. */
+  /** CPU time used, in ms, including the threads of the garbage collector. */
   readonly cpu: () => Promise<number>;
-  /** Sends a message and gives the next one back. */
+  /** Sends a message and resolves to the next one received. */
   readonly ask: <T>(order: unknown) => Promise<T>;
   readonly stop: () => Promise<void>;
 }
 
-/** Starts a script of Node in a process that is measured. */
+/** Starts a Node script in a process that is measured. */
 export function startMeasured(args: readonly string[], env: Readonly<Record<string, string>>): Measured {
   const child = spawn(process.execPath, ['--import', './bench/http/measured.mjs', ...args], {
     cwd: root,
@@ -24,7 +24,7 @@ export function startMeasured(args: readonly string[], env: Readonly<Record<stri
   const ask = async <T>(order: unknown): Promise<T> => {
     const answer = new Promise<T>((resolve, reject) => {
       child.once('message', (message) => resolve(message as T));
-      void ended.then(() => reject(new Error(`${args.join(' ')} has ended`)));
+      void ended.then(() => reject(new Error(`${args.join(' ')} exited`)));
     });
     child.send(order as object);
     return answer;
@@ -43,7 +43,7 @@ export function startMeasured(args: readonly string[], env: Readonly<Record<stri
   };
 }
 
-/** The first match in what a process says. */
+/** The first match in the output of a process. */
 export function said({ child }: Measured, pattern: RegExp): Promise<RegExpExecArray> {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -52,6 +52,8 @@ export function said({ child }: Measured, pattern: RegExp): Promise<RegExpExecAr
       const match = pattern.exec(text);
       if (match) resolve(match);
     });
-    child.once('exit', (code) => reject(new Error(`it ended with ${code} and never said ${pattern}:\n${text}`)));
+    child.once('exit', (code) =>
+      reject(new Error(`the process exited with code ${code} without printing ${pattern}:\n${text}`)),
+    );
   });
 }

@@ -3,7 +3,7 @@ import type { Profiler } from 'node:inspector';
 import type { Measured } from './processes.js';
 
 const SHOWN = 10;
-/** Frames in which nothing of a program runs. */
+/** Frames that are not part of the program. */
 const IDLE = new Set(['(idle)', '(program)', '(root)']);
 
 function placeOf({ functionName, url }: { readonly functionName: string; readonly url: string }): string {
@@ -11,7 +11,7 @@ function placeOf({ functionName, url }: { readonly functionName: string; readonl
   return `${functionName || '(anonymous)'}${file === '' ? '' : ` ${file}`}`;
 }
 
-/** Where a process spends its CPU while it does some work, as Markdown: the functions with most time of their own. */
+/** The functions in which a process spends most CPU time (self time) during some work, as Markdown. */
 export async function profiled(process: Measured, work: () => Promise<unknown>): Promise<string> {
   await process.ask('start profile');
   await work();

@@ -1,6 +1,6 @@
 import * as vega from 'vega';
 
-/** What is drawn of one size of a collection. */
+/** The figures for one collection size. */
 export interface Point {
   readonly markers: number;
   readonly queries: number;
@@ -9,14 +9,14 @@ export interface Point {
 }
 
 const PANELS = [
-  ['queries', 'Query calls a map'],
-  ['readUnits', 'read units a map'],
+  ['queries', 'Query calls per map'],
+  ['readUnits', 'read units per map'],
   ['p50', 'milliseconds, p50'],
 ] as const;
 const WIDTH = 200;
 const GAP = 60;
 
-/** Three panels side by side over the number of markers, as SVG. */
+/** Three charts side by side over the number of markers, as SVG. */
 export async function chart(points: readonly Point[]): Promise<string> {
   const spec: vega.Spec = {
     width: PANELS.length * WIDTH + (PANELS.length - 1) * GAP,
@@ -30,7 +30,7 @@ export async function chart(points: readonly Point[]): Promise<string> {
       encode: {
         enter: { x: { value: index * (WIDTH + GAP) }, width: { value: WIDTH }, height: { signal: 'height' } },
       },
-      // The lines of the grid are as long as this says.
+      // Sets the length of the grid lines.
       signals: [{ name: 'width', value: WIDTH }],
       title: { text: title, fontSize: 12, anchor: 'start' },
       scales: [

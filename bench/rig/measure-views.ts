@@ -8,11 +8,11 @@ import type { BenchMarker } from './points.js';
 import type { Rig } from './rig.js';
 import type { Wire } from './wire.js';
 
-/** A map, what is in it by a linear scan, and what it cost to find that out. */
+/** A map, its markers by a linear scan, and the cost of reading them. */
 export interface MeasuredView {
   readonly view: View;
   readonly inside: number;
-  /** Read units of one Query over exactly the index entries inside: none can be read for less. */
+  /** Read units of one Query over exactly the index entries inside: the minimum. */
   readonly floor: number;
   readonly cold: Wire;
   readonly warm: Wire;
@@ -23,7 +23,7 @@ export interface MeasuredView {
 const WORLD = { west: -180, south: -90, east: 180, north: 90 };
 const ENTRY_ATTRIBUTES = ['pk', 'sk', 'gpkA', 'gskA', ...DRAWN_ATTRIBUTES];
 
-/** Bytes of a marker's entry in the geo index, by which its reading is charged. */
+/** Bytes of a marker's entry in the geo index, for which a read is charged. */
 export function entryBytes(rig: Rig, collection: Collection, marker: BenchMarker): number {
   const item = newMarkerItem(rig.db, collection, marker, '2026-11-21T00:00:00.000Z');
   return itemBytes(Object.fromEntries(ENTRY_ATTRIBUTES.map((name) => [name, item[name]])));
@@ -49,7 +49,7 @@ interface Page {
   };
 }
 
-/** The keys of all markers of a map, page by page. */
+/** The keys of all markers of a map, read page by page. */
 export async function keysIn(rig: Rig, collection: string, { bounds, zoom }: View): Promise<string[]> {
   const keys: string[] = [];
   let after: string | null = null;
@@ -63,7 +63,7 @@ export async function keysIn(rig: Rig, collection: string, { bounds, zoom }: Vie
   return keys;
 }
 
-/** What a piece of work sends to DynamoDB. */
+/** What an operation sends to DynamoDB. */
 export async function wired(rig: Rig, work: () => Promise<unknown>): Promise<Wire> {
   rig.resetWire();
   await work();
@@ -71,9 +71,8 @@ export async function wired(rig: Rig, work: () => Promise<unknown>): Promise<Wir
 }
 
 /**
- * Measures a map in four states: `cold`, on a server that has coarse cells in its cache and has not seen this map
- * before; `warm`, asked again; `known`, after the map's own cells have been drawn too; and those `cells` alone, with
- * nothing cached at all.
+ * Measures a map in four states: `cold`, on a server that has coarse cells in its cache but has not seen this map before;
+ * `warm`, the same again; `known`, after the map's own cells have been drawn; and those `cells` alone, without any cache.
  */
 export async function measureView(
   rig: Rig,
@@ -96,7 +95,7 @@ export async function measureView(
   return { view, inside: inside.length, floor: Math.max(0.5, Math.ceil(bytes / 4096) / 2), cold, warm, known, cells };
 }
 
-/** Which of the markers lie in a map, by looking at each of them. */
+/** The markers on a map, by a linear scan. */
 export function scan(markers: readonly BenchMarker[], view: View): BenchMarker[] {
   const area = areaOf(view);
   return markers.filter(({ position }) => areaContains(area, position));

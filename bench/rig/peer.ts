@@ -42,12 +42,12 @@ export interface PeerPackage {
 }
 
 const FOLDER = new URL('../peer/', import.meta.url);
-/** The table that it writes. */
+/** The table that it creates. */
 export const PEER_TABLE = 'peer';
-/** What takes more is given up: nobody waits for it. */
+/** A map that takes more Query calls is given up. */
 export const MOST_QUERIES = 2_000;
 
-/** The package, installed from the registry beside the benchmark the first time. */
+/** The package, installed from the registry on first use. */
 export function loadPeer(): PeerPackage {
   if (!existsSync(new URL('node_modules/dynamodb-geo', FOLDER))) {
     execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: FOLDER, stdio: 'ignore' });
@@ -55,7 +55,7 @@ export function loadPeer(): PeerPackage {
   return createRequire(new URL('package.json', FOLDER))('dynamodb-geo') as PeerPackage;
 }
 
-/** A client as the package expects it, over the same SDK as ours, with what went through it. */
+/** A client as the package expects it, over the same SDK version as Cellport's, and counters of what it sends. */
 function countingClient(client: DynamoDBClient) {
   const seen = { queries: 0, readUnits: 0 };
   return {
@@ -75,10 +75,10 @@ function countingClient(client: DynamoDBClient) {
   };
 }
 
-/** What a marker's item holds in either table, besides its keys and position. */
+/** Attributes of a marker in either table, besides its keys and position. */
 export const attributesOf = ({ name, category, properties }: BenchMarker) => ({ name, category, ...properties });
 
-/** Texts and numbers as DynamoDB takes them. */
+/** Strings and numbers as DynamoDB attribute values. */
 const onTheWire = (attributes: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(
     Object.entries(attributes).map(([name, value]) => [
@@ -87,7 +87,7 @@ const onTheWire = (attributes: Readonly<Record<string, unknown>>) =>
     ]),
   );
 
-/** A table of the package with these markers, in an engine of its own, and what was asked of it. */
+/** A table of the package with these markers, in a new engine, and counters of what is sent to it. */
 export async function fillPeer(peer: PeerPackage, length: number, markers: readonly BenchMarker[]) {
   const engine = await startEngine({ dataDir: null });
   const { endpoint, region, credentials } = engine;
@@ -108,7 +108,7 @@ export async function fillPeer(peer: PeerPackage, length: number, markers: reado
   return {
     manager,
     seen: counting.seen,
-    /** The same engine as Cellport sees it. */
+    /** The same engine as a Cellport database. */
     database,
     close: async () => {
       client.destroy();

@@ -7,7 +7,7 @@ import type { BenchMarker } from './points.js';
 export interface View {
   readonly name: string;
   readonly zoom: number;
-  /** As a map client sends it: not wrapped, and wider than the world where the map is. */
+  /** As a map client sends it: not wrapped, and possibly wider than the world. */
   readonly bounds: Bounds;
 }
 
@@ -26,7 +26,7 @@ const PLACES: readonly (readonly [name: string, lng: number, lat: number])[] = [
 ];
 const ZOOMS = [2, 5, 8, 11, 14, 18];
 
-/** What a map of 1280x800 px shows about a place. */
+/** A map of 1280x800 px around a place. */
 export function viewOf(name: string, lng: number, lat: number, zoom: number): View {
   const x = lngToX(lng, zoom);
   const y = latToY(lat, zoom);
@@ -39,11 +39,11 @@ export function viewOf(name: string, lng: number, lat: number, zoom: number): Vi
   return { name, zoom, bounds };
 }
 
-/** 66 maps: eleven places, dense, sparse and at the edges of the world, at six zooms from 2 to 18. */
+/** 66 maps: eleven places, both dense and sparse and at the edges of the world, at six zooms from 2 to 18. */
 export const fixedViews = (): View[] =>
   PLACES.flatMap(([name, lng, lat]) => ZOOMS.map((zoom) => viewOf(name, lng, lat, zoom)));
 
-/** Maps about markers, as people look where something is: zooms 2 to 18, a little beside the middle. */
+/** Maps near random markers, at zooms 2 to 18, slightly off-center. */
 export function viewsAbout(markers: readonly BenchMarker[], count: number, seed: number): View[] {
   const random = randomFrom(seed);
   return Array.from({ length: count }, (_, index) => {

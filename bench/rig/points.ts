@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { randomFrom } from '../../test/support/random.js';
 import type { MarkerInput } from '../../src/store/marker/marker-item.js';
 
-/** A marker as benchmarks make it. */
+/** A marker of a benchmark. */
 export interface BenchMarker extends MarkerInput {
   readonly key: string;
 }
@@ -33,7 +33,7 @@ export function cityMarkers(): BenchMarker[] {
   }));
 }
 
-/** A place 15 km from a city, as a normal distribution has it, in any direction. */
+/** A position near a city, normally distributed with a standard deviation of 15 km. */
 function about(city: City, random: () => number): BenchMarker['position'] {
   const [lng, lat] = city.loc.coordinates;
   const far = (SPREAD_KM * Math.sqrt(-2 * Math.log(1 - random()))) / KM_PER_DEGREE;
@@ -51,7 +51,7 @@ const markerAbout = (city: City, n: number, random: () => number): BenchMarker =
   properties: { n, population: city.population },
 });
 
-/** Seeded points about the cities, the more the greater their population, normally spread by 15 km. */
+/** Seeded points around the cities, in proportion to population, normally distributed with a standard deviation of 15 km. */
 export function* pointsAroundCities(count: number, seed: number): Generator<BenchMarker> {
   const all = cities();
   const random = randomFrom(seed);
@@ -75,7 +75,7 @@ export function* pointsAroundCities(count: number, seed: number): Generator<Benc
   }
 }
 
-/** The same about the greatest city of all. */
+/** The same around the largest city. */
 export function pointsAroundOneCity(count: number, seed: number): BenchMarker[] {
   const random = randomFrom(seed);
   const greatest = cities().reduce((a, b) => (b.population > a.population ? b : a));

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A PostgreSQL of its own, in a folder of its own, behind a socket in that folder: nothing listens on the network. */
+/** A temporary PostgreSQL server that listens only on a socket in its own folder. */
 export interface Postgis {
-  /** PostGIS's own name and version. */
+  /** Version of PostGIS. */
   readonly version: string;
-  /** Runs SQL as `psql` does, and gives the lines of what it printed, columns parted by tabs. */
+  /** Runs SQL with `psql`. Returns the lines of its output, columns separated by tabs. */
   readonly sql: (text: string) => string[];
   readonly close: () => Promise<void>;
 }
@@ -18,21 +18,21 @@ const DEBIAN = '/usr/lib/postgresql';
 const TRIES = 100;
 const MOST_OUTPUT = 2 ** 30;
 
-/** Where Debian keeps a PostgreSQL that has PostGIS; undefined where there is none. */
+/** Debian's folder of a PostgreSQL with PostGIS; undefined if there is none. */
 function findPrograms(): string | undefined {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN) : [];
   const found = versions.find((version) => existsSync(`/usr/share/postgresql/${version}/extension/postgis.control`));
   return found && join(DEBIAN, found, 'bin');
 }
 
-/** PostgreSQL does not run as root: then as the user that its package has made. */
+/** PostgreSQL refuses to run as root; as root, the user of its package is used. */
 function owner(): { readonly uid?: number; readonly gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const idOf = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
   return { uid: idOf('-u'), gid: idOf('-g') };
 }
 
-/** Starts the PostGIS that is installed on the machine; undefined where none is. */
+/** Starts the installed PostGIS; undefined if there is none. */
 export async function startPostgis(): Promise<Postgis | undefined> {
   const programs = findPrograms();
   if (programs === undefined) return undefined;

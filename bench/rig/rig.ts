@@ -21,20 +21,20 @@ import { createCellCache } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { createServices } from '../../src/server/services.js';
 
-/** An engine of its own and a server over it. */
+/** A new engine and a server over it. */
 export interface Rig {
   readonly engine: Engine;
   readonly db: Database;
-  /** Makes a collection with these markers and their cells. */
+  /** Creates a collection with these markers and their cells. */
   fill(key: string, markers: Iterable<BenchMarker>, prefixLength?: number): Promise<Collection>;
   readonly wire: Wire;
-  /** Answers a GraphQL query as the server would over HTTP; throws where the answer has errors. */
+  /** Executes a GraphQL query as over HTTP. Throws if the response has errors. */
   ask<T>(query: string, variables?: Readonly<Record<string, unknown>>): Promise<T>;
-  /** The text of the answer to a body that is posted to the server. */
+  /** The response text to a request body. */
   post(body: unknown, headers?: Readonly<Record<string, string>>): Promise<string>;
-  /** Sets the wire to nothing. */
+  /** Resets the counters of the wire. */
   resetWire(): void;
-  /** Forgets all cells, as a server that has just started. */
+  /** Empties the caches, as on a server that has just started. */
   coolDown(): void;
   close(): Promise<void>;
 }
@@ -42,18 +42,18 @@ export interface Rig {
 const CREATED = '2026-11-21T00:00:00.000Z';
 const PORTION = 5_000;
 
-/** The two tables as the server makes them but for the stream, which writing would wait for and nobody here reads. */
+/** Creates the two tables as the server does, but without a stream, which would slow down writes. */
 export async function makeTablesWithoutStream(db: Database): Promise<void> {
   for (const { request } of tableDefinitions(db.tables)) {
     const { StreamSpecification: _, ...rest } = request;
     await db.client.send(new CreateTableCommand(rest)).catch((error: unknown) => {
-      // The engine is new: an attempt whose answer was lost has made it.
+      // The engine is new, so an earlier attempt whose response was lost has created it.
       if (!isFailure(error, 'ResourceInUseException')) throw error;
     });
   }
 }
 
-/** Writes markers, and gives the blocks of their cells as the stream's consumer would have made them. */
+/** Writes markers. Returns the blocks of their cells as the stream consumer would write them. */
 async function writeMarkers(db: Database, collection: Collection, markers: Iterable<BenchMarker>): Promise<Item[]> {
   const blocks = new Map<string, Record<string, number>>();
   const count = ({ lng, lat }: BenchMarker['position']) => {
@@ -84,7 +84,7 @@ async function writeMarkers(db: Database, collection: Collection, markers: Itera
   return Array.from(blocks, ([parent, figures]) => ({ ...db.keys.cell(scope, parent), b: 1, ...figures }));
 }
 
-/** Starts an engine in memory and sets a server over it. Counts are known, as where the consumer keeps up. */
+/** Starts an engine in memory and a server over it. Counts are up to date, as if the consumer had caught up. */
 export async function startRig(): Promise<Rig> {
   const engine = await startEngine({ dataDir: null });
   const { endpoint, region, credentials } = engine;

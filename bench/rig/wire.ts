@@ -1,6 +1,6 @@
 import type { Database } from '../../src/store/database.js';
 
-/** What went over the wire to DynamoDB, in read units by AWS's rule. */
+/** Requests sent to DynamoDB, with read units by AWS's rule. */
 export interface Wire {
   queries: number;
   batchGets: number;
@@ -11,19 +11,19 @@ interface Capacity {
   readonly CapacityUnits?: number;
 }
 
-/** DynamoDB charges a Query or an item looked for half a unit at least; DynamoDB Local says 0 where it found nothing. */
+/** DynamoDB charges at least half a unit per Query or item; DynamoDB Local reports 0 if nothing was found. */
 const LEAST = 0.5;
 
 /**
- * Counts what this database is sent from now on, each attempt and each page, beside the server's own metering. Units are
- * what DynamoDB reports, and never less than AWS charges.
+ * Counts everything sent to this database from now on, including each retry and each page, independently of the server's own
+ * metering. Units are those that DynamoDB reports, but at least what AWS charges.
  */
 export function watchWire({ client }: Pick<Database, 'client'>): { readonly wire: Wire; reset(): void } {
   const wire: Wire = { queries: 0, batchGets: 0, readUnits: 0 };
   client.middlewareStack.add(
     (next, context) => async (args) => {
       const name = String(context.commandName);
-      // The server itself asks for units only where a client asks for the cost.
+      // The server requests units only if a client requests the cost.
       if (/^(Query|BatchGet)/.test(name)) Object.assign(args.input, { ReturnConsumedCapacity: 'TOTAL' });
       const answer = await next(args);
       const { input } = args as { input: { RequestItems?: Record<string, { Keys?: readonly unknown[] }> } };

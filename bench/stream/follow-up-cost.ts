@@ -11,8 +11,8 @@ import { consumerOf } from './keep-cells.js';
 import { countWriteUnits } from './write-units.js';
 
 /**
- * Write units of what the consumer writes for one marker in an empty collection, and then for `many` in one city: everything from their
- * creation until the state says that they are complete, the heartbeats in between included.
+ * Write units of the consumer for one marker in an empty collection, and then for `many` in one city: everything from their
+ * creation until its state reports completion, including heartbeats.
  */
 export function measureFollowUp(seed: number, many: number): Promise<{ one: number; batch: number }> {
   return withFreshTables(async ({ engine, database, collection, now }) => {
@@ -29,7 +29,7 @@ export function measureFollowUp(seed: number, many: number): Promise<{ one: numb
       }
     }
 
-    // The collection has a record, too.
+    // The collection is a record, too.
     let records = 1;
     async function costOf(count: number): Promise<number> {
       const markers = pointsAroundOneCity(count, seed);

@@ -14,8 +14,8 @@ export interface FreshTables {
 }
 
 /**
- * Two empty tables and a collection in a DynamoDB Local in memory that ends with the work: one that has had several
- * streams writes five times slower.
+ * Runs `work` on two empty tables with a collection in a new in-memory DynamoDB Local: one that has had several streams
+ * writes five times more slowly.
  */
 export async function withFreshTables<T>(work: (tables: FreshTables) => Promise<T>): Promise<T> {
   const running = await startEngine({ dataDir: null });

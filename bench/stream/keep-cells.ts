@@ -6,10 +6,10 @@ import { type Consumer, type ConsumerOptions, createConsumer } from '../../src/s
 import { createStreamsClient, firstSince, openCells, openState, openStream } from '../../src/stream/dynamodb.js';
 import { ownName } from '../../src/stream/owners.js';
 
-/** How to reach a DynamoDB Local that somebody else ends. */
+/** Connection to a DynamoDB Local that the caller manages. */
 export type EngineAddress = Omit<Engine, 'close'>;
 
-/** The consumer with the settings it has in the server. */
+/** Runs the consumer with the server's settings. */
 export function consumerOf(
   database: Database,
   engine: EngineAddress,

@@ -9,13 +9,13 @@ import { newCall } from '../../src/store/request/meter.js';
 import { type FreshTables, withFreshTables } from './fresh-tables.js';
 import type { Progress, WorkerOptions } from './worker.js';
 
-/** As many as an import writes together. */
+/** Markers per write, as in an import. */
 const WINDOW = 2_000;
 
-/** What came of one load beside the consumer. */
+/** The result of one load beside the consumer. */
 export interface Round {
   readonly writtenPerSecond: number;
-  /** From the first write to the moment when all blocks have the last marker. */
+  /** From the first write until all blocks include the last marker. */
   readonly foldedPerSecond: number;
   readonly batches: number;
   readonly blocksPerMarker: number;
@@ -30,7 +30,7 @@ async function load({ database, collection, now }: FreshTables, markers: readonl
 
 const perSecond = (count: number, fromMs: number, toMs: number) => (count * 1_000) / (toMs - fromMs);
 
-/** Markers a second that the same load writes where nobody keeps the cells. */
+/** Markers per second that the same load writes without a consumer. */
 export function measureLoadAlone(markers: readonly MarkerInput[]): Promise<number> {
   return withFreshTables(async (tables) => {
     const begun = performance.now();
@@ -40,7 +40,7 @@ export function measureLoadAlone(markers: readonly MarkerInput[]): Promise<numbe
 }
 
 /**
- * Loads markers in bulk while a consumer in a process of its own keeps the cells. Throws where these do not hold all
+ * Loads markers in bulk while a consumer in a separate process updates the cells. Throws if the cells do not count all
  * markers in the end.
  */
 export function measureThroughput(markers: readonly MarkerInput[]): Promise<Round> {
@@ -62,9 +62,9 @@ export function measureThroughput(markers: readonly MarkerInput[]): Promise<Roun
           last = progress;
           if (progress.records - ready.records >= markers.length) resolve(performance.now());
         });
-        worker.once('exit', (code) => reject(new Error(`the consumer's process ended with ${code}`)));
+        worker.once('exit', (code) => reject(new Error(`the consumer exited with code ${code}`)));
       });
-      // Awaited only after the load.
+      // Awaited after the load.
       folded.catch(() => undefined);
       const begun = performance.now();
       await load(tables, markers);
@@ -72,7 +72,7 @@ export function measureThroughput(markers: readonly MarkerInput[]): Promise<Roun
       const done = await folded;
       const [root] = await readBlocks(database, [{ scope: 'places', parent: '' }], true, newCall());
       const counted = [...(root?.children.values() ?? [])].reduce((sum, { count }) => sum + count, 0);
-      if (counted !== markers.length) throw new Error(`the cells hold ${counted} markers of ${markers.length}`);
+      if (counted !== markers.length) throw new Error(`the cells count ${counted} of ${markers.length} markers`);
       return {
         writtenPerSecond: perSecond(markers.length, begun, written),
         foldedPerSecond: perSecond(markers.length, begun, done),

@@ -1,4 +1,4 @@
-/** A process that keeps the cells and tells its parent how far it is: `node worker.ts '<WorkerOptions as JSON>'`. */
+/** A process that updates the cells and reports progress to its parent: `node worker.ts '<WorkerOptions as JSON>'`. */
 import { type Tables, createDatabase } from '../../src/store/database.js';
 import { type EngineAddress, consumerOf } from './keep-cells.js';
 
@@ -7,7 +7,7 @@ export interface WorkerOptions {
   readonly tables: Tables;
 }
 
-/** What the parent is told of each batch once all blocks have it. */
+/** Sent to the parent for each batch when all blocks include it. */
 export interface Progress {
   readonly records: number;
   readonly batch: number;

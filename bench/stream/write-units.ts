@@ -7,14 +7,14 @@ const ONLY_READ = new Set(['GetItem', 'BatchGetItem', 'Query', 'Scan', 'Describe
 type Item = Readonly<Record<string, unknown>>;
 type WireItem = Readonly<Record<string, object>>;
 
-/** A write as it goes over the wire: an item put, or a statement as the consumer makes them. */
+/** A write on the wire: a put item, or one of the consumer's statements. */
 interface WireWrite {
   readonly Item?: WireItem;
   readonly Statement?: string;
   readonly Parameters?: readonly object[];
 }
 
-/** A value as DynamoDB writes it, e.g. `{"N": "5"}`, as a plain one. */
+/** The plain value of a DynamoDB attribute value such as `{"N": "5"}`. */
 function plain(wire: object): unknown {
   const [type, value] = Object.entries(wire)[0] ?? [];
   if (type === 'N') return Number(value);
@@ -26,7 +26,7 @@ function plain(wire: object): unknown {
 const plainItem = (item: WireItem): Item =>
   Object.fromEntries(Object.entries(item).map(([name, value]) => [name, plain(value)]));
 
-/** What a write changes: attributes by their names, the keys among them. */
+/** The attributes that a write sets, including the keys. */
 function attributesOf({ Item, Statement = '', Parameters = [] }: WireWrite): Item {
   if (Item !== undefined) return plainItem(Item);
   const inserted = [...Statement.matchAll(/'(\w+)': \?/g)].map(([, name = '']) => name);
@@ -36,9 +36,9 @@ function attributesOf({ Item, Statement = '', Parameters = [] }: WireWrite): Ite
 }
 
 /**
- * Counts the write units of every write that a client sends from now on, retries and refused ones among them, by AWS's
- * rule: 1 for each KB begun of the item, as it was or as it becomes, whichever is larger; twice that in a transaction.
- * It sees what is sent and nothing else, so the tables have to be empty.
+ * Counts the write units of every write that a client sends from now on, including retries and rejected ones, by AWS's rule:
+ * 1 per started KB of the item before or after the write, whichever is larger; twice that in a transaction. It only knows
+ * what is sent, so the tables have to be empty at the start.
  */
 export function countWriteUnits({ client }: Pick<Database, 'client'>): () => number {
   const items = new Map<string, Item>();
@@ -64,10 +64,10 @@ export function countWriteUnits({ client }: Pick<Database, 'client'>): () => num
       if (operation === 'PutItem') count(request as WireWrite, 1);
       else if (operation === 'BatchExecuteStatement') request['Statements']?.forEach((write) => count(write, 1));
       else if (operation === 'ExecuteTransaction') request['TransactStatements']?.forEach((write) => count(write, 2));
-      else if (!ONLY_READ.has(operation)) throw new Error(`nobody counts what ${operation} writes`);
+      else if (!ONLY_READ.has(operation)) throw new Error(`unknown write operation ${operation}`);
       return next(args);
     },
-    // Behind the SDK's retries, so that each attempt is counted.
+    // After the SDK's retries, so that each attempt is counted.
     { step: 'deserialize', priority: 'high', name: 'countWriteUnits' },
   );
   return () => units;
