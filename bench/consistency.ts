@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type Engine, startEngine } from '../src/engine/start.js';
 import { randomFrom } from '../test/support/random.js';
-import { type Measured, said, startMeasured } from './http/processes.js';
+import { type Measured, startMeasured, waitForOutput } from './http/processes.js';
 import { quantile, shown, table } from './rig/statistics.js';
 import type { Benchmark, Section } from './section.js';
 
@@ -54,7 +54,7 @@ async function startServer({ endpoint, region, credentials }: Engine): Promise<S
     AWS_ACCESS_KEY_ID: credentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
   });
-  const [, url = ''] = await said(process, /Serving +(http:\/\/\S+)/);
+  const [, url = ''] = await waitForOutput(process, /Serving +(http:\/\/\S+)/);
   return { process, url };
 }
 
@@ -136,7 +136,7 @@ async function watch(server: Server, trial: Trial, wanted: Wanted, written: numb
 interface Case {
   readonly title: string;
   readonly writer: Server;
-  readonly asked: Server;
+  readonly reader: Server;
 }
 
 /** Delays of the first marker of a map, and of a second one beside it. */
@@ -149,18 +149,18 @@ interface Found {
 async function measure(cases: readonly Case[], all: readonly Trial[]): Promise<readonly Found[]> {
   const found = cases.map((): Found => ({ first: noDelays(), second: noDelays() }));
   for (const [at, trial] of all.entries()) {
-    const { writer, asked } = cases[at % cases.length] ?? {};
+    const { writer, reader } = cases[at % cases.length] ?? {};
     const into = found[at % cases.length];
-    if (writer === undefined || asked === undefined || into === undefined) continue;
+    if (writer === undefined || reader === undefined || into === undefined) continue;
     const { building, position } = trial;
     for (const [count, delays] of [into.first, into.second].entries()) {
       const key = `${building}-${count}`;
       const wanted = { id: `marker::lag::${key}`, count: count + 1 };
       // The map is queried first, as by a user who then edits it.
-      await look(asked, trial, wanted);
+      await look(reader, trial, wanted);
       const input = { collection: 'lag', key, position, place: [building, '1'] };
       await ask(writer, 'mutation ($input: CreateMarkerInput!) { createMarker(input: $input) { id } }', { input });
-      await watch(asked, trial, wanted, performance.now(), delays);
+      await watch(reader, trial, wanted, performance.now(), delays);
     }
   }
   return found;
@@ -187,10 +187,10 @@ export const consistency: Benchmark = {
       // Longer than a server waits for changes from before its start: from now on it caches what it reads.
       await sleep(12_000);
       const cases: readonly Case[] = [
-        { title: 'wrote it, keeps the counts', writer: keeper, asked: keeper },
-        { title: 'wrote it, the other keeps the counts', writer: follower, asked: follower },
-        { title: 'keeps the counts, the other wrote it', writer: follower, asked: keeper },
-        { title: 'neither', writer: keeper, asked: follower },
+        { title: 'wrote it, keeps the counts', writer: keeper, reader: keeper },
+        { title: 'wrote it, the other keeps the counts', writer: follower, reader: follower },
+        { title: 'keeps the counts, the other wrote it', writer: follower, reader: keeper },
+        { title: 'neither', writer: keeper, reader: follower },
       ];
       const maps = MAPS * cases.length;
       const found = await measure(cases, trials(maps));
@@ -210,7 +210,7 @@ export const consistency: Benchmark = {
         ],
         text: [
           table([
-            ['server asked', 'the new marker is', ...WHAT.map((what) => TITLES[what])],
+            ['server queried', 'the new marker is', ...WHAT.map((what) => TITLES[what])],
             ...cases.flatMap(({ title }, at) =>
               (['first', 'second'] as const).map((which) => [
                 title,

@@ -15,7 +15,7 @@ import { randomFrom } from '../test/support/random.js';
 import type { BareAnswer, BareOrder } from './http/bare.js';
 import { load, post } from './http/load.js';
 import { profiled } from './http/profile.js';
-import { type Measured, said, startMeasured } from './http/processes.js';
+import { type Measured, startMeasured, waitForOutput } from './http/processes.js';
 import type { BenchOptions, Benchmark, Row, Section } from './section.js';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -229,12 +229,12 @@ async function measure(bench: Bench, { say }: BenchOptions): Promise<Section> {
     cpuRow('1,000 markers as features', asFeatures, '-'),
     cpuRow('1,000 markers with 8 fields', asMarkers, 'at most 2.5 times the bare server', 2.5),
   ];
-  for (const [what, asked] of [
+  for (const [what, body] of [
     ['features', features],
     ['markers with 8 fields', markers],
   ] as const) {
     say(`functions with the most self time, ${what}:`);
-    say(await profiled(bench.server, () => load(bench.url, asked, CONNECTIONS, ROUND_MS)));
+    say(await profiled(bench.server, () => load(bench.url, body, CONNECTIONS, ROUND_MS)));
   }
   return {
     title: 'Answers over HTTP',
@@ -268,7 +268,7 @@ export const http: Benchmark = {
     const server = startMeasured(['dist/cli/main.js', 'serve'], env);
     const bare = startMeasured(['--import', 'tsx', 'bench/http/bare.ts'], env);
     try {
-      const [, url = ''] = await said(server, /Serving\s+(http:\S+)/);
+      const [, url = ''] = await waitForOutput(server, /Serving\s+(http:\S+)/);
       await fill(database);
       return await measure({ server, url: `${url}/graphql`, bare, database }, options);
     } finally {

@@ -117,9 +117,9 @@ async function walk({ child, url }: Served, cities: readonly BenchMarker[]): Pro
     headers: { 'content-type': 'application/json' },
     setupClient(client) {
       const next = walker(cities, SEED + clients++);
-      let asked = 0;
+      let sent = 0;
       const go = () => {
-        const cost = asked++ % COST_EVERY === 0 ? { 'x-cellport-cost': '1' } : {};
+        const cost = sent++ % COST_EVERY === 0 ? { 'x-cellport-cost': '1' } : {};
         client.setHeadersAndBody({ 'content-type': 'application/json', ...cost }, next());
       };
       go();

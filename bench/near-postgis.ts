@@ -19,7 +19,7 @@ interface Circle {
 
 interface Compared {
   readonly kind: string;
-  readonly asked: number;
+  readonly total: number;
   readonly agreed: number;
   /** Markers in all of Cellport's answers. */
   readonly markers: number;
@@ -95,8 +95,8 @@ CREATE TABLE shapes (id int, shape geometry);`);
 
 const listIn = (text = '') => (text === '' ? [] : text.split(','));
 
-async function compareWithin(rig: Rig, { sql }: Postgis, asked: readonly Circle[]): Promise<Compared> {
-  const rows = asked.map(({ center, radius, count }, id) => [id, `POINT(${center.lng} ${center.lat})`, radius, count]);
+async function compareWithin(rig: Rig, { sql }: Postgis, circles: readonly Circle[]): Promise<Compared> {
+  const rows = circles.map(({ center, radius, count }, id) => [id, `POINT(${center.lng} ${center.lat})`, radius, count]);
   // Prefilter by latitude only: a marker is at least as far away as its latitude.
   const lines = sql(`TRUNCATE circles; ${copy('circles', rows)}
 SELECT id, string_agg(key, ',') FILTER (WHERE d <= radius - ${ROUNDING}), string_agg(key, ',') FROM (
@@ -108,7 +108,7 @@ WHERE d <= radius + ${ROUNDING} GROUP BY id;`);
   );
   let agreed = 0;
   let markers = 0;
-  for (const [id, { center, radius }] of asked.entries()) {
+  for (const [id, { center, radius }] of circles.entries()) {
     const keys = await allKeys(rig, WITHIN, { center, radius });
     const ours = new Set(keys);
     const maybe = new Set(listIn(theirs.get(id)?.maybe));
@@ -116,11 +116,11 @@ WHERE d <= radius + ${ROUNDING} GROUP BY id;`);
     if (same && ours.size === keys.length) agreed++;
     markers += keys.length;
   }
-  return { kind: 'within', asked: asked.length, agreed, markers };
+  return { kind: 'within', total: circles.length, agreed, markers };
 }
 
-async function compareNearest(rig: Rig, { sql }: Postgis, asked: readonly Circle[]): Promise<Compared> {
-  const rows = asked.map(({ center, radius, count }, id) => [id, `POINT(${center.lng} ${center.lat})`, radius, count]);
+async function compareNearest(rig: Rig, { sql }: Postgis, circles: readonly Circle[]): Promise<Compared> {
+  const rows = circles.map(({ center, radius, count }, id) => [id, `POINT(${center.lng} ${center.lat})`, radius, count]);
   const lines = sql(`TRUNCATE circles; ${copy('circles', rows)}
 SELECT q.id, string_agg(near.d::text, ',' ORDER BY near.d) FROM circles q, LATERAL (
   SELECT ST_DistanceSphere(q.c, c.p, ${EARTH_RADIUS}) AS d FROM cities c ORDER BY d LIMIT q.n) AS near GROUP BY q.id;`);
@@ -129,7 +129,7 @@ SELECT q.id, string_agg(near.d::text, ',' ORDER BY near.d) FROM circles q, LATER
   );
   let agreed = 0;
   let markers = 0;
-  for (const [id, { center, count }] of asked.entries()) {
+  for (const [id, { center, count }] of circles.entries()) {
     const { answer } = (await rig.ask<Asked>(NEAREST, { center, count })).collection as {
       readonly answer: readonly { readonly distance: number; readonly node: { readonly key: string } }[];
     };
@@ -139,7 +139,7 @@ SELECT q.id, string_agg(near.d::text, ',' ORDER BY near.d) FROM circles q, LATER
     if (once && same && expected.length === answer.length) agreed++;
     markers += answer.length;
   }
-  return { kind: 'nearest', asked: asked.length, agreed, markers };
+  return { kind: 'nearest', total: circles.length, agreed, markers };
 }
 
 async function compareInside(rig: Rig, { sql }: Postgis, rings: readonly number[][][]): Promise<Compared> {
@@ -160,7 +160,7 @@ SELECT q.id, string_agg(DISTINCT c.key, ',') FROM (SELECT id, ST_Translate(shape
     if (keys.length === expected.size && keys.every((key) => expected.has(key))) agreed++;
     markers += keys.length;
   }
-  return { kind: 'inside', asked: rings.length, agreed, markers };
+  return { kind: 'inside', total: rings.length, agreed, markers };
 }
 
 /** Compares with PostGIS; undefined if it is not installed. */

@@ -190,10 +190,10 @@ async function run(options: BenchOptions): Promise<Section> {
         what: `random queries with the same answer as PostGIS${postgis ? ` ${postgis.version}` : ''}`,
         bar: 'all',
         measured: postgis
-          ? postgis.compared.map(({ kind, asked, agreed }) => `${kind} ${agreed} of ${asked}`).join(', ')
+          ? postgis.compared.map(({ kind, total, agreed }) => `${kind} ${agreed} of ${total}`).join(', ')
           : 'skipped: not installed',
         against: postgis ? `${sum(postgis.compared.map((each) => each.markers)).toLocaleString('en')} markers` : '',
-        holds: postgis?.compared.every(({ asked, agreed }) => agreed === asked),
+        holds: postgis?.compared.every(({ total, agreed }) => agreed === total),
       },
     ],
     text: [

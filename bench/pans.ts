@@ -50,7 +50,7 @@ interface Walked {
   /** Tiles of all steps. */
   readonly tiles: number;
   /** Tiles that were requested. */
-  readonly asked: number;
+  readonly requested: number;
 }
 
 const AUTO = `query ($bounds: BoundsInput!, $zoom: Float!) {
@@ -68,7 +68,7 @@ const costOf = (text: string) => (JSON.parse(text) as { readonly extensions: { r
 
 const sumOf = (costs: readonly Cost[], figure: keyof Cost) => sum(costs.map((cost) => cost[figure]));
 
-const told = (costs: readonly Cost[]) => ({
+const totalOf = (costs: readonly Cost[]) => ({
   requests: costs.length,
   queries: sumOf(costs, 'queries'),
   readUnits: sumOf(costs, 'readUnits'),
@@ -85,7 +85,7 @@ async function walkPlainly(rig: Rig): Promise<Walked> {
     tiles += tilesOf(bounds).length;
     costs.push(costOf(await rig.post({ query: AUTO, variables: { bounds, zoom: ZOOM } }, COST)));
   }
-  return { ...told(costs), tiles, asked: tiles };
+  return { ...totalOf(costs), tiles, requested: tiles };
 }
 
 /** A map with `cellport/client` and the same server. */
@@ -115,12 +115,12 @@ async function walkWithClient(rig: Rig): Promise<Walked> {
     viewport.close();
     globalThis.fetch = real;
   }
-  return { ...told(costs), tiles, asked: known.size };
+  return { ...totalOf(costs), tiles, requested: known.size };
 }
 
 /** The share of tiles that needed no read: cached by the client, or answered from a cache of the server. */
-const fromCache = ({ tiles, asked, queries, cacheHits }: Walked) =>
-  (tiles - asked + (asked * cacheHits) / Math.max(1, cacheHits + queries)) / tiles;
+const fromCache = ({ tiles, requested, queries, cacheHits }: Walked) =>
+  (tiles - requested + (requested * cacheHits) / Math.max(1, cacheHits + queries)) / tiles;
 
 const percent = (share: number) => `${Math.round(100 * share)} %`;
 
@@ -166,7 +166,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         against: `exact bounds ${shown(plain.readUnits)}`,
       },
     ];
-    const text = `Of the ${client.tiles} tiles shown, ${client.asked} are requested. The server starts with empty caches and does not cache markers here; where
+    const text = `Of the ${client.tiles} tiles shown, ${client.requested} are requested. The server starts with empty caches and does not cache markers here; where
 it does, repeated requests cost nothing either way.`;
     return { title: 'Panning', rows, text: quick ? '' : text };
   } finally {

@@ -44,7 +44,7 @@ export function startMeasured(args: readonly string[], env: Readonly<Record<stri
 }
 
 /** The first match in the output of a process. */
-export function said({ child }: Measured, pattern: RegExp): Promise<RegExpExecArray> {
+export function waitForOutput({ child }: Measured, pattern: RegExp): Promise<RegExpExecArray> {
   return new Promise((resolve, reject) => {
     let text = '';
     child.stdout?.setEncoding('utf8').on('data', (piece: string) => {

@@ -99,7 +99,7 @@ export async function startRig(): Promise<Rig> {
       cellCache: createCellCache({ maxBytes: 64 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
       // Every marker is read, so that what a map costs is what it costs the first time.
       markerCache: noMarkerCache(db),
-      // Read again every two seconds, whatever is asked: a slow machine would count that more often.
+      // Read every two seconds regardless of the queries: a slow machine would count that more often.
       collectionCache: createCollectionCache({ now: () => 0 }),
       consumerStatus: () => ({ owner: true, behindMs: 0, countsExact: true }),
     },
