@@ -43,7 +43,7 @@ const position = fc.oneof(
 );
 
 describe('tiles', () => {
-  test('part the world: each position belongs to one tile of a level', () => {
+  test('partition the world: each position belongs to exactly one tile of a level', () => {
     fc.assert(
       fc.property(position, (place) => {
         expect(tilesOf(world).filter((tile) => holds(tileBounds(tile), place))).toHaveLength(1);
@@ -52,7 +52,7 @@ describe('tiles', () => {
     );
   });
 
-  test('have the positions that their geohash cells have, so that lines belong to the same side', () => {
+  test('contain the same positions as their geohash cells, including those on edges', () => {
     fc.assert(
       fc.property(position, (place) => {
         const geohash = encode(place, 4);
@@ -67,7 +67,7 @@ describe('tiles', () => {
     );
   });
 
-  test('of a rectangle hold exactly what its bounds hold, over the antimeridian too', () => {
+  test('contain exactly the positions in the bounds of their rectangle, across the antimeridian too', () => {
     fc.assert(
       fc.property(rectangle, position, (rect, place) => {
         const inOne = tilesOf(rect).some((tile) => holds(tileBounds(tile), place));
@@ -77,7 +77,7 @@ describe('tiles', () => {
     );
   });
 
-  test('cover what a map shows with its padding, wherever it has been panned to', () => {
+  test('cover the screen and its padding wherever the map is panned', () => {
     const view = fc.record({
       west: fc.double({ min: -800, max: 800, noNaN: true }),
       width: fc.double({ min: 0, max: 700, noNaN: true }),
@@ -100,7 +100,7 @@ describe('tiles', () => {
     );
   });
 
-  test('that are wanted are joined to rectangles that hold each of them once, and no other', () => {
+  test('are joined to rectangles that contain each wanted tile once, and no other', () => {
     const wanted = rectangle.chain((rect) =>
       fc.record({ rect: fc.constant(rect), flags: fc.array(fc.boolean(), { minLength: 36, maxLength: 36 }) }),
     );
@@ -115,7 +115,7 @@ describe('tiles', () => {
     );
   });
 
-  test('that are all wanted are one rectangle, and those that a pan uncovers one or two', () => {
+  test('form one rectangle if all are wanted, and one or two if a pan uncovers them', () => {
     const before = new Set(tileKeys({ level: 8, column: 254, row: 10, columns: 4, rows: 3 }));
     const rect = { level: 8, column: 255, row: 11, columns: 4, rows: 3 };
     expect(joinTiles(rect, () => true)).toEqual([rect]);

@@ -17,11 +17,11 @@ import { testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const db = await testDatabase();
-/** Its cells are kept by a consumer; those of the other one are written by the test. */
+/** A consumer updates its cells; those of the other database are written by the test. */
 const liveDb = await testDatabase();
 const cellCache = createCellCache({ maxBytes: 1_000_000, trusted: () => true, now: () => performance.now() });
 const caches = { cellCache, markerCache: noMarkerCache(liveDb) };
-/** While it is there, counts follow no change: what was told of is counted later. */
+/** While set, counts do not follow changes: they are emitted first and counted later. */
 let counting: Promise<void> | undefined;
 for (const operation of ['BatchExecuteStatement', 'ExecuteTransaction']) {
   interceptCalls(liveDb, operation, async (input, ask) => {
@@ -68,7 +68,7 @@ interface View {
   readonly zoom: number;
 }
 
-/** What a map of 1280x800 shows about a position. */
+/** The view of a map of 1280x800 px around a position. */
 function around(lng: number, lat: number, zoom: number): View {
   const width = (1280 * 360) / (512 * 2 ** zoom);
   const height = ((800 * 360) / (512 * 2 ** zoom)) * Math.cos((lat * Math.PI) / 180);
@@ -92,7 +92,7 @@ async function show(viewport: Viewport, { bounds, zoom }: View): Promise<Viewpor
   return viewport.state;
 }
 
-/** Each marker of the tiles stands for itself, or in one cluster, and never in two ways. */
+/** Expects each marker of the tiles either individually or in one cluster, and never twice. */
 function expectEachOnce(state: ViewportState, view: View, all: readonly Made[]) {
   const bounds = tileBounds(rectOf(view));
   const drawn = new Map(state.markers.map(({ id, position }) => [id, position]));
@@ -114,25 +114,25 @@ function expectEachOnce(state: ViewportState, view: View, all: readonly Made[]) 
   expect(state.clusters.map(({ count }) => count)).toEqual(counts);
 }
 
-/** Records what is asked of the server. */
-function recording(answersAfter = 0) {
-  const asked: { readonly variables: Readonly<Record<string, unknown>>; readonly aborted: () => boolean }[] = [];
+/** Records the requests to the server. */
+function recordRequests(answersAfter = 0) {
+  const requests: { readonly variables: Readonly<Record<string, unknown>>; readonly aborted: () => boolean }[] = [];
   const real = globalThis.fetch;
   vi.stubGlobal('fetch', async (url: string, init: RequestInit) => {
     const { variables } = JSON.parse(init.body as string) as { variables: Record<string, unknown> };
-    asked.push({ variables, aborted: () => init.signal?.aborted === true });
+    requests.push({ variables, aborted: () => init.signal?.aborted === true });
     await new Promise((resolve) => setTimeout(resolve, answersAfter));
     return real(url, init);
   });
-  return asked;
+  return requests;
 }
 
 const boundsOf = ({ variables }: { readonly variables: Readonly<Record<string, unknown>> }) =>
   Object.entries(variables).flatMap(([name, value]) => (/^bounds\d/.test(name) ? [value as View['bounds']] : []));
 
 describe('a viewport', () => {
-  test('draws each marker of what it shows once, wherever a walk leads it, and asks for no tile twice', async () => {
-    const asked = recording();
+  test('draws each marker exactly once during any walk, and never loads a tile twice', async () => {
+    const requests = recordRequests();
     const viewport = open({ limit: 120 });
     const random = randomFrom(11);
     const seen = new Set<string>();
@@ -154,7 +154,7 @@ describe('a viewport', () => {
         lat += (random() - 0.5) * far * 0.3;
       }
     }
-    for (const { variables } of asked) {
+    for (const { variables } of requests) {
       const level = Number(variables['zoom']);
       for (const { west, south, east, north } of boundsOf({ variables })) {
         tiles += Math.round(((east - west) / 360) * 2 ** level) * Math.round(((north - south) / 180) * 2 ** level);
@@ -163,28 +163,28 @@ describe('a viewport', () => {
     expect(tiles).toBe(seen.size);
   });
 
-  test('asks for nothing while a pan stays within what it knows, and only for what a longer one uncovers', async () => {
+  test('loads nothing while a pan stays within loaded tiles, and only the uncovered tiles after a longer one', async () => {
     const viewport = open();
     const home = around(0.03, 51.5, 9);
     await show(viewport, home);
-    const asked = recording();
+    const requests = recordRequests();
     const known = new Set(tileKeys(rectOf(home)));
     await show(viewport, around(0.031, 51.5, 9));
-    expect(asked).toHaveLength(0);
+    expect(requests).toHaveLength(0);
     const there = around(0.9, 51.5, 9);
     await show(viewport, there);
     const lacking = tileKeys(rectOf(there)).filter((key) => !known.has(key));
     expect(lacking.length).toBeGreaterThan(0);
-    expect(asked).toHaveLength(1);
-    const tiles = boundsOf(asked[0] ?? { variables: {} }).map(
+    expect(requests).toHaveLength(1);
+    const tiles = boundsOf(requests[0] ?? { variables: {} }).map(
       ({ west, south, east, north }) => ((east - west) / 360) * 512 * ((north - south) / 180) * 512,
     );
     expect(tiles).toEqual([expect.closeTo(lacking.length, 6)]);
     await show(viewport, home);
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
-  test('shows the same cells as one question for all of its tiles', async () => {
+  test('shows the same cells as one query for all its tiles', async () => {
     const viewport = open({ content: 'cells' });
     await show(viewport, around(10, 50, 5));
     const view = around(14, 52, 5);
@@ -199,7 +199,7 @@ describe('a viewport', () => {
       expect([geohash, drawn.get(geohash)]).toEqual([geohash, count]);
   });
 
-  test('reads all pages of all markers, with a filter', async () => {
+  test('loads all pages of all markers, with a filter', async () => {
     const viewport = open({ content: 'markers', limit: 40, filter: { category: ['PL', 'DE'] } });
     const view = around(14, 52, 6);
     const { markers: drawn } = await show(viewport, view);
@@ -210,24 +210,24 @@ describe('a viewport', () => {
     expect(drawn.map(({ key }) => key).toSorted()).toEqual(expected.toSorted());
   });
 
-  test('keeps the level before while the next one loads, and lets go of requests that it has left behind', async () => {
+  test('keeps the previous level while the next one loads, and aborts requests it has left behind', async () => {
     const viewport = open({ limit: 60 });
     const { clusters } = await show(viewport, around(10, 50, 4));
     expect(clusters.length).toBeGreaterThan(0);
-    const asked = recording(300);
+    const requests = recordRequests(300);
     const during: ViewportState[] = [];
     viewport.subscribe((state) => void during.push(state));
     viewport.view(around(10, 50, 7).bounds, 7);
-    await until(() => asked.length > 0);
+    await until(() => requests.length > 0);
     viewport.view(around(100, 30, 7).bounds, 7);
-    await until(() => asked.length > 1);
-    expect(asked.map(({ aborted }) => aborted())).toEqual([true, false]);
+    await until(() => requests.length > 1);
+    expect(requests.map(({ aborted }) => aborted())).toEqual([true, false]);
     expect(during.filter(({ loading }) => loading).every((state) => state.clusters === clusters)).toBe(true);
     const view = around(100, 30, 7);
     expectEachOnce(await show(viewport, view), view, markers);
   });
 
-  test('tells where a cluster falls apart, and the marker of a cluster of one', async () => {
+  test('returns the zoom at which a cluster splits, and the marker of a cluster of one', async () => {
     const viewport = open({ limit: 20 });
     const { clusters } = await show(viewport, around(10, 50, 4));
     const crowd = clusters.find(({ count }) => count > 30);
@@ -240,7 +240,7 @@ describe('a viewport', () => {
     expect(marker?.position.lat).toBeCloseTo(single.position.lat, 5);
   });
 
-  test('keeps what it knows at an error, tells it, and tries again when the server is there again', async () => {
+  test('keeps its content after an error, reports it, and retries until the server is back', async () => {
     const viewport = open({ limit: 60 });
     const before = await show(viewport, around(10, 50, 4));
     const real = globalThis.fetch;
@@ -259,18 +259,18 @@ describe('a viewport', () => {
     expectEachOnce(viewport.state, view, markers);
   });
 
-  test('tells which collection there is none of, and does not ask again and again', async () => {
-    const asked = recording();
+  test('reports a missing collection, and does not retry', async () => {
+    const requests = recordRequests();
     const viewport = open({ collection: 'nothing' });
     viewport.view(around(0, 0, 3).bounds, 3);
     await until(() => viewport.state.error !== null);
     expect(viewport.state.error).toMatchObject({ code: 'NOT_FOUND' });
     await new Promise((resolve) => setTimeout(resolve, 1_500));
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 });
 
-describe('live', () => {
+describe('live changes', () => {
   const here = { west: 16, south: 52, east: 17, north: 53 };
   const cars = createCollection(liveDb, { key: 'cars', name: 'Cars' }, NOW, newCall());
   const create = async (key: string, lng: number, lat: number) =>
@@ -280,15 +280,15 @@ describe('live', () => {
     return open({ url: `${liveServer.url}/graphql`, collection: 'cars', live: true, ...options });
   };
 
-  test('what another client makes, moves and deletes shows without asking again', async () => {
+  test('show what another client creates, moves and deletes without a new request', async () => {
     await create('still', 16.1, 52.1);
     const viewport = follow();
     viewport.view(here, 9);
     await until(() => viewport.state.markers.length === 1);
-    // Where the connection takes long, all is asked for once more when it stands.
+    // If connecting takes long, everything is loaded once more when the connection is up.
     await create('first', 16.2, 52.2);
     await until(() => viewport.state.markers.length === 2 && !viewport.state.loading);
-    const asked = recording();
+    const requests = recordRequests();
     await create('a', 16.5, 52.5);
     await until(() => viewport.state.markers.length === 3);
     await liveServer.ask(
@@ -298,10 +298,10 @@ describe('live', () => {
     expect(viewport.state.markers).toHaveLength(3);
     await liveServer.ask(`mutation { deleteMarker(id: "marker::cars::a") { id } }`);
     await until(() => viewport.state.markers.length === 2);
-    expect(asked.filter(({ variables }) => 'bounds0' in variables)).toHaveLength(0);
+    expect(requests.filter(({ variables }) => 'bounds0' in variables)).toHaveLength(0);
   });
 
-  test('what changed before the changes were followed shows once they are', async () => {
+  test('show what changed before the subscription once it is up', async () => {
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => {
       release = resolve;
@@ -325,7 +325,7 @@ describe('live', () => {
     await until(() => late.state.markers.some(({ key }) => key === 'meanwhile'));
   });
 
-  test('what was told before somebody looked, and is counted later, shows', async () => {
+  test('show a marker that was emitted before the viewport subscribed and is counted later', async () => {
     const there = { west: -70, south: -20, east: -69, north: -19 };
     const isHere = ({ state }: Viewport) => state.markers.some(({ key }) => key === 'uncounted');
     const first = follow();
@@ -348,7 +348,7 @@ describe('live', () => {
     expect(second.state.markers.map(({ key }) => key)).toEqual(['uncounted']);
   });
 
-  test('clusters follow', async () => {
+  test('update clusters', async () => {
     const viewport = follow({ limit: 3 });
     viewport.view(here, 9);
     await until(() => viewport.state.markers.length > 0);
