@@ -8,7 +8,7 @@ import { polygonsOf, starWithHole, windingContains } from './zone-shapes.js';
 const read = (geometry: unknown) => readZoneGeometry('geometry', geometry).geometry;
 
 describe('a geometry that crosses the antimeridian', () => {
-  test('is cut there: within -180..180, rings closed, and the same positions inside', () => {
+  test('is cut there: within -180..180, with closed rings and the same positions inside', () => {
     const crossing = starWithHole.filter(({ ring }) => ring.some(([lng]) => lng > 180 || lng < -180));
     const places = fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true }));
     fc.assert(
@@ -44,7 +44,7 @@ describe('a geometry that crosses the antimeridian', () => {
     );
   });
 
-  test('may fall into more than two pieces, and a hole may lie across the line', () => {
+  test('may be cut into more than two parts, and have a hole across the antimeridian', () => {
     // A comb whose three teeth reach over the line.
     const comb = [
       [170, 0],
@@ -78,7 +78,7 @@ describe('a geometry that crosses the antimeridian', () => {
     expect(polygonsOf(apart).map((rings) => rings.length)).toEqual([1, 2]);
   });
 
-  test('as a line becomes several lines', () => {
+  test('becomes several lines if it is a line', () => {
     expect(
       read({
         type: 'LineString',
@@ -105,7 +105,7 @@ describe('a geometry that crosses the antimeridian', () => {
   });
 });
 
-test('a geometry that does not cross it stays as it was given, without heights', () => {
+test('a geometry that does not cross the antimeridian stays unchanged, without altitudes', () => {
   const polygon = {
     type: 'Polygon',
     coordinates: [

@@ -40,7 +40,7 @@ describe('bounds from a map client', () => {
     expect(edgesOf(normalizeBounds('b', box(0, 91, 1, 95)).bounds)).toEqual([0, 90, 1, 90]);
   });
 
-  test('a point on the antimeridian is found from both sides, by either of its names', () => {
+  test('a point on the antimeridian is found from both sides, as 180 and as -180', () => {
     for (const [west, east] of [
       [170, 180],
       [-180, -170],
@@ -73,7 +73,7 @@ describe('bounds from a map client', () => {
     },
   );
 
-  test('south above north is refused, never an empty area', () => {
+  test('south above north is rejected, never treated as empty', () => {
     expect(() => normalizeBounds('bounds', box(0, 2, 1, 1))).toThrow(
       expect.objectContaining({ code: 'BAD_USER_INPUT' }),
     );
@@ -102,7 +102,7 @@ describe('bounds from a map client', () => {
     );
   });
 
-  test('turning a rectangle by whole turns changes nothing', () => {
+  test('shifting bounds by whole turns changes nothing', () => {
     const degrees = fc.integer({ min: -180, max: 179 });
     fc.assert(
       fc.property(degrees, degrees, fc.integer({ min: -5, max: 5 }), (west, east, turns) => {
@@ -116,7 +116,7 @@ describe('bounds from a map client', () => {
 });
 
 describe('cells and areas', () => {
-  test('a cell whose position lies in the area overlaps it, and one inside the area has no position beside it', () => {
+  test('a cell with a position in the area overlaps it, and a contained cell has no position outside', () => {
     fc.assert(
       fc.property(
         anArea.chain((some) => fc.tuple(fc.constant(some), fc.oneof(pointsNear(some), aPoint))),
@@ -139,7 +139,7 @@ describe('cells and areas', () => {
     expect(areaOverlapsCell(normalizeBounds('b', box(0, 0, 5, 5)), box(-10, -10, 0, 0))).toBe(true);
   });
 
-  test('an area that begins a step of a double beyond an open edge contains the cell, one a step further does not', () => {
+  test('an area that begins one double after an open edge contains the cell, one that begins two after does not', () => {
     const steps = { [-0.5]: 2 ** -54, 0: Number.MIN_VALUE, 45: 2 ** -47 } as const;
     for (const line of [-0.5, 0, 45] as const) {
       const cell = box(line, line, 50, 50);

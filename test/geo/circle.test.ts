@@ -28,7 +28,7 @@ function from({ lng, lat }: Point, metres: number, bearing: number): Point {
 const aBearing = fc.double({ min: 0, max: 2 * Math.PI, noNaN: true });
 const aPlace = fc.tuple(aPoint, aRadius, fc.double({ min: 0, max: 1, noNaN: true }), aBearing);
 
-test('all that lies within a radius lies in the rectangle around it, over poles and the antimeridian, too', () => {
+test('every position within a radius is in its bounding box, across poles and the antimeridian too', () => {
   fc.assert(
     fc.property(aPlace, ([center, radius, share, bearing]) => {
       const point = from(center, radius * share, bearing);
@@ -43,7 +43,7 @@ test('all that lies within a radius lies in the rectangle around it, over poles 
   expect(at(89.9, 50_000)).toMatchObject({ west: -180, east: 180, north: 90 });
 });
 
-test('no position in a cell is nearer than the least or farther than the greatest distance, and both are met', () => {
+test('positions in a cell are between its minimum and maximum distance, and both are tight', () => {
   const aShare = fc.oneof(fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom(0, 1));
   fc.assert(
     fc.property(aPoint, aPoint, fc.integer({ min: 1, max: 9 }), aShare, aShare, (center, near, length, x, y) => {
@@ -73,7 +73,7 @@ test('no position in a cell is nearer than the least or farther than the greates
   );
 });
 
-test('every position of a ring is in its cover, which keeps to its budget', () => {
+test('every position of a ring is in its cover, which stays within its budget', () => {
   let apart = 0;
   fc.assert(
     fc.property(
@@ -101,7 +101,7 @@ test('every position of a ring is in its cover, which keeps to its budget', () =
   expect(apart).toBeGreaterThan(300);
 });
 
-test('the cover of a circle is as fine as its budget: little of it lies beyond', () => {
+test('the cover of a circle is as fine as its budget allows: little of it is outside', () => {
   const center = { lng: 13.4, lat: 52.5 };
   const area = (radius: number, most: number) =>
     coverRegion(ringRelation(center, 0, radius), most).reduce((sum, { from: start, to }) => sum + to - start, 0);
@@ -113,7 +113,7 @@ test('the cover of a circle is as fine as its budget: little of it lies beyond',
   expect(square / area(10_000, 256)).toBeGreaterThan(2);
 });
 
-test('distances do not tell one name of a place from another', () => {
+test('distances are equal for equivalent coordinates of a position', () => {
   fc.assert(
     fc.property(aPoint, aLng, aLat, (center, lng, lat) => {
       expect(distance(center, { lng: 180, lat })).toBe(distance(center, { lng: -180, lat }));

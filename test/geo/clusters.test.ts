@@ -49,7 +49,7 @@ const aView = fc.record({
 });
 
 describe('clusters', () => {
-  test('the cells of gridArea make whole clusters: the same ones as all cells of the world do', () => {
+  test('the cells of gridArea form the same clusters as all cells of the world', () => {
     fc.assert(
       fc.property(aView, ({ points, center, zoom, size, precision }) => {
         const cells = cellsOf(points, precision);
@@ -78,7 +78,7 @@ describe('clusters', () => {
     );
   });
 
-  test('panning neither moves, splits nor joins a cluster that stays in view', () => {
+  test('panning never moves, splits or merges a cluster that stays in view', () => {
     fc.assert(
       fc.property(aView, ({ points, center, pan, zoom, size, precision }) => {
         const cells = cellsOf(points, precision);
@@ -96,7 +96,7 @@ describe('clusters', () => {
     );
   });
 
-  test('a cluster stands where its markers are, weighted by their numbers', () => {
+  test('a cluster is at the mean position of its markers', () => {
     const cells = cellsOf([...Array.from({ length: 3 }, () => ({ lng: 10, lat: 20 })), { lng: 14, lat: 24 }], 4);
     const world = normalizeBounds('b', { west: -180, south: -90, east: 180, north: 90 });
     const [cluster, ...others] = clusterCells(world, cells, { zoom: 0, size: 512 });

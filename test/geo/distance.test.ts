@@ -7,7 +7,7 @@ import { center } from '../../src/geo/geohash.js';
 import { MERCATOR_LAT, latToY, lngToX, xToLng, yToLat } from '../../src/geo/mercator.js';
 import { aPoint } from './arbitraries.js';
 
-test('a degree of a meridian and of the equator is a 360th of the circumference, across the antimeridian and over a pole', () => {
+test('a degree is a 360th of the circumference, along meridians and the equator, across the antimeridian and the poles', () => {
   const degree = (2 * Math.PI * EARTH_RADIUS) / 360;
   for (const [a, b, degrees] of [
     [{ lng: 10, lat: 0 }, { lng: 11, lat: 0 }, 1],
@@ -21,7 +21,7 @@ test('a degree of a meridian and of the equator is a 360th of the circumference,
   }
 });
 
-test('distance is symmetric, never NaN, never more than half around', () => {
+test('distance is symmetric, never NaN and never more than half the circumference', () => {
   fc.assert(
     fc.property(aPoint, aPoint, (a, b) => {
       const metres = distance(a, b);
@@ -31,7 +31,7 @@ test('distance is symmetric, never NaN, never more than half around', () => {
   );
 });
 
-test('Web Mercator and back, clamped where its square ends', () => {
+test('Web Mercator survives a round trip, clamped at the edge of its square', () => {
   expect([lngToX(-180, 0), lngToX(180, 0), latToY(90, 0), latToY(-90, 0), latToY(0, 0)]).toEqual([0, 512, 0, 512, 256]);
   fc.assert(
     fc.property(aPoint, fc.double({ min: -2, max: 30, noNaN: true }), ({ lng, lat }, zoom) => {
@@ -41,7 +41,7 @@ test('Web Mercator and back, clamped where its square ends', () => {
   );
 });
 
-test('a centroid is the mean position, the center of a cell without markers, and never outside its cell', () => {
+test('a centroid is the mean position, or the center of an empty cell, and never outside the cell', () => {
   expect(meanPosition({ count: 2, sumLng: 30_000_000, sumLat: -2 })).toEqual({ lng: 15, lat: -0.000001 });
   expect(meanPosition({ count: 0, sumLng: 0, sumLat: 0 })).toBeUndefined();
   expect(cellCentroid('u4pr', { count: 0, sumLng: 0, sumLat: 0 })).toEqual(center('u4pr'));

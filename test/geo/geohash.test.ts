@@ -22,7 +22,7 @@ const aGeohash = (max: number) =>
   fc.string({ unit: fc.constantFrom(...Array.from(GEOHASH_ALPHABET)), minLength: 1, maxLength: max });
 
 describe('geohash', () => {
-  test('a point on the line between cells belongs to the western and southern one', () => {
+  test('a point on the line between cells belongs to the western or southern one', () => {
     expect(encode({ lng: 0, lat: 0 }, 6)).toBe('7zzzzz');
     expect(encode({ lng: 5e-324, lat: 1e-20 }, 6)).toBe('s00000');
     expect(encode({ lng: -0, lat: -0 }, 6)).toBe('7zzzzz');
@@ -32,7 +32,7 @@ describe('geohash', () => {
     expect(encode({ lng: 180, lat: 10 }, 8)).toBe(encode({ lng: -180, lat: 10 }, 8));
   });
 
-  test('encode(center(h)) = h, and a cell holds its center', () => {
+  test('encode(center(h)) = h, and a cell contains its center', () => {
     fc.assert(fc.property(aGeohash(12), (geohash) => encode(center(geohash), geohash.length) === geohash));
   });
 
@@ -44,7 +44,7 @@ describe('geohash', () => {
     );
   });
 
-  test('a position lies in exactly the half-open cell that it is encoded to', () => {
+  test('a position is in exactly the half-open cell that it is encoded to', () => {
     fc.assert(
       fc.property(aPoint, aLength, (point, length) => {
         const lng = canonicalLng(point.lng);
@@ -56,7 +56,7 @@ describe('geohash', () => {
     );
   });
 
-  test('column and row of a position are those of its cell, next to every line, too', () => {
+  test('column and row of a position are those of its cell, even next to cell edges', () => {
     fc.assert(
       fc.property(aPoint, aLength, (point, length) => {
         const lng = canonicalLng(point.lng);
@@ -68,7 +68,7 @@ describe('geohash', () => {
     );
   });
 
-  test('fromZ(toZ(h)) = h, and Z-order is the order of bytes', () => {
+  test('fromZ(toZ(h)) = h, and Z-order is byte order', () => {
     fc.assert(fc.property(aGeohash(10), (geohash) => fromZ(toZ(geohash), geohash.length) === geohash));
     fc.assert(
       fc.property(aPoint, aPoint, (a, b) => {
@@ -78,14 +78,14 @@ describe('geohash', () => {
     );
   });
 
-  test('children share their parent and fill it; the empty geohash is the world', () => {
+  test('children partition their parent; the empty geohash is the world', () => {
     expect(children('').map(parent)).toEqual(Array.from({ length: 32 }, () => ''));
     expect(cellBounds('')).toEqual({ west: -180, south: -90, east: 180, north: 90 });
     const size = ({ west, south, east, north }: ReturnType<typeof cellBounds>) => (east - west) * (north - south);
     expect(children('u4').reduce((sum, child) => sum + size(cellBounds(child)), 0)).toBe(size(cellBounds('u4')));
   });
 
-  test('clients may write capitals; anything else is refused by name', () => {
+  test('upper case is accepted; anything else is rejected with the name of the field', () => {
     expect(readGeohash('geohash', 'U4PRUY')).toBe('u4pruy');
     for (const value of ['', 'a', 'u4i', 'ul', 'uo', 'u4pruydqqvjx1', 'u 4', '\u212a', 4, null, undefined]) {
       expect(() => readGeohash('geohash', value)).toThrow(

@@ -21,7 +21,7 @@ const aCrowd = fc
       .map((others) => ({ geohash, positions: [point, ...others.filter((one) => encode(one, length) === geohash)] }));
   });
 
-test('the sums of a cell tell where its markers can be: each of them is there, and one alone is known to a millionth of a degree', () => {
+test('the sums of a cell bound the positions of its markers, and locate a single one to a millionth of a degree', () => {
   fc.assert(
     fc.property(aCrowd, ({ geohash, positions }) => {
       const sums = positions.map((position) => sumsOf(position)).reduce(addSums);

@@ -95,7 +95,7 @@ const aQuestion = aStar.chain((rings) =>
 );
 
 describe('a polygon', () => {
-  test('has what lies in it or on an edge, and not what lies in a hole, as trying every edge tells', () => {
+  test('contains its inside and edges but not its holes, like a brute-force test of every edge', () => {
     fc.assert(
       fc.property(aQuestion, ([rings, points]) => {
         const shape = polygon(...rings);
@@ -107,7 +107,7 @@ describe('a polygon', () => {
     );
   });
 
-  test('is the same at the antimeridian, cut in two there, running on beyond it, or jumping to the other side', () => {
+  test('is the same at the antimeridian, whether cut in two, running on beyond 180 or jumping to the other side', () => {
     fc.assert(
       fc.property(aQuestion, fc.constantFrom(170, 190, -185, 179.5), ([rings, points], turn) => {
         const wrap = (lng: number) => (lng > 180 ? lng - 360 : lng < -180 ? lng + 360 : lng);
@@ -134,7 +134,7 @@ describe('a polygon', () => {
     }
   });
 
-  test('may be the whole world, with a hole over the antimeridian, or the Antarctic closed along its pole', () => {
+  test('may be the whole world with a hole across the antimeridian, or Antarctica closed along the pole', () => {
     const world = polygon(box(-180, -90, 180, 90), box(170, -10, -170, 10));
     expect(world.area.bounds).toEqual({ west: -180, south: -90, east: 180, north: 90 });
     for (const [lng, lat, inside] of [
@@ -162,7 +162,7 @@ describe('a polygon', () => {
     expect(antarctic.area.bounds).toEqual({ west: -180, south: -90, east: 180, north: -68 });
   });
 
-  test('is one of several, which may overlap and lie anywhere', () => {
+  test('may consist of several polygons that overlap and are anywhere', () => {
     const several = multi(
       [box(0, 0, 10, 10), box(2, 2, 8, 8)],
       [box(4, 4, 12, 12)],
@@ -184,7 +184,7 @@ describe('a polygon', () => {
     expect(around.area.bounds).toEqual({ west: 100, south: 0, east: 40, north: 1 });
   });
 
-  test('parts cells into those inside, those beside it, and those that are cut', () => {
+  test('classifies cells as inside, outside or crossing', () => {
     let cut = 0;
     let whole = 0;
     fc.assert(
@@ -222,7 +222,7 @@ describe('a polygon', () => {
     expect(Math.min(cut, whole)).toBeGreaterThan(500);
   });
 
-  test('with the edges of a cell has that cell inside, and cuts only the neighbours that own one of these edges', () => {
+  test('with the edges of a cell contains that cell, and crosses only the neighbours that own one of the edges', () => {
     const { west, south, east, north } = cellBounds('u33d');
     const shape = polygon(box(west, south, east, north));
     expect(shape.relationToCell({ west, south, east, north })).toBe('inside');
@@ -237,7 +237,7 @@ describe('a polygon', () => {
     expect([beside(-1, 0), beside(0, -1), beside(1, 0), beside(0, 1)]).toEqual(['cut', 'cut', 'outside', 'outside']);
   });
 
-  test('of 10,000 vertices answers as trying each of its edges does', () => {
+  test('of 10,000 vertices gives the same answers as a brute-force test of every edge', () => {
     const random = (n: number) => ((Math.sin(n) * 43758.5453) % 1) ** 2;
     const ring = Array.from({ length: 9_998 }, (_, n): [number, number] => {
       const angle = (2 * Math.PI * n) / 9_998;
@@ -258,7 +258,7 @@ describe('a polygon', () => {
   });
 });
 
-test('a line has what lies on it, and cuts the cells that it goes through', () => {
+test('a line contains the positions on it, and crosses the cells it passes through', () => {
   const line = readShape(
     'line',
     { type: 'LineString', coordinates: [[170, 0], [-170, 10], [-170, 20]] }, // prettier-ignore
@@ -271,7 +271,7 @@ test('a line has what lies on it, and cuts the cells that it goes through', () =
   expect(line.area.bounds).toEqual({ west: 170, south: 0, east: -170, north: 20 });
 });
 
-test('a Feature is taken for its geometry, and heights are left out', () => {
+test('a Feature is read as its geometry, and altitudes are dropped', () => {
   const coordinates = [box(0, 0, 1, 1).map(([lng, lat]) => [lng, lat, 100])];
   const shape = readShape(
     'p',

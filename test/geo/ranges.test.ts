@@ -10,7 +10,7 @@ const aBudget = fc.constantFrom(1, 2, 3, 7, 16, 100, 512);
 const holds = (ranges: readonly ZRange[], z: number) => ranges.some(({ from, to }) => from <= z && z < to);
 
 describe('the cover of an area', () => {
-  test('every position inside is in some range, the ones on its edges included', () => {
+  test('every position inside is in a range, including those on edges', () => {
     fc.assert(
       fc.property(
         anArea.chain((area) =>
@@ -30,7 +30,7 @@ describe('the cover of an area', () => {
     );
   });
 
-  test('ranges are sorted, apart, within the world, and within the budget', () => {
+  test('ranges are sorted, disjoint, within the world and within the budget', () => {
     fc.assert(
       fc.property(anArea, fc.integer({ min: 0, max: 10 }), aBudget, (area, length, most) => {
         const ranges = coverArea(area, length, most);
@@ -46,7 +46,7 @@ describe('the cover of an area', () => {
     );
   });
 
-  test('with budget enough it is exactly the cells that overlap the area, for all cells of lengths 1 to 3', () => {
+  test('with enough budget it is exactly the cells of lengths 1 to 3 that overlap the area', () => {
     fc.assert(
       fc.property(anArea, fc.integer({ min: 1, max: 3 }), (area, length) => {
         const ranges = coverArea(area, length, 100_000);
@@ -59,7 +59,7 @@ describe('the cover of an area', () => {
     );
   });
 
-  test('no range lies wholly outside, whatever the budget', () => {
+  test('no range is entirely outside, for any budget', () => {
     fc.assert(
       fc.property(anArea, fc.integer({ min: 1, max: 3 }), aBudget, (area, length, most) => {
         const exact = coverArea(area, length, 100_000);

@@ -46,7 +46,7 @@ const archipelago = fc.array(starWithHole, { minLength: 1, maxLength: 4 }).map((
 );
 
 describe('a simplified polygon', () => {
-  test('has at most so many positions, closed rings, holes inside, and no edges that cross', () => {
+  test('stays within its limit of positions, with closed rings, holes inside and no crossing edges', () => {
     fc.assert(
       fc.property(archipelago, fc.integer({ min: 4, max: 150 }), (coordinates, most) => {
         const geometry: ZoneGeometry = { type: 'MultiPolygon', coordinates };
@@ -73,7 +73,7 @@ describe('a simplified polygon', () => {
     );
   });
 
-  test('keeps the larger of two islands, and the line of its coast', () => {
+  test('keeps the larger of two islands and its coastline', () => {
     const circle = (x: number, radius: number): Xy[] =>
       Array.from({ length: 361 }, (_, n): Xy => [
         x + radius * Math.cos((n % 360) * (Math.PI / 180)),
@@ -86,7 +86,7 @@ describe('a simplified polygon', () => {
     expect(doubleArea(outer) / 2).toBeGreaterThan(0.95 * Math.PI * 100);
   });
 
-  test('never lets a spit of land come to lie across its own bay', () => {
+  test('never lets a spit of land cross its own bay', () => {
     // A comb with narrow teeth, each of which another one stands in the way of.
     const teeth = Array.from({ length: 30 }, (_, n): Xy[] => [
       [n, 0],

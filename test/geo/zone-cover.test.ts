@@ -29,7 +29,7 @@ const inBox = ({ west, south, east, north }: Bounds, lng: number, lat: number) =
   west <= lng && lng <= east && south <= lat && lat <= north;
 
 describe('the cover of a zone', () => {
-  test('has at most 16 cells of three lengths, and one with its box around it for every position in the zone', () => {
+  test('has at most 16 cells of three lengths, one of which contains each position of the zone in its box', () => {
     fc.assert(
       fc.property(
         fc.array(star, { minLength: 1, maxLength: 3 }),
@@ -69,7 +69,7 @@ describe('the cover of a zone', () => {
     expect(area).toBe(360 * 180);
   });
 
-  test('of a cell of its own lengths is that cell alone, though it touches its neighbours', () => {
+  test('of a zone that is exactly a cell is that cell alone, although it touches the neighbours', () => {
     for (const geohash of ['u', 'u3h', 'u3h5k']) {
       const bounds = coverBounds(geohash);
       const inner = { ...bounds, west: bounds.west + 1e-7, south: bounds.south + 1e-7 };
@@ -77,7 +77,7 @@ describe('the cover of a zone', () => {
     }
   });
 
-  test('finds what lies on the antimeridian from both sides', () => {
+  test('finds zones on the antimeridian from both sides', () => {
     const { covers } = coverOf(rectangle({ west: 170, south: 10, east: 180, north: 11 }));
     for (const lng of [180, -180]) {
       const cells = coversOfPoint({ lng, lat: 10.5 });
@@ -85,7 +85,7 @@ describe('the cover of a zone', () => {
     }
   });
 
-  test('is the finer the smaller the zone is', () => {
+  test('is finer for smaller zones', () => {
     const around = (size: number) =>
       coverOf(rectangle({ west: 16.9, south: 52.4, east: 16.9 + size, north: 52.4 + size })).covers;
     expect(new Set(around(0.01).map(({ geohash }) => geohash.length))).toEqual(new Set([5]));

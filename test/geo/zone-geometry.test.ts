@@ -64,7 +64,7 @@ const geometry = fc.oneof(
 );
 
 describe('the geometry of a zone', () => {
-  test('is RFC 7946 whatever was given, whole and simplified', () => {
+  test('is valid RFC 7946 for any input, in full and simplified', () => {
     fc.assert(
       fc.property(geometry, fc.integer({ min: 12, max: 100 }), (given, most) => {
         const made = read(given);
@@ -77,7 +77,7 @@ describe('the geometry of a zone', () => {
     );
   });
 
-  test('is what is read from it again, and so are its rectangle and the number of its positions', () => {
+  test('survives a round trip, with its bounding box and number of positions', () => {
     fc.assert(
       fc.property(geometry, (given) => {
         const { geometry: made, shape } = readZoneGeometry('geometry', given);
@@ -90,7 +90,7 @@ describe('the geometry of a zone', () => {
     );
   });
 
-  test('that goes around the globe holds what is in it wherever it was begun', () => {
+  test('contains the same positions around the globe, wherever its ring starts', () => {
     for (const west of [-180, -170, 10, 100]) {
       const { geometry: made, shape } = readZoneGeometry('geometry', {
         type: 'Polygon',
@@ -109,7 +109,7 @@ describe('the geometry of a zone', () => {
     }
   });
 
-  test('that is a line around the globe, more than once, is on all of it', () => {
+  test('covers all longitudes as a line that circles the globe more than once', () => {
     const coordinates = Array.from({ length: 10 }, (_, n): Xy => [wrap(100 + n * 120), n]);
     const { geometry: made, shape } = readZoneGeometry('geometry', { type: 'LineString', coordinates });
     expectRfc7946(JSON.stringify(made));
@@ -117,7 +117,7 @@ describe('the geometry of a zone', () => {
     expect(shape.contains({ lng: -140, lat: 4.5 })).toBe(false);
   });
 
-  test('that is all around the globe may have a hole across the antimeridian', () => {
+  test('may circle the globe and have a hole across the antimeridian', () => {
     const { geometry: made, shape } = readZoneGeometry('geometry', {
       type: 'Polygon',
       coordinates: [rectangle(-180, -60, 180, 60), rectangle(170, -10, 190, 10)],
@@ -183,7 +183,7 @@ describe('the geometry of a zone', () => {
     );
   });
 
-  test('may stand beside a foreign member called geometry', () => {
+  test('may be beside a foreign member called geometry', () => {
     const given = { type: 'Polygon', coordinates: [rectangle(0, 0, 1, 1)] };
     expect(read({ ...given, geometry: null })).toEqual(given);
   });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { compareBytes } from '../../src/keys/byte-order.js';
 
-test('texts compare as their bytes of UTF-8 do, those beyond U+FFFF and the private ones included', () => {
+test('strings compare by UTF-8 bytes, including characters beyond U+FFFF and private ones', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'z', ':', ';', 'é', '\ud7ff', '\ue000', '\uff5e', '😀', '𐀀') });
   fc.assert(
     fc.property(text, text, (a, b) => {

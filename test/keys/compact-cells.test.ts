@@ -53,7 +53,7 @@ test('the children of one cell are one range of one partition: the parent’s la
   }
 });
 
-test('cells of length 0, 1 and 2 have purposes of their own, so that no partition mixes lengths', () => {
+test('cells of length 0, 1 and 2 have separate purposes, so that no partition mixes lengths', () => {
   expect(keys.cell('Sh', '')).toEqual({ pk: 'ShC0#', sk: 'total' });
   expect(keys.cell('Sh', 'g')).toEqual({ pk: 'ShC1#', sk: 'g' });
   expect(keys.cell('Sh', 'gc')).toEqual({ pk: 'ShC2#', sk: 'gc' });
@@ -61,6 +61,6 @@ test('cells of length 0, 1 and 2 have purposes of their own, so that no partitio
   expect(new Set(partitions).size).toBe(12);
 });
 
-test('the alphabet of geohashes is in the order of bytes, which is the order of sort keys', () => {
+test('the geohash alphabet is in byte order, like sort keys', () => {
   expect(ALPHABET.toSorted(byBytes)).toEqual(ALPHABET);
 });

@@ -17,7 +17,7 @@ const productDate = defineEntity({
 const parts = { park: 'bcparks_1', activity: 'dayuse', number: '1', product: '1', date: '2025-12-31' };
 const key = { pk: 'productDate::bcparks_1::dayuse::1', sk: '1::2025-12-31' };
 
-test('a user’s own entity has its keys and document id from one declaration, and back', () => {
+test('one declaration formats and parses the keys and document ID of a user’s entity', () => {
   expect(productDate.format(parts)).toEqual(key);
   expect(productDate.parse(key)).toEqual(parts);
   expect(productDate.documentId(parts)).toBe('productDate::bcparks_1::dayuse::1#1::2025-12-31');
@@ -51,14 +51,14 @@ test('the names of parts are typed from the templates', () => {
   );
 });
 
-test('templates that the compiler does not know take any names, and are checked when they are used', () => {
+test('templates unknown to the compiler accept any names, and are checked at run time', () => {
   const template: string = 'loose::{a}';
   const loose = defineEntity({ name: 'loose', key: { pk: template, sk: '{b}' } });
   expect(loose.format({ a: '1', b: '2' })).toEqual({ pk: 'loose::1', sk: '2' });
   expect(() => loose.format({ a: '1' })).toThrow('loose.b must be a text');
 });
 
-test('a key of another entity, or one spelt otherwise, is not parsed', () => {
+test('a key of another entity or in another spelling is not parsed', () => {
   for (const other of [
     { pk: 'productdate::bcparks_1::dayuse::1', sk: '1::2025-12-31' },
     { pk: 'productDate::bcparks_1::dayuse', sk: '1::2025-12-31' },
@@ -72,7 +72,7 @@ test('a key of another entity, or one spelt otherwise, is not parsed', () => {
   expect(productDate.parseDocumentId('productDate::bcparks_1::dayuse::1')).toBeUndefined();
 });
 
-test('a part that stands in both keys has to say the same in both', () => {
+test('a part that is in both keys must have the same value in both', () => {
   const visit = defineEntity({ name: 'visit', key: { pk: 'visit::{park}', sk: '{park}::{date}' } });
   expect(visit.parse({ pk: 'visit::a', sk: 'a::b' })).toEqual({ park: 'a', date: 'b' });
   expect(visit.parse({ pk: 'visit::a', sk: 'c::b' })).toBeUndefined();
@@ -81,7 +81,7 @@ test('a part that stands in both keys has to say the same in both', () => {
 describe('indexes', () => {
   const all = { ...parts, season: 'winter', tags: ['a::b', 'c'], label: 'x' };
 
-  test('an item stands in every index whose parts it has', () => {
+  test('an item is in every index whose parts it has', () => {
     expect(productDate.indexKeys(all)).toEqual({
       dpk: 'month::2025-12',
       dsk: '2025-12-31::bcparks_1',
@@ -95,12 +95,12 @@ describe('indexes', () => {
     });
   });
 
-  test('an item without an optional part stays out of that index, on purpose', () => {
+  test('an item without an optional part is not in that index, on purpose', () => {
     const { season: _season, label: _label, ...rest } = all;
     expect(productDate.indexKeys(rest)).toEqual({ dpk: 'month::2025-12', dsk: '2025-12-31::bcparks_1' });
   });
 
-  test('an item without a needed part is refused, so that none drops out by accident', () => {
+  test('an item without a required part is rejected, so that none is missing by accident', () => {
     expect(() => productDate.indexKeys({ ...all, date: undefined as never })).toThrow(
       'productDate.month must be a text',
     );
@@ -109,7 +109,7 @@ describe('indexes', () => {
     );
   });
 
-  test('an update touches the indexes that are made from what it changes', () => {
+  test('an update touches the indexes that depend on the changed parts', () => {
     expect(productDate.touchedIndexes(['date'])).toEqual(['byMonth']);
     expect(productDate.touchedIndexes(['park'])).toEqual(['byMonth', 'bySeason']);
     expect(productDate.touchedIndexes(['label', 'season'])).toEqual(['bySeason', 'byLabel']);
@@ -134,7 +134,7 @@ describe('indexes', () => {
   });
 
   test.each(['readable', 'compact'] as const)(
-    '%s: no update changes a key of an index that it does not touch',
+    '%s: an update never changes a key of an index it does not touch',
     (style) => {
       const markers = defineEntity(MARKER, style);
       const covers = defineEntity(ZONE_COVER, style);

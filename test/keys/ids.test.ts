@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { collectionId, markerId, parseId, zoneId } from '../../src/keys/ids.js';
 import { nasty } from './nasty.js';
 
-test('ids of markers, zones and collections are read back, whatever the names', () => {
+test('IDs of markers, zones and collections survive a round trip, for any names', () => {
   fc.assert(
     fc.property(nasty, nasty, (collection, key) => {
       expect(parseId(markerId(collection, key))).toEqual({ type: 'marker', collection, key });

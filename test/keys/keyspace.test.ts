@@ -10,7 +10,7 @@ describe.each(STYLES)('%s keys', (style) => {
   const keys = createKeyspace(style);
   const scope = style === 'readable' ? nasty : code;
 
-  test('a marker is parsed from its key, whatever its names', () => {
+  test('a marker key survives a round trip, for any names', () => {
     fc.assert(
       fc.property(scope, nasty, (of, key) => {
         const made = keys.marker(of, key);
@@ -20,7 +20,7 @@ describe.each(STYLES)('%s keys', (style) => {
     );
   });
 
-  test('only `self` is the marker; what else stands under it is known to', () => {
+  test('only `self` is the marker; its other items are identified too', () => {
     const { pk } = keys.marker(keys.scope(collection), 'a');
     expect(keys.parseMarker({ pk, sk: 'reading::2026-11-21T10:48:31.000Z' })).toBeUndefined();
     expect(keys.isUnderMarker({ pk, sk: 'reading::2026-11-21T10:48:31.000Z' })).toBe(true);
@@ -35,7 +35,7 @@ describe.each(STYLES)('%s keys', (style) => {
     }
   });
 
-  test('readings sort by time under their marker, before it, and are parsed from their keys', () => {
+  test('readings sort by time, before their marker, and their keys survive a round trip', () => {
     const instant = fc
       .date({ min: new Date('0000-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true })
       .map((date) => date.toISOString());
@@ -57,7 +57,7 @@ describe.each(STYLES)('%s keys', (style) => {
     );
   });
 
-  test('a collection is parsed from its key, and from no other', () => {
+  test('a collection is parsed from its own key only', () => {
     fc.assert(
       fc.property(nasty, (key) => {
         expect(keys.parseCollection(keys.collection(key))).toBe(key);
@@ -68,7 +68,7 @@ describe.each(STYLES)('%s keys', (style) => {
     expect(keys.parseCollection(keys.marker(keys.scope(collection), 'parks'))).toBeUndefined();
   });
 
-  test('a cell of any length is parsed from its key, and from no other spelling', () => {
+  test('a cell of any length is parsed from its own key only', () => {
     const any = fc.integer({ min: 0, max: 12 }).chain(geohash);
     fc.assert(
       fc.property(scope, any, (of, hash) => {
@@ -81,7 +81,7 @@ describe.each(STYLES)('%s keys', (style) => {
     expect(keys.parseCell(keys.marker(keys.scope(collection), 'self'))).toBeUndefined();
   });
 
-  test('a zone and its covers are parsed from their keys, and are no markers', () => {
+  test('keys of zones and their covers survive a round trip, and are not markers', () => {
     fc.assert(
       fc.property(scope, nasty, geohash(5), (of, key, hash) => {
         const zone = keys.zone(of, key);
@@ -100,7 +100,7 @@ describe.each(STYLES)('%s keys', (style) => {
     );
   });
 
-  test('a range of zones takes in exactly the covers in the cells from the first to the last', () => {
+  test('a range of zones contains exactly the covers in its cells', () => {
     const cells = fc
       .integer({ min: 1, max: 5 })
       .chain((length) => fc.tuple(geohash(length), geohash(length), geohash(length)));
@@ -123,7 +123,7 @@ describe.each(STYLES)('%s keys', (style) => {
     expect(() => keys.zoneRange(keys.scope(collection), 'gcp', 'g')).toThrow('two partitions');
   });
 
-  test('the count of a place is parsed from its key, stands with its siblings, and is no cell', () => {
+  test('the key of a place count survives a round trip, is beside its siblings, and is not a cell', () => {
     const names = fc.array(nasty, { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(scope, names, (of, place) => {
@@ -142,7 +142,7 @@ describe.each(STYLES)('%s keys', (style) => {
     expect(() => keys.cellRange(of, 'gcp', 'gcp2')).toThrow('two partitions');
   });
 
-  test('an index entry stands in one of its prefix’s partitions, under the rest of its geohash', () => {
+  test('an index entry is in a partition of its prefix, sorted by the rest of its geohash', () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -169,7 +169,7 @@ describe.each(STYLES)('%s keys', (style) => {
     );
   });
 
-  test('a range of geohashes takes in exactly the index entries from the first to the last', () => {
+  test('a range of geohashes contains exactly the index entries between its ends', () => {
     const near = fc
       .tuple(fc.constantFrom('', '0', 'g', 'zz', 'gcpjf'), fc.constantFrom('', '0', 'z', 'zz', '00'))
       .chain(([start, end]) => geohash(10 - start.length - end.length).map((middle) => start + middle + end));
@@ -192,7 +192,7 @@ describe.each(STYLES)('%s keys', (style) => {
     );
   });
 
-  test('ranges that follow one another neither share an entry nor leave one out', () => {
+  test('consecutive ranges neither share an entry nor skip one', () => {
     const entry = (hash: string, key: string) =>
       keys.geoEntry({ scope: 'Sh', key, geohash: hash, prefixLength: 2, writeShards: 1, geoSlot: 'A' })['gskA'] ?? '';
     const first = keys.geoSortRange(2, 'gc00000000', 'gczzzzzzz8');
@@ -204,7 +204,7 @@ describe.each(STYLES)('%s keys', (style) => {
     }
   });
 
-  test('records set aside stand beside the state of their consumer, in one range without it', () => {
+  test('dead letters are beside the state of their consumer, in one range without it', () => {
     const range = keys.setAsidePartition('cells');
     const aside = keys.setAside('cells', '49590338271490256608559692538361571095921575989136588898');
     expect(aside.pk).toBe(range.pk);
@@ -228,7 +228,7 @@ test('readable keys can be guessed', () => {
   expect(keys.streamState('cells')).toEqual({ pk: 'stream::cells', sk: 'state' });
 });
 
-test('compact keys name a collection by its code, and refuse one that has none', () => {
+test('compact keys use the code of a collection, and reject a collection without one', () => {
   const keys = createKeyspace('compact');
   expect(keys.scope(collection)).toBe('Sh');
   expect(() => keys.scope({ key: 'parks', code: null })).toThrow(
@@ -239,7 +239,7 @@ test('compact keys name a collection by its code, and refuse one that has none',
   expect(keys.codeClaim('Sh')).toEqual({ pk: '--Cc#', sk: 'Sh' });
 });
 
-test('document ids are cut at the last #, so that a partition key may hold one', () => {
+test('document IDs are split at the last #, so that a partition key may contain one', () => {
   const keys = createKeyspace('readable');
   expect(keys.documentId(keys.collection('a#b'))).toBe('collection#a%23b');
   expect(keys.parseDocumentId('marker::parks::a#b#self')).toEqual({ pk: 'marker::parks::a#b', sk: 'self' });

@@ -24,14 +24,17 @@ describe('escaping', () => {
     expect(unescapePart(text, 'sort')).toBe(part);
   });
 
-  test('a partition key keeps its #, as document ids are cut at the last one', () => {
+  test('a partition key keeps its #, because document IDs are split at the last one', () => {
     expect(escapePart('a#b', 'partition')).toBe('a#b');
     expect(unescapePart('a%23b', 'partition')).toBeUndefined();
   });
 
-  test.each(['a%3Ab', '%41', '%2', '%', 'a%3ab', 'a:', ':a', 'a#b', 'a:;'])('%j is no escaped part', (text) => {
-    expect(unescapePart(text, 'sort')).toBeUndefined();
-  });
+  test.each(['a%3Ab', '%41', '%2', '%', 'a%3ab', 'a:', ':a', 'a#b', 'a:;'])(
+    '%j is not a valid escaped part',
+    (text) => {
+      expect(unescapePart(text, 'sort')).toBeUndefined();
+    },
+  );
 });
 
 describe('templates', () => {
@@ -53,7 +56,7 @@ describe('templates', () => {
     );
   });
 
-  test('lists of any length stand anywhere among other parts', () => {
+  test('lists of any length may be anywhere among other parts', () => {
     for (const source of ['{a}::{list*}::{b}', '{list*}::{a}::{b}', '{a}::{b}::{list*}'] as const) {
       const key = compile(source);
       fc.assert(
@@ -64,7 +67,7 @@ describe('templates', () => {
     }
   });
 
-  test('no key has two spellings: whatever is parsed is formatted to the same text', () => {
+  test('no key has two spellings: every parsed key is formatted to the same string', () => {
     const templated = ['{a}::{b}', 'thing::{a}', '{a:2}Ma#{b}', '{a}::{list*}'].map((source) =>
       compileTemplate<string>({ source, role: 'partition', owner: 'thing', mayBeEmpty: ['b'] }),
     );
@@ -79,7 +82,7 @@ describe('templates', () => {
     );
   });
 
-  test('two different parts never make the same key', () => {
+  test('different parts never produce the same key', () => {
     const key = compile('{a}::{b}');
     fc.assert(
       fc.property(nasty, nasty, nasty, nasty, (a, b, c, d) => {
@@ -88,7 +91,7 @@ describe('templates', () => {
     );
   });
 
-  test('a range under leading parts takes in exactly the keys that begin with them', () => {
+  test('a range of leading parts contains exactly the keys that begin with them', () => {
     const key = compile('{list*}::{last}');
     const place = fc.array(nasty, { minLength: 1, maxLength: 3 });
     const near = place.chain((under) =>
@@ -134,7 +137,7 @@ describe('templates', () => {
   });
 });
 
-describe('what does not fit into a key', () => {
+describe('values that do not fit into a key', () => {
   const key = compile('thing::{a}::{b}');
 
   test.each([
@@ -146,7 +149,7 @@ describe('what does not fit into a key', () => {
     expect(() => key.format(parts as never)).toThrow(message);
   });
 
-  test('a part of fixed width has just so many characters, none of them escaped', () => {
+  test('a part of fixed width has exactly that many characters, none of them escaped', () => {
     const scoped = compile('{scope:2}Ma#{key}', 'partition');
     for (const scope of ['S', 'Shh', '::', 'S%', '']) {
       expect(() => scoped.format({ scope, key: 'k' })).toThrow('thing.scope must be');

@@ -39,7 +39,7 @@ test.each(['', '\uDC00', 'x'.repeat(3072), 'é'.repeat(507), '#'.repeat(338), 7,
   },
 );
 
-test('a marker key that is taken fits into every key that holds it, at every prefix length and in both styles', () => {
+test('an accepted marker key fits into every key that contains it, at every prefix length and in both styles', () => {
   const longest = fc.constantFrom(
     'x'.repeat(1012),
     'é'.repeat(506),
@@ -64,11 +64,11 @@ test('a marker key that is taken fits into every key that holds it, at every pre
   );
 });
 
-test.each(['', 'S', 'Shh', '--', 'S:', 'é1', 'S\n', 7, null])('the code %j is refused', (value) => {
+test.each(['', 'S', 'Shh', '--', 'S:', 'é1', 'S\n', 7, null])('the code %j is rejected', (value) => {
   expect(() => readCode('input.code', value)).toThrow(badInput('input.code'));
 });
 
-test('a code is two letters or digits, told apart by case', () => {
+test('a code is two letters or digits, case-sensitive', () => {
   expect(readCode('code', 'Sh')).toBe('Sh');
   expect(readCode('code', '07')).toBe('07');
 });

@@ -24,7 +24,7 @@ const objectName = fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) =>
 
 /** What every object store keeps, told of one that `open` makes, empty each time. */
 function keepsTheContract(open: () => Promise<ObjectStore>): void {
-  test('gives back what was put, byte for byte, and nothing where nothing was', async () => {
+  test('returns a stored object byte for byte, and undefined for a missing one', async () => {
     const store = await open();
     await fc.assert(
       fc.asyncProperty(objectName, fc.uint8Array({ maxLength: 5000 }), async (name, body) => {
@@ -38,7 +38,7 @@ function keepsTheContract(open: () => Promise<ObjectStore>): void {
     );
   });
 
-  test('takes a body of some megabytes and an empty one', async () => {
+  test('stores bodies of several megabytes and empty ones', async () => {
     const store = await open();
     const large = Buffer.alloc(3_000_000, 'Île de la Cité ');
     await store.put('large', large);
@@ -48,7 +48,7 @@ function keepsTheContract(open: () => Promise<ObjectStore>): void {
     expect(empty).toHaveLength(0);
   });
 
-  test('puts another body in the place of one; of several at once one stays, whole', async () => {
+  test('replaces a body; of concurrent writes, one remains, complete', async () => {
     const store = await open();
     const bodies = ['a', 'b'].map((letter) => Buffer.alloc(500_000, letter));
     await store.put('zone', bytes('first'));
@@ -59,7 +59,7 @@ function keepsTheContract(open: () => Promise<ObjectStore>): void {
     expect(await namesOf(store)).toEqual(['zone']);
   });
 
-  test('removes what is there and does not mind what is not', async () => {
+  test('removes an object, and ignores a missing one', async () => {
     const store = await open();
     await store.put('zones/1', bytes('1'));
     await store.put('zones/2', bytes('2'));
@@ -72,7 +72,7 @@ function keepsTheContract(open: () => Promise<ObjectStore>): void {
     expect(await namesOf(store)).toEqual(['zones/2']);
   });
 
-  test('lists every object with its time, however many there are', async () => {
+  test('lists every object with its time, across pages', async () => {
     const store = await open();
     expect(await namesOf(store)).toEqual([]);
     const began = Date.now();
@@ -90,7 +90,7 @@ function keepsTheContract(open: () => Promise<ObjectStore>): void {
     }
   });
 
-  test('refuses to put under a name that is none, and has nothing under one', async () => {
+  test('rejects invalid names on write, and finds nothing under them', async () => {
     const store = await open();
     const wrong = ['', '.', '..', '../up', 'a/../../up', 'a/./b', '/root', 'a//b', 'a/', 'ü', 'a b', 'a\\b', 'a\0b'];
     for (const name of [...wrong, 'x'.repeat(201), Array.from({ length: 100 }, () => 'xxxxxx').join('/'), 'a\n']) {
@@ -113,7 +113,7 @@ describe('a folder of objects', () => {
 
   keepsTheContract(async () => createFolderStore(newFolder()));
 
-  test('makes its folder when something is put, not before', async () => {
+  test('creates its folder on the first write, not before', async () => {
     const folder = newFolder();
     const store = createFolderStore(folder);
     expect(await store.get('zone')).toBeUndefined();
@@ -123,7 +123,7 @@ describe('a folder of objects', () => {
     expect((await readdir(folder)).toSorted()).toEqual(['.writing', 'zone']);
   });
 
-  test('shows no reader half of a body while another one takes its place', async () => {
+  test('never lets a reader see half of a body while it is replaced', async () => {
     const store = createFolderStore(newFolder());
     const bodies = ['a', 'b'].map((letter) => Buffer.alloc(500_000, letter));
     await store.put('zone', bodies[0] as Buffer);
@@ -134,7 +134,7 @@ describe('a folder of objects', () => {
     for (const body of seen) expect(bodies.map(String)).toContain(body);
   });
 
-  test('leaves no half-written file where a put fails, and says so as UNAVAILABLE', async () => {
+  test('leaves no half-written file after a failed write, and reports UNAVAILABLE', async () => {
     const folder = newFolder();
     const store = createFolderStore(folder);
     await store.put('zones/1', bytes('1'));
@@ -149,7 +149,7 @@ describe('a folder of objects', () => {
     expect(plain(await store.get('zones/1'))).toBe('1');
   });
 
-  test('tells a fault of the disk from an object that is not there', async () => {
+  test('distinguishes a disk error from a missing object', async () => {
     // A name longer than any file may have stands for whatever the system refuses.
     const store = createFolderStore(join(parent, 'x'.repeat(300)));
     await expect(store.get('zone')).rejects.toMatchObject({
@@ -180,7 +180,7 @@ describe.skipIf(!HAS_S3_SERVER)('a bucket of S3', () => {
 
   keepsTheContract(async () => open());
 
-  test('keeps its objects under its prefix, without a prefix at the top', async () => {
+  test('keeps objects under its prefix, or at the top without one', async () => {
     const [all, some, other] = [open({ prefix: '' }), open({ prefix: 'some' }), open({ prefix: 'somewhere' })];
     await Promise.all([all.put('zone', bytes('all')), some.put('zone', bytes('some')), other.put('x', bytes('x'))]);
     expect(await namesOf(some)).toEqual(['zone']);
@@ -189,7 +189,7 @@ describe.skipIf(!HAS_S3_SERVER)('a bucket of S3', () => {
     expect([all.place, some.place]).toEqual(['s3://maps/', 's3://maps/some']);
   });
 
-  test('says UNAVAILABLE with the reason where the bucket is missing or the keys are wrong', async () => {
+  test('reports UNAVAILABLE with the reason if the bucket is missing or the keys are wrong', async () => {
     const missing = open({ bucket: 'no-such-bucket' });
     const refused = open({ credentials: { accessKeyId: 'test', secretAccessKey: 'wrong' } });
     for (const [store, reason] of [

@@ -32,7 +32,7 @@ async function storeOn(answer: string, giveUpAfterMs: number) {
 
 const TOO_LATE = { code: 'UNAVAILABLE', message: expect.stringContaining('no answer within 200 ms') };
 
-test('a store that does not answer is given up on', async () => {
+test('a store that does not respond times out', async () => {
   const store = await storeOn('', 200);
   await expect(store.put('zone', new Uint8Array(10))).rejects.toMatchObject(TOO_LATE);
   await expect(store.get('zone')).rejects.toMatchObject(TOO_LATE);
@@ -41,13 +41,13 @@ test('a store that does not answer is given up on', async () => {
   store.close();
 });
 
-test('so is one that stops in the middle of an object', async () => {
+test('a store that stops in the middle of an object times out', async () => {
   const store = await storeOn('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nhalf', 200);
   await expect(store.get('zone')).rejects.toMatchObject(TOO_LATE);
   store.close();
 });
 
-test('an object that is cut off is no object', async () => {
+test('a truncated object is an error', async () => {
   const store = await storeOn('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nhalf', 5000);
   const reading = store.get('zone');
   const cut = setInterval(() => sockets.forEach((socket) => socket.destroy()), 100);
@@ -56,7 +56,7 @@ test('an object that is cut off is no object', async () => {
   store.close();
 });
 
-test('a server that is not there is told by its code', async () => {
+test('a missing server is reported with its error code', async () => {
   const store = createS3Store({
     bucket: 'maps',
     prefix: '',

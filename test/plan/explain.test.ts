@@ -6,7 +6,7 @@ import { cellBounds, encode, fromZ, toZ } from '../../src/geo/geohash.js';
 import { rangeBounds } from '../../src/plan/explain.js';
 import { aPoint } from '../geo/arbitraries.js';
 
-test('the rectangle of a range holds exactly the cells in it', () => {
+test('the bounds of a range contain exactly its cells', () => {
   fc.assert(
     fc.property(aPoint, aPoint, (a, b) => {
       const [from, last] = [toZ(encode(a, 10)), toZ(encode(b, 10))].sort((x, y) => x - y) as [number, number];

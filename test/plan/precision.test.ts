@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { lngBits } from '../../src/geo/geohash.js';
 import { precisionForZoom } from '../../src/plan/precision.js';
 
-test('cells are 24 to 192 px wide wherever the lengths 1 to 12 allow it, and never get coarser when zooming in', () => {
+test('cells are 24 to 192 px wide where lengths 1 to 12 allow it, and never get coarser when zooming in', () => {
   let last = 1;
   for (let zoom = -2; zoom <= 30; zoom += 0.01) {
     const precision = precisionForZoom(zoom);
