@@ -96,7 +96,12 @@ CREATE TABLE shapes (id int, shape geometry);`);
 const listIn = (text = '') => (text === '' ? [] : text.split(','));
 
 async function compareWithin(rig: Rig, { sql }: Postgis, circles: readonly Circle[]): Promise<Compared> {
-  const rows = circles.map(({ center, radius, count }, id) => [id, `POINT(${center.lng} ${center.lat})`, radius, count]);
+  const rows = circles.map(({ center, radius, count }, id) => [
+    id,
+    `POINT(${center.lng} ${center.lat})`,
+    radius,
+    count,
+  ]);
   // Prefilter by latitude only: a marker is at least as far away as its latitude.
   const lines = sql(`TRUNCATE circles; ${copy('circles', rows)}
 SELECT id, string_agg(key, ',') FILTER (WHERE d <= radius - ${ROUNDING}), string_agg(key, ',') FROM (
@@ -120,7 +125,12 @@ WHERE d <= radius + ${ROUNDING} GROUP BY id;`);
 }
 
 async function compareNearest(rig: Rig, { sql }: Postgis, circles: readonly Circle[]): Promise<Compared> {
-  const rows = circles.map(({ center, radius, count }, id) => [id, `POINT(${center.lng} ${center.lat})`, radius, count]);
+  const rows = circles.map(({ center, radius, count }, id) => [
+    id,
+    `POINT(${center.lng} ${center.lat})`,
+    radius,
+    count,
+  ]);
   const lines = sql(`TRUNCATE circles; ${copy('circles', rows)}
 SELECT q.id, string_agg(near.d::text, ',' ORDER BY near.d) FROM circles q, LATERAL (
   SELECT ST_DistanceSphere(q.c, c.p, ${EARTH_RADIUS}) AS d FROM cities c ORDER BY d LIMIT q.n) AS near GROUP BY q.id;`);
