@@ -8,6 +8,7 @@ import { quantile, shown } from './rig/statistics.js';
 import type { Row } from './section.js';
 import { geometryStoreOf } from '../src/graphql/context.js';
 import { createLoaders } from '../src/loaders/loaders.js';
+import { Budget } from '../src/loaders/budget.js';
 import { uniteRanges } from '../src/loaders/range-union.js';
 import type { Collection } from '../src/model/collection.js';
 import type { KeyRange } from '../src/model/key-range.js';
@@ -21,6 +22,7 @@ const MAPS: readonly Bounds[] = Array.from({ length: 20 }, (_, n) => ({
 }));
 const ROUNDS = 30;
 const ALL = { limit: Infinity, maxCalls: Infinity };
+const BUDGET = new Budget(Infinity, Infinity);
 
 /** A range of one partition, identified by its prefix. */
 interface Wanted {
@@ -57,7 +59,9 @@ async function read({ db }: Rig, collection: Collection, wanted: readonly Wanted
     concurrency: 16,
   });
   const begun = now();
-  await Promise.all(wanted.map(({ prefix, range }) => loaders.markers(collection, prefix, { range, ...ALL })));
+  await Promise.all(
+    wanted.map(({ prefix, range }) => loaders.markers(collection, prefix, { range, limit: Infinity, budget: BUDGET })),
+  );
   return now() - begun;
 }
 

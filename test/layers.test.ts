@@ -18,7 +18,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   live: ['stream', 'store', 'keys', 'geo', 'model'],
   jobs: ['store', 'objects', 'keys', 'geo', 'model'],
   ingest: ['map', 'plan', 'store', 'keys', 'geo', 'model'],
-  geolibrary: ['ingest', 'map', 'store', 'geo', 'model'],
+  geolibrary: ['ingest', 'map', 'loaders', 'store', 'geo', 'model'],
   graphql: ['geolibrary', 'map', 'plan', 'loaders', 'live', 'store', 'objects', 'keys', 'geo', 'model'],
   http: ['graphql', 'map', 'model'],
   engine: [],

@@ -93,3 +93,20 @@ export function coverArea(area: Area, length: number, most: number): ZRange[] {
   visit(0, 0, 0, 0);
   return ranges;
 }
+
+/** What two lists of ranges (each sorted and disjoint) have in common. */
+export function intersect(a: readonly ZRange[], b: readonly ZRange[]): ZRange[] {
+  const common: ZRange[] = [];
+  let i = 0;
+  let j = 0;
+  for (;;) {
+    const one = a[i];
+    const other = b[j];
+    if (!one || !other) return common;
+    const from = Math.max(one.from, other.from);
+    const to = Math.min(one.to, other.to);
+    if (from < to) common.push({ from, to });
+    if (one.to < other.to) i++;
+    else j++;
+  }
+}

@@ -3,11 +3,12 @@ import pLimit from 'p-limit';
 import { CellportError, badInput, limitExceeded } from '../errors.js';
 import { areaContains } from '../geo/bounds.js';
 import type { CollectionAnswers } from '../map/answers.js';
+import { Budget } from '../loaders/budget.js';
 import type { MapLimits } from '../map/context.js';
-import { listName, readCursor } from '../map/cursor.js';
+import { listName } from '../map/cursor.js';
 import { type MarkerFilterInput, readFilter } from '../map/filter.js';
 import { collectionOf, drawnFeature } from '../map/markers/features.js';
-import { pageOf, readWhole } from '../map/page.js';
+import { markerPage, readPageInput, readWhole } from '../map/page.js';
 import type { Viewport } from '../map/viewport.js';
 import type { Collection } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
@@ -16,7 +17,7 @@ import type { Call } from '../store/request/meter.js';
 import type { Layout } from './layout.js';
 import { readNearby } from './nearby.js';
 import { planQueries } from './plan.js';
-import { type Reading, isGeoPlace, readMarkers } from './read.js';
+import { type Reading, isGeoPosition, readMarkers } from './read.js';
 import { areaRegion, coverRegion } from './s2.js';
 
 type Filter = MarkerFilterInput | null | undefined;
@@ -102,7 +103,7 @@ async function markersIn(
     throw limitExceeded(field, given, `${limits.rangesPerPage} Query calls`, advice);
   }
   const accept = ({ position }: MapMarker) => areaContains(viewport.area, position);
-  const { found, ended } = await readMarkers(reading, { plan, accept, filter, wanted });
+  const { found, ended } = await readMarkers(reading, { plan, accept, filter, wanted, budget: Budget.of(limits) });
   if (!ended && found.length < wanted) {
     const most = `${limits.rangesPerPage} Query calls or ${limits.itemsPerField} items`;
     throw limitExceeded(field, 'more than one field may read', most, advice);
@@ -137,16 +138,14 @@ function answersOf(reading: Reading): CollectionAnswers {
     // As DynamoDB counted them: up to six hours old.
     count: async () => layout.items,
     async viewportMarkers(viewport, input, filterInput) {
-      const first = readWhole('first', input.first, 1, limits.maxFirst);
       const filter = readGeoFilter(filterInput);
-      const name = listName(['geo-table', viewport.area.bounds, collection.key, filterInput ?? null]);
-      const isFirst = input.after === null || input.after === undefined;
-      const after = isFirst ? undefined : readCursor(name, input.after, isGeoPlace);
+      const list = listName(['geo-table', viewport.area.bounds, collection.key, filterInput ?? null]);
+      const page = readPageInput(limits, list, input, isGeoPosition);
       const accept = ({ position }: MapMarker) => areaContains(viewport.area, position);
+      const search = { plan: planOf(viewport, layout), accept, filter, budget: Budget.of(limits) };
       // One more shows whether there is a next page.
-      const wanted = first + 1;
-      const read = await readMarkers(reading, { plan: planOf(viewport, layout), accept, filter, wanted, after });
-      return pageOf(name, read.found, { first, isFirst, ...read });
+      const read = await readMarkers(reading, { ...search, wanted: page.first + 1, after: page.after });
+      return markerPage(list, read, page);
     },
     viewportCount: async (viewport) => (await markersIn(reading, 'count', viewport, Infinity)).length,
     async viewportAuto(viewport, limit, filter) {

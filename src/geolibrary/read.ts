@@ -1,8 +1,9 @@
 import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 
+import type { Budget } from '../loaders/budget.js';
 import type { MapLimits } from '../map/context.js';
 import type { MarkerFilter } from '../map/filter.js';
-import type { Placed } from '../map/markers/walk.js';
+import type { OrderedMarker, QueryResult } from '../map/markers/execute-plan.js';
 import type { Collection } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
 import { mapConcurrently } from '../store/request/concurrency.js';
@@ -28,25 +29,18 @@ export interface Question {
   readonly plan: QueryPlan;
   readonly accept: (marker: MapMarker) => boolean;
   readonly filter?: MarkerFilter | undefined;
+  readonly budget: Budget;
   /** How many markers are wanted, Infinity for all. More may come. */
   readonly wanted: number;
-  /** Only what comes after this place. */
+  /** Only markers after this position in the order of hash keys, then ids. */
   readonly after?: string | undefined;
 }
 
-/** As `Walked` of a collection, its places being those of this table. */
-export interface Read {
-  readonly found: readonly Placed[];
-  readonly cutAt: string | undefined;
-  readonly ended: boolean;
-  /** Query calls and items that it took. */
-  readonly calls: number;
-  readonly items: number;
-}
-
+/** Queries read side by side: few where a small page will probably be full after the first ones. */
 const WAVE = 16;
 const SMALL_WAVE = 4;
 const SMALL_PAGE = 100;
+/** Items that may lie outside of what is asked for, before another read is needed. */
 const SPARE = 50;
 
 /** Where a page ends: behind an item, or behind all of an id where it names no item. */
@@ -56,22 +50,22 @@ interface Mark {
   readonly rangeKey: string | number | bigint | undefined;
 }
 
-const PLACE = /^(-?\d{1,19}):(-?\d{1,19})(?::([SN]):(.+))?$/s;
+const POSITION = /^(-?\d{1,19}):(-?\d{1,19})(?::([SN]):(.+))?$/s;
 
-/** Whether a text is a place in such a table, as cursors hold them. */
-export function isGeoPlace(place: string): boolean {
-  return PLACE.test(place);
+/** Whether a text is a position in such a table, as cursors hold them. */
+export function isGeoPosition(text: string): boolean {
+  return POSITION.test(text);
 }
 
 const numberOf = (digits: string) => (/^-?\d+$/.test(digits) ? BigInt(digits) : Number(digits));
 
-function placeOf({ hashKey, id, rangeKey }: Mark): string {
+function positionOf({ hashKey, id, rangeKey }: Mark): string {
   const behind = rangeKey === undefined ? '' : `:${typeof rangeKey === 'string' ? 'S' : 'N'}:${rangeKey}`;
   return `${hashKey}:${id}${behind}`;
 }
 
-function markAt(place: string): Mark {
-  const [, hashKey = '0', id = '0', type, key = ''] = PLACE.exec(place) ?? [];
+function markAt(position: string): Mark {
+  const [, hashKey = '0', id = '0', type, key = ''] = POSITION.exec(position) ?? [];
   const rangeKey = type === undefined ? undefined : type === 'S' ? key : numberOf(key);
   return { hashKey: BigInt(hashKey), id: BigInt(id), rangeKey };
 }
@@ -131,16 +125,17 @@ function markerOf({ layout, collection }: Reading, item: Item): MapMarker | unde
   };
 }
 
-/** The marker that stood at a place, wherever it is now, by one Query; undefined where it has gone. */
-export async function readPlace(reading: Reading, place: string): Promise<MapMarker | undefined> {
+/** The marker that stood at a position, wherever it is now, by one Query; undefined where it is gone. */
+export async function readAt(reading: Reading, position: string, budget: Budget): Promise<MapMarker | undefined> {
   const { table, attributes } = reading.layout;
-  const { hashKey, rangeKey } = markAt(place);
+  const { hashKey, rangeKey } = markAt(position);
   const wire = {
     TableName: table,
     KeyConditionExpression: '#hashKey = :hashKey AND #rangeKey = :rangeKey',
     ExpressionAttributeNames: { '#hashKey': attributes.hashKey, '#rangeKey': attributes.rangeKey },
     ExpressionAttributeValues: { ':hashKey': hashKey, ':rangeKey': rangeKey },
   };
+  budget.debit({ calls: 1 });
   const { Items: [item] = [] } = await reading.inLane(() => send(reading.database, 'query', wire, reading.call));
   return item && markerOf(reading, item);
 }
@@ -152,94 +147,125 @@ interface Stretch {
 }
 
 /**
- * Reads markers in the order of a plan until enough are found, all is read, or the ceiling of Query calls or of items is
- * reached: several queries side by side, all their pages.
+ * Reads markers in the order of a plan until enough are found, all is read, or the budget is spent: several queries side
+ * by side, all their pages.
  */
-export async function readMarkers(reading: Reading, question: Question): Promise<Read> {
-  const { database, layout, collection, limits, call, inLane } = reading;
-  const { plan, accept, filter, wanted, after } = question;
-  const { rangeKey, geohash } = layout.attributes;
-  let calls = limits.rangesPerPage;
-  let items = limits.itemsPerField;
-  let told = after;
-  const found: Placed[] = [];
+export function readMarkers(reading: Reading, question: Question): Promise<QueryResult> {
+  return new TableRead(reading, question).run();
+}
 
-  /** Reads a query on, by at most so many calls and about as many items. */
-  async function readOn(query: Rest, most: number, mostItems: number): Promise<Stretch> {
-    const limit = Math.max(1, Math.min(mostItems, 2 * (wanted - found.length) + SPARE));
-    const stretch: { mark: Mark; marker: MapMarker }[] = [];
+/** One page, or one field without pages, being read. */
+class TableRead {
+  readonly #reading: Reading;
+  readonly #question: Question;
+  /** Everything up to here is emitted. */
+  #resumeAfter: string | undefined;
+  readonly #found: OrderedMarker[] = [];
+
+  constructor(reading: Reading, question: Question) {
+    this.#reading = reading;
+    this.#question = question;
+    this.#resumeAfter = question.after;
+  }
+
+  async run(): Promise<QueryResult> {
+    const { plan, budget, wanted, after } = this.#question;
+    const queries = queriesAfter(plan, after === undefined ? undefined : markAt(after), this.#reading.layout);
+    for (;;) {
+      const most = Math.min(budget.calls, wanted < SMALL_PAGE ? SMALL_WAVE : WAVE);
+      if (most < 1 || budget.items < 1) return queries.next().done === true ? this.#full(true) : this.#cut();
+      const wave: Rest[] = [];
+      while (wave.length < most) {
+        const { value, done } = queries.next();
+        if (done === true) break;
+        wave.push(value);
+      }
+      if (wave.length === 0) return this.#full(true);
+      const reads = wave.map((query) => ({ query, share: budget.share(wave.length) }));
+      const items = Math.ceil(budget.items / wave.length);
+      const read = ({ query, share }: (typeof reads)[number]) => this.#read(query, share, items);
+      const stretches = await mapConcurrently(reads, reads.length, read);
+      for (const [index, query] of wave.entries()) {
+        const ended = await this.#finish(query, stretches[index]);
+        if (ended) return ended;
+        if (this.#isFull()) return this.#full(index === wave.length - 1 && queries.next().done === true);
+      }
+    }
+  }
+
+  #cut(): QueryResult {
+    return { found: this.#found, resumeAfter: this.#resumeAfter ?? FIRST, ended: false };
+  }
+
+  #full(ended: boolean): QueryResult {
+    return { found: this.#found, resumeAfter: undefined, ended };
+  }
+
+  #isFull(): boolean {
+    return this.#found.length >= this.#question.wanted;
+  }
+
+  /** Takes in what was read of a query and reads the rest of it; gives the result where that ends the page. */
+  async #finish(query: Rest, first: Stretch | undefined): Promise<QueryResult | undefined> {
+    const { budget } = this.#question;
+    for (let stretch = first; stretch;) {
+      this.#emit(stretch);
+      const { rest } = stretch;
+      if (rest === undefined) break;
+      this.#resumeAfter = this.#startOf(rest);
+      if (this.#isFull()) return this.#full(false);
+      if (budget.calls < 1 || budget.items < 1) return this.#cut();
+      stretch = await this.#read(rest, budget, budget.items);
+    }
+    this.#resumeAfter = positionOf({ hashKey: query.hashKey, id: query.to - 1n, rangeKey: undefined });
+    return undefined;
+  }
+
+  /** Reads a query on, as far as the budget goes and by about as many items. */
+  async #read(query: Rest, budget: Budget, mostItems: number): Promise<Stretch> {
+    const { database, layout, call, inLane } = this.#reading;
+    const { rangeKey, geohash } = layout.attributes;
+    const limit = Math.max(1, Math.min(mostItems, 2 * (this.#question.wanted - this.#found.length) + SPARE));
+    const items: { mark: Mark; marker: MapMarker }[] = [];
     let seen = 0;
     let rest: Rest | undefined = query;
-    for (let page = 0; rest !== undefined && page < most && seen < limit; page++) {
-      calls--;
+    while (rest !== undefined && budget.calls > 0 && seen < limit) {
       const wire = request(layout, rest, limit - seen);
+      budget.debit({ calls: 1 });
       const { Items = [], LastEvaluatedKey } = await inLane(() => send(database, 'query', wire, call));
+      budget.debit({ items: Items.length });
       seen += Items.length;
       for (const item of Items) {
-        const marker = markerOf(reading, item);
+        const marker = markerOf(this.#reading, item);
         if (marker === undefined) continue;
         const mark = {
           hashKey: query.hashKey,
           id: BigInt(item[geohash] as bigint | number),
           rangeKey: item[rangeKey] as string | number | bigint,
         };
-        stretch.push({ mark, marker });
+        items.push({ mark, marker });
       }
       rest = LastEvaluatedKey === undefined ? undefined : { ...query, start: LastEvaluatedKey };
     }
-    items -= seen;
-    return { items: stretch, rest };
+    return { items, rest };
   }
 
-  function take({ items: read }: Stretch): void {
-    for (const { mark, marker } of read) {
-      const passes = accept(marker) && (filter === undefined || filter.verdict(marker, collection) === 'pass');
-      if (passes) found.push({ place: placeOf(mark), marker });
+  #emit({ items }: Stretch): void {
+    const { accept, filter } = this.#question;
+    for (const { mark, marker } of items) {
+      const passes = accept(marker) && (filter?.verdict(marker, this.#reading.collection) ?? 'pass') === 'pass';
+      if (passes) this.#found.push({ cursorPosition: positionOf(mark), marker });
     }
   }
 
-  const spent = () => ({ found, calls: limits.rangesPerPage - calls, items: limits.itemsPerField - items });
-  const cut = (): Read => ({ ...spent(), cutAt: told ?? FIRST, ended: false });
-  const full = (ended: boolean): Read => ({ ...spent(), cutAt: undefined, ended });
-  const behind = (query: Rest) => {
-    const { start } = query;
-    if (start === undefined) return told;
+  /** The position behind which the rest of a query begins. */
+  #startOf({ hashKey, start }: Rest): string | undefined {
+    const { rangeKey, geohash } = this.#reading.layout.attributes;
+    if (start === undefined) return this.#resumeAfter;
     const id = BigInt(start[geohash] as bigint | number);
-    return placeOf({ hashKey: query.hashKey, id, rangeKey: start[rangeKey] as string | number | bigint });
-  };
-
-  const queries = queriesAfter(plan, after === undefined ? undefined : markAt(after), layout);
-  for (;;) {
-    const wave: Rest[] = [];
-    const most = Math.min(calls, wanted < SMALL_PAGE ? SMALL_WAVE : WAVE);
-    if (most < 1 || items < 1) {
-      return queries.next().done === true ? full(true) : cut();
-    }
-    while (wave.length < most) {
-      const { value, done } = queries.next();
-      if (done === true) break;
-      wave.push(value);
-    }
-    if (wave.length === 0) return full(true);
-    const share = Math.max(1, Math.floor(calls / wave.length));
-    const itemShare = Math.ceil(items / wave.length);
-    const stretches = await mapConcurrently(wave, wave.length, (query) => readOn(query, share, itemShare));
-    for (const [index, first] of stretches.entries()) {
-      let stretch = first;
-      take(stretch);
-      while (stretch.rest !== undefined) {
-        told = behind(stretch.rest);
-        if (found.length >= wanted) return full(false);
-        if (calls < 1 || items < 1) return cut();
-        stretch = await readOn(stretch.rest, calls, items);
-        take(stretch);
-      }
-      const query = wave[index];
-      if (query !== undefined) told = placeOf({ hashKey: query.hashKey, id: query.to - 1n, rangeKey: undefined });
-      if (found.length >= wanted) return full(index === wave.length - 1 && queries.next().done === true);
-    }
+    return positionOf({ hashKey, id, rangeKey: start[rangeKey] as string | number | bigint });
   }
 }
 
 /** Before all there is. */
-const FIRST = placeOf({ hashKey: -(10n ** 19n) + 1n, id: 0n, rangeKey: undefined });
+const FIRST = positionOf({ hashKey: -(10n ** 19n) + 1n, id: 0n, rangeKey: undefined });

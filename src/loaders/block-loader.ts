@@ -9,20 +9,21 @@ import { blockFromItem, getBlocks } from '../store/cell/cells.js';
 import type { Database } from '../store/database.js';
 import type { Call } from '../store/request/meter.js';
 import type { RangeRead } from '../store/request/read-log.js';
+import type { Budget } from './budget.js';
 import type { CellCache } from './cell-cache.js';
 import { groupBy } from './group.js';
 import type { RangeLoader } from './range-loader.js';
 
-/** Blocks under one collection's plan, and how many Query calls they may take. */
+/** The blocks of one collection that a plan names, and the budget that pays for them. */
 export interface BlocksRequest {
   readonly scope: string;
   readonly plan: BlockPlan;
-  readonly maxCalls: number;
+  readonly budget: Budget;
 }
 
 /** The blocks of a plan that have children. */
 export interface BlocksLoader {
-  /** Undefined where they would take more calls than allowed. */
+  /** Undefined where the budget does not pay for them. */
   load(request: BlocksRequest): Promise<CellBlock[] | undefined>;
   /** Without any call: undefined where one of them is not in the cache. */
   cached(scope: string, plan: BlockPlan): CellBlock[] | undefined;
@@ -50,7 +51,7 @@ export function createBlocksLoader(
     if (call.reads) noteHit(call.reads, keys, scope, blocks);
   }
 
-  async function loadRange(scope: string, length: number, wanted: ZRange, maxCalls: number) {
+  async function loadRange(scope: string, length: number, wanted: ZRange, budget: Budget) {
     const countable = wanted.to - wanted.from <= MOST_LOOKED_UP;
     const parents = countable ? parentsOf(wanted, length) : [];
     const cached = parents.map((parent) => cellCache.get(scope, parent));
@@ -65,7 +66,7 @@ export function createBlocksLoader(
     const to = countable ? wanted.from + last + 1 : wanted.to;
     const token = cellCache.begin();
     const { pk, ...bounds } = keys.cellRange(scope, fromZ(from, length), fromZ(to - 1, length));
-    const answer = await range({ range: { index: 'cells', pk, ...bounds }, limit: Infinity, maxCalls });
+    const answer = await range({ range: { index: 'cells', pk, ...bounds }, limit: Infinity, budget });
     if (!answer.complete) return undefined;
     const read = answer.items.map((item) => blockFromItem(keys, item)).filter((block) => block !== undefined);
     if (!countable) return read.map((block) => cellCache.put(scope, block, token));
@@ -86,10 +87,13 @@ export function createBlocksLoader(
   const loader = new DataLoader<BlocksRequest, CellBlock[] | undefined>(
     (requests) =>
       Promise.all(
-        requests.map(async ({ scope, plan, maxCalls }) => {
+        requests.map(async ({ scope, plan, budget }) => {
           try {
-            const each = Math.max(1, Math.floor(maxCalls / plan.ranges.length));
-            const blocks = await Promise.all(plan.ranges.map((wanted) => loadRange(scope, plan.length, wanted, each)));
+            if (plan.ranges.length > budget.calls) return undefined;
+            const reads = plan.ranges.map((range) => ({ range, share: budget.share(plan.ranges.length) }));
+            const blocks = await Promise.all(
+              reads.map(({ range: wanted, share }) => loadRange(scope, plan.length, wanted, share)),
+            );
             return blocks.every((list) => list !== undefined) ? blocks.flat().filter(isOccupied) : undefined;
           } catch (error) {
             return error instanceof Error ? error : new Error('cells could not be read', { cause: error });

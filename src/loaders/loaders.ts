@@ -15,14 +15,14 @@ import { readPlacePage } from '../store/marker/place-index.js';
 import { rangeRequest } from '../store/request/ranges.js';
 import { send } from '../store/request/send.js';
 import { compareBytes } from '../keys/byte-order.js';
+import type { Budget } from './budget.js';
 import { type BlocksLoader, createBlockLoader, createBlocksLoader } from './block-loader.js';
 import type { CellCache } from './cell-cache.js';
 import type { CollectionCache } from './collection-cache.js';
 import { type EntityLoaders, createEntityLoaders } from './entity-loader.js';
 import type { IndexedMarker, MarkerCache, MarkersOf } from './marker-cache.js';
 import { type MarkerLoader, type ReadingLimits, createMarkerLoader } from './marker-loader.js';
-import { createRangeLoader, sortKeyOf } from './range-loader.js';
-import type { RangeRequest } from './range-union.js';
+import { type BudgetedRange, createRangeLoader, sortKeyOf } from './range-loader.js';
 import { type ZoneLoader, type ZoneLoaderOptions, createZoneLoader } from './zone-loader.js';
 
 /** A marker as it stands in the index of places, where it hangs included. */
@@ -40,23 +40,22 @@ export interface PlaceRequest {
   /** A sort key of an entry, after which it begins; the entry may be gone. */
   readonly after: string | undefined;
   readonly limit: number;
+  readonly budget: Budget;
 }
 
 /** Markers of one range of the geo index. */
 export interface IndexedMarkers {
   /** In the order of their sort keys; the first ones of the range where it is not complete. */
   readonly markers: readonly IndexedMarker[];
-  /** Sort key up to which everything is told, where it is not complete; undefined where nothing is. */
-  readonly upTo: string | undefined;
+  /** The sort key behind which the rest of the range begins, where this is not complete; undefined where nothing was read. */
+  readonly resumeAfter: string | undefined;
   readonly complete: boolean;
-  /** Query calls that had to do with this range. */
-  readonly calls: number;
 }
 
 /** Reads of one request: what is asked for in one tick is read together, and the same thing is read once. */
 export interface Loaders extends EntityLoaders, MarkerLoader, ZoneLoader {
   /** Markers of one range of the geo index, whose partition is named by `prefix`; items that are no markers are left out. */
-  markers(collection: Collection, prefix: string, request: RangeRequest): Promise<IndexedMarkers>;
+  markers(collection: Collection, prefix: string, request: BudgetedRange): Promise<IndexedMarkers>;
   /** Markers by where they hang, one Query; `next` is the sort key after which there may be more. */
   markersAtPlaces(
     collection: Collection,
@@ -102,9 +101,44 @@ export function createLoaders(options: LoadersOptions): Loaders {
     if (known !== undefined) return known;
     const marker = mapMarkerFromIndex(keys, item, collection);
     const sortKey = sortKeyOf(index, item);
-    const result = marker ? { sortKey, place: prefix + sortKey, marker } : null;
+    const result = marker ? { sortKey, cursorPosition: prefix + sortKey, marker } : null;
     decoded.set(item, result);
     return result;
+  }
+
+  /** From the cache as far as it knows the range; only what lies between is read. */
+  async function readMarkers(
+    collection: Collection,
+    prefix: string,
+    { range: wanted, limit, budget }: BudgetedRange,
+  ): Promise<IndexedMarkers> {
+    const { index } = wanted;
+    const { head, missing, tail } = markerCache.get(wanted);
+    if (!missing || head.length >= limit) {
+      call.meter.cacheHits++;
+      const markers = head.slice(0, limit);
+      const complete = !missing && head.length <= limit;
+      const resumeAfter = markers.at(-1)?.sortKey;
+      hit({ ...wanted, to: complete ? wanted.to : (resumeAfter ?? wanted.to) }, markers.length);
+      return { markers, resumeAfter, complete };
+    }
+    const of = { collection, prefix };
+    const token = markerCache.begin();
+    const answer = await range({ range: missing, limit: limit - head.length, budget });
+    const { complete } = answer;
+    const items = answer.items.filter((item) => compareBytes(sortKeyOf(index, item), missing.until) < 0);
+    const read = items.map((item) => decode(item, index, of)).filter((marker) => marker !== null);
+    const last = items.at(-1);
+    const upTo = last && sortKeyOf(index, last);
+    if (missing.from !== wanted.from) hit({ ...wanted, to: missing.from }, head.length);
+    if (complete && missing.to !== wanted.to) hit({ ...wanted, from: missing.until }, tail.length);
+    const until = complete ? missing.until : upTo && `${upTo}\0`;
+    if (until !== undefined) markerCache.put(of, { ...missing, until }, read, token);
+    const all = [...head, ...read, ...(complete ? tail : [])];
+    if (complete && all.length <= limit) return { markers: all, resumeAfter: undefined, complete };
+    const markers = all.slice(0, limit);
+    const resumeAfter = complete ? markers.at(-1)?.sortKey : (upTo ?? head.at(-1)?.sortKey);
+    return { markers, resumeAfter, complete: false };
   }
 
   return {
@@ -112,38 +146,12 @@ export function createLoaders(options: LoadersOptions): Loaders {
     ...createMarkerLoader({ ...options, slots }),
     ...createZoneLoader({ ...options, slots }),
     async markers(collection, prefix, request) {
-      const { index } = request.range;
-      const { head, missing, tail } = markerCache.get(request.range);
-      if (!missing || head.length >= request.limit) {
-        call.meter.cacheHits++;
-        const markers = head.slice(0, request.limit);
-        const complete = !missing && head.length <= request.limit;
-        const last = markers.at(-1);
-        hit(
-          { ...request.range, to: complete ? request.range.to : (last?.sortKey ?? request.range.to) },
-          markers.length,
-        );
-        return { markers, upTo: markers.at(-1)?.sortKey, complete, calls: 0 };
-      }
-      const of = { collection, prefix };
-      const token = markerCache.begin();
-      const answer = await range({ ...request, range: missing, limit: request.limit - head.length });
-      const { complete, calls } = answer;
-      const items = answer.items.filter((item) => compareBytes(sortKeyOf(index, item), missing.until) < 0);
-      const read = items.map((item) => decode(item, index, of)).filter((marker) => marker !== null);
-      const last = items.at(-1);
-      const upTo = last && sortKeyOf(index, last);
-      if (missing.from !== request.range.from) hit({ ...request.range, to: missing.from }, head.length);
-      if (complete && missing.to !== request.range.to) hit({ ...request.range, from: missing.until }, tail.length);
-      const until = complete ? missing.until : upTo && `${upTo}\0`;
-      if (until !== undefined) markerCache.put(of, { ...missing, until }, read, token);
-      const all = [...head, ...read, ...(complete ? tail : [])];
-      if (complete && all.length <= request.limit) return { markers: all, upTo: undefined, complete, calls };
-      const markers = all.slice(0, request.limit);
-      const told = complete ? markers.at(-1)?.sortKey : (upTo ?? head.at(-1)?.sortKey);
-      return { markers, upTo: told, complete: false, calls };
+      const answer = await readMarkers(collection, prefix, request);
+      request.budget.debit({ items: answer.markers.length });
+      return answer;
     },
-    async markersAtPlaces(collection, { pk, range: within, after, limit }) {
+    async markersAtPlaces(collection, { pk, range: within, after, limit, budget }) {
+      budget.debit({ calls: 1 });
       const { pk: partition, sk: sort } = INDEXES.place;
       const scope = keys.scope(collection);
       const startOf = (sortKey: string): Item => {

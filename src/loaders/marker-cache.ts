@@ -15,8 +15,8 @@ import { createRecentChanges } from './recent-changes.js';
 export interface IndexedMarker {
   /** Its index sort key. */
   readonly sortKey: string;
-  /** The sort key after the geohash characters that stand in the partition key. */
-  readonly place: string;
+  /** The sort key after the geohash characters in the partition key: the marker's position in the order of its collection. */
+  readonly cursorPosition: string;
   /** The same object for all who read the same item. */
   readonly marker: MapMarker;
 }
@@ -253,7 +253,7 @@ export function createMarkerCache({ keys, maxBytes, trusted, now }: MarkerCacheO
         const item: Item | undefined = change.entry?.();
         const { collection, prefix } = segment.partition.of;
         const marker = item && mapMarkerFromIndex(keys, item, collection);
-        const now = marker ? [{ sortKey, place: prefix + sortKey, marker }] : [];
+        const now = marker ? [{ sortKey, cursorPosition: prefix + sortKey, marker }] : [];
         segment.markers.splice(place, held ? 1 : 0, ...now);
       }
     },

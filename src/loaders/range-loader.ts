@@ -4,10 +4,16 @@ import type { LimitFunction } from 'p-limit';
 import { INDEXES } from '../keys/indexes.js';
 import type { KeyRange } from '../model/key-range.js';
 import type { Item } from '../store/database.js';
+import type { Budget } from './budget.js';
 import { type RangeAnswer, type ReadPage, readUnion } from './range-reader.js';
 import { type RangeRequest, uniteRanges } from './range-union.js';
 
-export type RangeLoader = (request: RangeRequest) => Promise<RangeAnswer>;
+/** A read of one range, and the budget that pays for it. */
+export interface BudgetedRange extends Pick<RangeRequest, 'range' | 'limit'> {
+  readonly budget: Budget;
+}
+
+export type RangeLoader = (request: BudgetedRange) => Promise<Omit<RangeAnswer, 'calls'>>;
 
 const NOTHING: RangeAnswer = { items: [], complete: true, calls: 0 };
 
@@ -24,8 +30,8 @@ const nameOf = ({ range: { index, pk, from, to }, limit, maxCalls }: RangeReques
 
 /**
  * Reads ranges: all that are asked for in one tick are united where they overlap or touch, each union is read once, and
- * each caller gets exactly its slice. A union that fails fails its own callers only. `slots` bounds how many Query calls
- * are under way at once.
+ * each caller gets exactly its slice. Each Query call is debited from the budget of every caller whose range it touched. A
+ * union that fails fails its own callers only. `slots` bounds how many Query calls are under way at once.
  */
 export function createRangeLoader(read: ReadPage, slots: LimitFunction): RangeLoader {
   const inSlot: ReadPage = (...page) => slots(() => read(...page));
@@ -48,5 +54,9 @@ export function createRangeLoader(read: ReadPage, slots: LimitFunction): RangeLo
     },
     { cacheKeyFn: nameOf },
   );
-  return (request) => loader.load(request);
+  return async ({ range, limit, budget }) => {
+    const { calls, ...answer } = await loader.load({ range, limit, maxCalls: budget.calls });
+    budget.debit({ calls });
+    return answer;
+  };
 }

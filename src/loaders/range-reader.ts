@@ -9,7 +9,7 @@ export interface RangeAnswer {
   readonly items: readonly Item[];
   /** Whether that is all. A range that was cut at its limit says false, even if nothing more should follow. */
   readonly complete: boolean;
-  /** Query calls that had to do with this range. */
+  /** Query calls made for this caller, alone or with others. */
   readonly calls: number;
 }
 

@@ -4,7 +4,6 @@ import { viewportCount } from './cells/count.js';
 import { collectionCount } from './collection.js';
 import { type MapContext, requireCollection } from './context.js';
 import type { MarkerFilterInput } from './filter.js';
-import type { JsonText } from './json-text.js';
 import { type ViewportContent, viewportAuto } from './markers/content.js';
 import { viewportFeatures } from './markers/features.js';
 import { viewportMarkers } from './markers/markers.js';
@@ -33,8 +32,8 @@ export interface CollectionAnswers {
   viewportMarkers(viewport: Viewport, page: PageInput, filter: Filter): Promise<MarkerPage>;
   viewportCount(viewport: Viewport): Promise<number>;
   viewportAuto(viewport: Viewport, limit: number, filter: Filter): Promise<ViewportContent>;
-  /** A GeoJSON FeatureCollection. */
-  viewportFeatures(viewport: Viewport, limit: number, filter: Filter): Promise<JsonText>;
+  /** The JSON of a GeoJSON FeatureCollection. */
+  viewportFeatures(viewport: Viewport, limit: number, filter: Filter): Promise<Buffer>;
   /** A page of the markers in a circle, nearest first. */
   within(circle: Circle, page: PageInput, filter?: Filter): Promise<NearbyPage>;
   /** The context for a field that only stored collections support; throws BAD_USER_INPUT naming `field` for others. */

@@ -3,9 +3,9 @@ import { cellBounds } from '../geo/geohash.js';
 import type { Collection } from '../model/collection.js';
 import type { MapContext } from './context.js';
 import type { MarkerFilterInput } from './filter.js';
-import { cellsOfBlock } from './cells/occupied.js';
+import { cellsOfBlock } from './cells/known-counts.js';
 import { type MarkerPage, type PageInput, readPage } from './page.js';
-import { cellSource } from './markers/sources.js';
+import { planCell } from './markers/planners.js';
 
 /** A page of a collection's markers that pass the filter. */
 export function collectionMarkers(
@@ -14,8 +14,8 @@ export function collectionMarkers(
   page: PageInput,
   filter?: MarkerFilterInput | null,
 ): Promise<MarkerPage> {
-  const source = () => cellSource(context, collection, '');
-  return readPage(context, { collection, of: ['collection'], source, accept: () => true, filter }, page);
+  const planner = () => planCell(context, collection, '');
+  return readPage(context, { collection, of: ['collection'], planner, accept: () => true, filter }, page);
 }
 
 /** How many markers a collection has, by its cells. */

@@ -1,59 +1,60 @@
 import { badInput } from '../errors.js';
+import { Budget } from '../loaders/budget.js';
 import type { Collection } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
-import type { MapContext } from './context.js';
-import { type CursorPosition, listName, readCursor, writeCursor } from './cursor.js';
+import type { MapContext, MapLimits } from './context.js';
+import { isCursorPosition, listName, readCursor, writeCursor } from './cursor.js';
 import { type MarkerFilterInput, readFilter } from './filter.js';
-import type { RangeSource } from './markers/sources.js';
-import { type Placed, walk } from './markers/walk.js';
+import { type OrderedMarker, type QueryResult, executePlan } from './markers/execute-plan.js';
+import type { SearchPlanner } from './markers/planners.js';
 
-/** What a client asks of a list: how many, and from where on. */
+/** What a client asks of a list: how many entries, and after which one. */
 export interface PageInput {
   readonly first: number;
-  /** A cursor that an earlier page of the same list gave. */
+  /** A cursor from an earlier page of the same list. */
   readonly after?: string | null | undefined;
 }
 
-/** A marker of a page. Its cursor is written when it is asked for: most maps ask for the markers alone. */
-class MarkerEdge {
-  readonly node: MapMarker;
-  readonly #list: string;
-  readonly #place: CursorPosition;
+/** An entry of a page. Its cursor is written on demand: most maps ask for the markers alone. */
+export class Edge<Node> {
+  readonly node: Node;
+  readonly #cursor: () => string;
 
-  constructor(list: string, { place, marker }: Placed) {
-    this.node = marker;
-    this.#list = list;
-    this.#place = place;
+  constructor(node: Node, cursor: () => string) {
+    this.node = node;
+    this.#cursor = cursor;
   }
 
   get cursor(): string {
-    return writeCursor(this.#list, this.#place);
+    return this.#cursor();
   }
 }
 
-/** A page of markers in the order of their geohashes, then keys. */
-export interface MarkerPage {
-  readonly edges: readonly MarkerEdge[];
+export interface Page<E> {
+  readonly edges: readonly E[];
   readonly pageInfo: {
     readonly hasNextPage: boolean;
     readonly hasPreviousPage: boolean;
     readonly startCursor: string | null;
-    /** Where the next page begins; not always the last edge's, as a page may end where its ceiling of reads does. */
+    /** Where the next page begins; not always the last edge's, as a page may end where its budget does. */
     readonly endCursor: string | null;
   };
 }
 
+/** A page of markers in the order of their geohashes, then keys. */
+export type MarkerPage = Page<Edge<MapMarker>>;
+
 /** A list of markers that is read in pages. */
 export interface MarkerList {
   readonly collection: Collection;
-  /** What it is a list of, so that its cursors are told from those of others. */
+  /** What it is a list of: cursors of other lists are refused. */
   readonly of: readonly unknown[];
-  readonly source: () => RangeSource | Promise<RangeSource>;
-  readonly accept: (placed: Placed) => boolean;
+  readonly planner: (budget: Budget) => SearchPlanner | Promise<SearchPlanner>;
+  readonly accept: (found: OrderedMarker) => boolean;
   readonly filter?: MarkerFilterInput | null | undefined;
 }
 
-/** A whole number from a client. Throws BAD_USER_INPUT naming `field` where it is none or out of range. */
+/** A whole number from a client. Throws BAD_USER_INPUT naming `field` for anything else, or one out of range. */
 export function readWhole(field: string, value: unknown, least: number, most: number): number {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {
     throw badInput(field, value, `a whole number from ${least} to ${most}`);
@@ -61,51 +62,76 @@ export function readWhole(field: string, value: unknown, least: number, most: nu
   return value;
 }
 
+/** A checked `PageInput`. */
+export interface PageRequest {
+  readonly first: number;
+  /** The position that the page comes after; undefined for the first page. */
+  readonly after: string | undefined;
+}
+
 /**
- * A page of a list. It holds `first` markers, or fewer where the list or the ceiling of reads ends; in the latter case
- * it has a next page, which may turn out to be empty. Markers that were there all along are neither left out nor told
- * twice by the pages together, whatever comes and goes meanwhile.
+ * Which page of a list a client asks for; `isPosition` recognizes positions in the list. Throws BAD_USER_INPUT naming
+ * `first` or `after`.
+ */
+export function readPageInput(
+  { maxFirst }: Pick<MapLimits, 'maxFirst'>,
+  list: string,
+  { first, after }: PageInput,
+  isPosition = isCursorPosition,
+): PageRequest {
+  return {
+    first: readWhole('first', first, 1, maxFirst),
+    after: after === null || after === undefined ? undefined : readCursor(list, after, isPosition),
+  };
+}
+
+/**
+ * A page of a list. It holds `first` markers, or fewer where the list or the budget ends; in the latter case it has a next
+ * page, which may turn out to be empty. Markers that were there all along are neither skipped nor repeated by the pages
+ * together, whatever comes and goes meanwhile.
  */
 export async function readPage(context: MapContext, list: MarkerList, input: PageInput): Promise<MarkerPage> {
-  const first = readWhole('first', input.first, 1, context.limits.maxFirst);
   const filter = readFilter(list.filter);
-  const name = listName([...list.of, list.collection.key, list.filter ?? null]);
-  const isFirst = input.after === null || input.after === undefined;
-  const after = isFirst ? undefined : readCursor(name, input.after);
   const { collection, accept } = list;
-  const { found, cutAt, ended } = await walk(context, {
-    collection,
-    source: await list.source(),
-    after,
-    accept,
-    filter,
-    // One more tells whether there is a next page.
-    wanted: first + 1,
-  });
-  return pageOf(name, found, { first, isFirst, ended, cutAt });
+  const name = listName([...list.of, collection.key, list.filter ?? null]);
+  const { first, after } = readPageInput(context.limits, name, input);
+  const budget = Budget.of(context.limits);
+  const planner = await list.planner(budget);
+  // One more shows whether there is a next page.
+  const query = { collection, planner, budget, after, accept, filter, wanted: first + 1 };
+  return markerPage(name, await executePlan(context, query), { first, after });
 }
 
 /** What was found, which may be more than a page holds, as a page of the list of this name. */
-export function pageOf(
-  name: string,
-  found: readonly Placed[],
-  {
-    first,
-    isFirst,
-    ended,
-    cutAt,
-  }: { first: number; isFirst: boolean; ended: boolean; cutAt: CursorPosition | undefined },
+export function markerPage(
+  list: string,
+  { found, resumeAfter }: Pick<QueryResult, 'found' | 'resumeAfter'>,
+  request: PageRequest,
 ): MarkerPage {
-  const edges = found.slice(0, first).map((placed) => new MarkerEdge(name, placed));
-  const full = found.length > first;
-  const last = edges.at(-1)?.cursor ?? null;
+  const edges = found.map(({ marker, cursorPosition }) => new Edge(marker, () => writeCursor(list, cursorPosition)));
+  return pageOf(edges, request, resumeAfter === undefined ? undefined : writeCursor(list, resumeAfter));
+}
+
+/**
+ * Edges, which may be more than a page holds, as a page. `rest` is the cursor behind all of them; undefined where nothing
+ * is left. `cursorAfter` is where a page resumes that ends with an edge.
+ */
+export function pageOf<E extends { readonly cursor: string }>(
+  found: readonly E[],
+  { first, after }: PageRequest,
+  rest: string | undefined,
+  cursorAfter = ({ cursor }: E) => cursor,
+): Page<E> {
+  const edges = found.slice(0, first);
+  const last = edges.at(-1);
+  const next = found.length > first && last ? cursorAfter(last) : rest;
   return {
     edges,
     pageInfo: {
-      hasNextPage: full || !ended,
-      hasPreviousPage: !isFirst,
+      hasNextPage: next !== undefined,
+      hasPreviousPage: after !== undefined,
       startCursor: edges[0]?.cursor ?? null,
-      endCursor: full || cutAt === undefined ? last : writeCursor(name, cutAt),
+      endCursor: next ?? last?.cursor ?? null,
     },
   };
 }

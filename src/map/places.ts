@@ -1,12 +1,13 @@
 import { badInput, limitExceeded } from '../errors.js';
 import { readPlace } from '../keys/place.js';
+import { Budget } from '../loaders/budget.js';
 import type { MarkerAtPlace } from '../loaders/loaders.js';
 import { compareBytes } from '../keys/byte-order.js';
 import type { Collection } from '../model/collection.js';
 import type { PlaceCount } from '../model/place.js';
 import type { MapContext } from './context.js';
-import { listName, readCursor } from './cursor.js';
-import { type MarkerPage, type PageInput, pageOf, readWhole } from './page.js';
+import { listName } from './cursor.js';
+import { type MarkerPage, type PageInput, markerPage, readPageInput } from './page.js';
 
 function readNames(place: readonly string[]): [string, ...string[]] {
   const [outermost, ...inner] = readPlace('place', place);
@@ -24,31 +25,28 @@ export async function markersInPlace(
   place: readonly string[],
   page: PageInput,
 ): Promise<MarkerPage> {
-  const first = readWhole('first', page.first, 1, limits.maxFirst);
   const names = readNames(place);
   const scope = keys.scope(collection);
   const { pk, range } = keys.placeRange(scope, names);
   const list = listName(['place', collection.key, names]);
-  const isFirst = page.after === null || page.after === undefined;
   const inRange = (sortKey: string) =>
     keys.parsePlaceSort(sortKey) !== undefined &&
     (range === undefined || (compareBytes(range.from, sortKey) <= 0 && compareBytes(sortKey, range.to) <= 0));
-  const after = isFirst ? undefined : readCursor(list, page.after, inRange);
+  const request = readPageInput(limits, list, page, inRange);
+  const budget = Budget.of(limits);
 
   const found = new Map<string, MarkerAtPlace>();
-  let reached = after;
-  let ended = false;
-  for (let calls = 0; !ended && found.size <= first && calls < limits.rangesPerPage; calls++) {
-    // One more than asked for tells whether there is a next page.
-    const limit = first + 1 - found.size;
-    const { markers, next } = await loaders.markersAtPlaces(collection, { pk, range, after: reached, limit });
+  let resumeAfter = request.after;
+  do {
+    // One more than asked for shows whether there is a next page.
+    const limit = request.first + 1 - found.size;
+    const read = await loaders.markersAtPlaces(collection, { pk, range, after: resumeAfter, limit, budget });
     // In the middle of a change the index may hold a marker at its old and its new place.
-    for (const one of markers) if (!found.has(one.marker.key)) found.set(one.marker.key, one);
-    reached = next;
-    ended = next === undefined;
-  }
-  const placed = Array.from(found.values(), ({ sortKey, marker }) => ({ place: sortKey, marker }));
-  return pageOf(list, placed, { first, isFirst, ended, cutAt: reached });
+    for (const one of read.markers) if (!found.has(one.marker.key)) found.set(one.marker.key, one);
+    resumeAfter = read.next;
+  } while (resumeAfter !== undefined && found.size <= request.first && budget.calls > 0);
+  const markers = Array.from(found.values(), ({ sortKey, marker }) => ({ cursorPosition: sortKey, marker }));
+  return markerPage(list, { found: markers, resumeAfter }, request);
 }
 
 const ADVICE = 'page through markersIn instead';

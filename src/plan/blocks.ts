@@ -1,8 +1,9 @@
 import type { Area } from '../geo/bounds.js';
+import { toZ } from '../geo/geohash.js';
 import { type ZRange, coverArea } from '../geo/ranges.js';
 import { CELL_SUFFIX_LENGTH } from '../keys/declarations.js';
 import { LONGEST_BLOCK } from '../model/cell.js';
-import { joinPieces } from './join.js';
+import { joinPieces, joinToFit } from './join.js';
 import { byPartition } from './partition.js';
 
 /** Which cell blocks to read: ranges of parent cells. */
@@ -19,6 +20,14 @@ const FINENESS = 64;
 /** What reading a block costs, in markers: 600 bytes against 170, were every block there. */
 const MARKERS_A_BLOCK = 3;
 
+/** A plan with at most so many ranges of these sorted pieces, unless they lie in more partitions. */
+function planOf(length: number, pieces: readonly ZRange[], most = Infinity): BlockPlan {
+  const size = 32 ** Math.min(CELL_SUFFIX_LENGTH, length);
+  const before = (z: number) => z * MARKERS_A_BLOCK;
+  const ranges = [...byPartition(pieces, size)].flatMap((group) => joinPieces(group.pieces, before));
+  return { length, ranges: joinToFit(ranges, most, size, before) };
+}
+
 /**
  * The blocks that hold all cells of a precision (1 to 5) that overlap an area, as the ranges that cost least to read:
  * blocks are small, so a gap of a few costs less than a further Query.
@@ -26,9 +35,11 @@ const MARKERS_A_BLOCK = 3;
 export function planBlocks(area: Area, precision: number): BlockPlan {
   const length = precision - 1;
   if (length < 0 || length > LONGEST_BLOCK) throw new Error(`there are no blocks of cells of length ${precision}`);
-  const ranges: ZRange[] = [];
-  for (const { pieces } of byPartition(coverArea(area, length, FINENESS), 32 ** Math.min(CELL_SUFFIX_LENGTH, length))) {
-    for (const { from, to } of joinPieces(pieces, (z) => z * MARKERS_A_BLOCK)) ranges.push({ from, to });
-  }
-  return { length, ranges };
+  return planOf(length, coverArea(area, length, FINENESS));
+}
+
+/** The blocks under these parents, which are of one length and in order, in at most so many ranges where that can be. */
+export function planBlocksUnder(parents: readonly string[], most: number): BlockPlan {
+  const pieces = parents.map((parent) => ({ from: toZ(parent), to: toZ(parent) + 1 }));
+  return planOf(parents[0]?.length ?? 0, pieces, most);
 }

@@ -4,9 +4,9 @@ import type { BlockPlan } from './blocks.js';
 
 /** What is known of how many markers stand where. Only to be given while it is known to be close behind the markers. */
 export interface KnownCounts {
-  /** Geohash length of the cells. */
+  /** Geohash length of the coarsest cells. */
   readonly precision: number;
-  /** How many markers are in which cell; a cell of the area that is missing here is empty. Others may be there too. */
+  /** How many markers are in which cell (disjoint); a cell of the area that is missing here is empty. Others may be there too. */
   readonly cells: ReadonlyMap<string, number>;
   /** The blocks that the cells were read from: what is missing here is empty there too, beside the area as well. */
   readonly blocks?: BlockPlan | undefined;
@@ -18,6 +18,13 @@ export interface Density {
   readonly pieces: readonly ZRange[];
   /** Markers to be expected before a place, not whole, counted from anywhere: only differences mean something. */
   readonly before: (z: number) => number;
+}
+
+/** The positions in Z-order at length 10 that a cell stands for; those of the cell of length 10 around a smaller one. */
+export function cellRange(geohash: string): ZRange {
+  const hash = geohash.slice(0, LONGEST_Z);
+  const size = 32 ** (LONGEST_Z - hash.length);
+  return { from: toZ(hash) * size, to: (toZ(hash) + 1) * size };
 }
 
 /** A stretch of Z-order with so many markers. */
@@ -35,17 +42,6 @@ export function climb(steps: readonly Step[]): (z: number) => number {
     const step = steps[index];
     return step && step.from < z ? height + (step.rise * (z - step.from)) / (step.to - step.from) : height;
   };
-}
-
-/**
- * The same where steps are known in some stretches alone (sorted, disjoint): beside them, markers are as close together
- * as in them on average.
- */
-export function climbBeyond(steps: readonly Step[], stretches: readonly ZRange[]): (z: number) => number {
-  const counted = climb(steps);
-  const known = climb(stretches.map(({ from, to }) => ({ from, to, rise: to - from })));
-  const average = counted(Infinity) / known(Infinity);
-  return (z) => counted(z) + (z - known(z)) * average;
 }
 
 /** The first of these ranges that ends after a place; their number where none does. */
@@ -78,33 +74,27 @@ interface Counted {
 /** Counts are the same ones for all who look at the same cached cells. */
 const countedBy = new WeakMap<KnownCounts['cells'], Counted>();
 
-function countedOf({ precision, cells }: KnownCounts): Counted {
+function countedOf({ cells }: KnownCounts): Counted {
   const known = countedBy.get(cells);
   if (known) return known;
-  const size = 32 ** (LONGEST_Z - precision);
-  const occupied = Array.from(cells, ([geohash, rise]) => ({ from: toZ(geohash) * size, rise }))
+  const occupied = Array.from(cells, ([geohash, rise]) => ({ ...cellRange(geohash), rise }))
     .filter(({ rise }) => rise > 0)
-    .sort((a, b) => a.from - b.from)
-    .map(({ from, rise }) => ({ from, to: from + size, rise }));
+    .sort((a, b) => a.from - b.from);
   const counted = { occupied, before: climb(occupied) };
   countedBy.set(cells, counted);
   return counted;
 }
 
 /**
- * The density that cell counts show: within a cell even, nothing where no cell is, and where it is not known whether there
- * are any (in gaps of the cover, which lie beside the area) as in the area on average.
+ * The density that cell counts show: even within a cell, nothing where no cell is. Where nothing is known, beside the
+ * blocks that the counts were read from, it is that of these blocks on average (by trial as good as that of the cover).
  */
 export function knownDensity(cover: readonly ZRange[], counts: KnownCounts): Density {
   const { occupied, before: counted } = countedOf(counts);
   const { blocks } = counts;
 
   const pieces: ZRange[] = [];
-  let covered = 0;
-  let inside = 0;
   for (const { from, to } of cover) {
-    covered += to - from;
-    inside += counted(to) - counted(from);
     for (let index = firstReaching(occupied, from); ; index++) {
       const cell = occupied[index];
       if (!cell || cell.from >= to) break;
@@ -112,13 +102,9 @@ export function knownDensity(cover: readonly ZRange[], counts: KnownCounts): Den
     }
   }
 
-  const block = blocks ? 32 ** (LONGEST_Z - blocks.length) : 1;
-  const known = climb(
-    (blocks?.ranges ?? cover).map((range) => {
-      const from = range.from * block;
-      const to = range.to * block;
-      return { from, to, rise: to - from };
-    }),
-  );
-  return { pieces, before: (z) => counted(z) + ((z - known(z)) / covered) * inside };
+  const size = blocks ? 32 ** (LONGEST_Z - blocks.length) : 1;
+  const stretches = (blocks?.ranges ?? cover).map((range) => ({ from: range.from * size, to: range.to * size }));
+  const known = climb(stretches.map(({ from, to }) => ({ from, to, rise: to - from })));
+  const average = stretches.reduce((sum, { from, to }) => sum + counted(to) - counted(from), 0) / known(Infinity);
+  return { pieces, before: (z) => counted(z) + (z - known(z)) * average };
 }

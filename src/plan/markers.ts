@@ -2,102 +2,118 @@ import type { Area } from '../geo/bounds.js';
 import { LONGEST_Z, fromZ } from '../geo/geohash.js';
 import { type ZRange, coverArea } from '../geo/ranges.js';
 import { type KnownCounts, evenDensity, knownDensity } from './density.js';
-import { type JoinedRange, joinPieces } from './join.js';
-import { type Group, byPartition } from './partition.js';
+import { joinPieces, joinToFit } from './join.js';
+import { byPartition } from './partition.js';
 
 export type { KnownCounts } from './density.js';
 
-/** Where markers are asked for, and what is known of them. */
-export interface MarkerArea {
-  readonly area: Area;
-  /** Ranges of Z-order that hold all of it, where it has another form than its area; sorted and apart. */
-  readonly cover?: readonly ZRange[] | undefined;
+/** Where to look for markers, and what is known of them. */
+export interface MarkerSearch {
+  /** Ranges of Z-order (of geohashes of length 10) that hold everything wanted: sorted, disjoint. */
+  readonly cover: readonly ZRange[];
   /** Geohash characters in the partition key of the collection's markers, 0 to 6. */
   readonly prefixLength: number;
   readonly counts?: KnownCounts | undefined;
 }
 
-/** Which part of a plan is wanted. */
+/** Which part of a plan to make. */
 export interface PlanPart {
-  /** Where to go on: places in Z-order (of geohashes of length 10) before this one are left out. */
+  /** Where to resume: positions in Z-order before this one are left out. */
   readonly after?: number | undefined;
   /** Most ranges of the plan. A collection with write shards makes one Query call a shard for each of them. */
   readonly ceiling: number;
-  /** How many markers are wanted: with counts, the plan ends where so many are to be expected inside the area. */
-  readonly wanted?: number | undefined;
 }
-
-export type MarkerQuestion = MarkerArea & PlanPart;
 
 /** A range of Z-order at length 10 within one partition. */
 export interface PlannedRange extends ZRange {
   /** The geohash characters that name the partition. */
   readonly prefix: string;
-  /** Markers to be read there, those beside the area included, not whole; undefined without counts. */
+  /** Markers expected to be read there, including those beside the area, not whole; undefined without counts. */
   readonly expected: number | undefined;
 }
 
+/** What a page reads, in this order, as far as it takes to fill it. */
 export interface MarkerPlan {
   /** In Z-order, at most as many as the ceiling. */
   readonly ranges: readonly PlannedRange[];
-  /** Where a further page goes on (its `after`); undefined where this plan reaches the area's end. */
+  /** Where the rest of the plan resumes (its `after`); undefined where this plan reaches the end of the area. */
   readonly next: number | undefined;
-  /** The sum of what the ranges expect. */
-  readonly expected: number | undefined;
 }
+
+/** Makes the parts of one plan. */
+export type MarkerPlanner = (part: PlanPart) => MarkerPlan;
 
 /** Ranges of Z-order that an area is cut into before they are joined: so fine that 1 marker in 100 read is outside. */
 const FINENESS = 512;
 
-/**
- * The ranges that hold the markers of an area: each overlaps it, they are sorted and disjoint, and together with the
- * ranges of the plan that goes on at `next` they leave out nothing but what the counts show to be empty. The area is cut
- * finely, and pieces are joined again where a further Query would cost more than reading what lies between them.
- * It takes well under a millisecond, whatever the area and the prefix length: partitions are never enumerated beyond
- * the ceiling.
- */
-export function planMarkers(question: MarkerQuestion): MarkerPlan {
-  return markerPlanner(question)(question);
+/** Ranges beyond which a plan that has to be made as a whole is given up. */
+const MOST_RANGES = 512;
+
+/** Positions in Z-order of one partition. */
+export const partitionSize = (prefixLength: number): number => 32 ** (LONGEST_Z - prefixLength);
+
+/** Ranges of Z-order that cover an area, finely enough to plan by. */
+export function coverForPlan(area: Area): ZRange[] {
+  return coverArea(area, LONGEST_Z, FINENESS);
 }
 
-/** The same for who asks for several parts of one plan: what they have in common is made once. */
-export function markerPlanner({
+/** A part of the plan for the markers of an area. */
+export function planMarkers({
   area,
-  cover = coverArea(area, LONGEST_Z, FINENESS),
   prefixLength,
   counts,
-}: MarkerArea): (part: PlanPart) => MarkerPlan {
-  const size = 32 ** (LONGEST_Z - prefixLength);
+  ...part
+}: Omit<MarkerSearch, 'cover'> & { readonly area: Area } & PlanPart): MarkerPlan {
+  return markerPlanner({ cover: coverForPlan(area), prefixLength, counts })(part);
+}
+
+/**
+ * Plans the ranges that hold the markers searched for: each overlaps the cover, they are sorted and disjoint, and together
+ * with the ranges of the part that resumes at `next` they leave out nothing but what the counts show to be empty. Pieces of
+ * the cover are joined where a further Query would cost more than reading what lies between them. It takes well under a
+ * millisecond, whatever the area and the prefix length: partitions are never enumerated beyond the ceiling.
+ */
+export function markerPlanner(search: MarkerSearch): MarkerPlanner {
+  return plannerOf(search).plan;
+}
+
+/**
+ * The ranges of a whole plan, joined further to make at most `most` of them; more are left only where they lie in more
+ * partitions than that. Undefined where there are very many.
+ */
+export function planWhole(search: MarkerSearch, most: number): readonly PlannedRange[] | undefined {
+  const { plan, planned, before } = plannerOf(search);
+  const { ranges, next } = plan({ ceiling: MOST_RANGES });
+  if (next !== undefined) return undefined;
+  if (ranges.length <= most) return ranges;
+  return joinToFit(ranges, most, partitionSize(search.prefixLength), before).map(planned);
+}
+
+function plannerOf({ cover, prefixLength, counts }: MarkerSearch) {
+  const size = partitionSize(prefixLength);
   const { pieces, before } = counts ? knownDensity(cover, counts) : evenDensity(cover);
-  const joined = new Map<number, readonly JoinedRange[]>();
+  const joined = new Map<number, readonly ZRange[]>();
 
-  /** The ranges of a partition, of which a plan that begins in its middle has made others. */
-  function rangesOf({ partition, pieces: apart }: Group, after: number): readonly JoinedRange[] {
-    const whole = partition * size >= after;
-    const ranges = (whole && joined.get(partition)) || joinPieces(apart, before);
-    if (whole) joined.set(partition, ranges);
-    return ranges;
-  }
-
-  return ({ after = 0, ceiling, wanted = Infinity }) => {
+  const planned = ({ from, to }: ZRange): PlannedRange => ({
+    prefix: fromZ(Math.floor(from / size), prefixLength),
+    from,
+    to,
+    expected: counts && before(to) - before(from),
+  });
+  const plan: MarkerPlanner = ({ after = 0, ceiling }) => {
     const left = pieces.filter(({ to }) => to > after).map(({ from, to }) => ({ from: Math.max(from, after), to }));
     const ranges: PlannedRange[] = [];
-    let inside = 0;
-    let next: number | undefined;
-    const full = (from: number) => {
-      if (ranges.length < ceiling && (!counts || inside < wanted)) return false;
-      next = from;
-      return true;
-    };
-    plan: for (const group of byPartition(left, size)) {
-      const prefix = fromZ(group.partition, prefixLength);
-      for (const { from, to, held } of rangesOf(group, after)) {
-        if (full(from)) break plan;
-        ranges.push({ prefix, from, to, expected: counts ? before(to) - before(from) : undefined });
-        inside += held;
+    for (const { partition, pieces: apart } of byPartition(left, size)) {
+      // A part that begins in the middle of a partition makes other ranges there.
+      const whole = partition * size >= after;
+      const inPartition = (whole && joined.get(partition)) || joinPieces(apart, before);
+      if (whole) joined.set(partition, inPartition);
+      for (const range of inPartition) {
+        if (ranges.length >= ceiling) return { ranges, next: range.from };
+        ranges.push(planned(range));
       }
     }
-    const expected = counts ? ranges.reduce((sum, range) => sum + (range.expected ?? 0), 0) : undefined;
-    return { ranges, next, expected };
+    return { ranges, next: undefined };
   };
+  return { plan, planned, before };
 }

@@ -1,8 +1,8 @@
-import { circleArea, greatestDistance, leastDistance, ringRelation } from '../geo/circle.js';
+import { greatestDistance, leastDistance, ringRelation } from '../geo/circle.js';
 import { coverRegion } from '../geo/cover.js';
 import { cellBounds } from '../geo/geohash.js';
 import type { Point } from '../geo/point.js';
-import { type KnownCounts, type PlannedRange, markerPlanner } from './markers.js';
+import { type KnownCounts, type PlannedRange, planWhole } from './markers.js';
 
 /** All that is farther from a center than one distance and no farther than another, in metres. */
 export interface Ring {
@@ -52,8 +52,6 @@ export function distanceFor(expected: Expected, wanted: number, from: number, mo
 
 /** Ranges of Z-order that a ring is cut into before they are joined. */
 const FINENESS = 192;
-/** Ranges beyond which a ring is not looked at any further. */
-const MOST_RANGES = 512;
 
 /** What a ring is planned with. */
 export interface RingPlan {
@@ -68,22 +66,6 @@ export function planRing(
   { center, from, to }: Ring,
   { most, ...known }: RingPlan,
 ): readonly PlannedRange[] | undefined {
-  const cover = coverRegion(ringRelation(center, from, to), FINENESS);
-  const area = circleArea(center, to);
-  const { ranges, next } = markerPlanner({ area, cover, ...known })({ ceiling: MOST_RANGES });
-  if (next !== undefined) return undefined;
-  if (ranges.length <= most) return ranges;
-  const fewest = onePerPartition(ranges);
-  return fewest.length <= most ? fewest : undefined;
-}
-
-/** The ranges of each partition as one. */
-function onePerPartition(ranges: readonly PlannedRange[]): PlannedRange[] {
-  const joined: PlannedRange[] = [];
-  for (const range of ranges) {
-    const last = joined.at(-1);
-    if (last?.prefix === range.prefix) joined[joined.length - 1] = { ...last, to: range.to };
-    else joined.push(range);
-  }
-  return joined;
+  const ranges = planWhole({ cover: coverRegion(ringRelation(center, from, to), FINENESS), ...known }, most);
+  return ranges && ranges.length <= most ? ranges : undefined;
 }

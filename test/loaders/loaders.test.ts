@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 import { beforeAll, describe, expect, test } from 'vitest';
 
+import { Budget } from '../../src/loaders/budget.js';
 import { createCellCache } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
@@ -53,7 +54,7 @@ function request(signal?: AbortSignal, concurrency = 4) {
 const range = (from: string, to: string, pk = 'marker::parks::u0') => ({
   range: { index: 'geoA' as const, pk, from, to },
   limit: Infinity,
-  maxCalls: Infinity,
+  budget: new Budget(Infinity, Infinity),
 });
 
 describe('entities', () => {
@@ -145,7 +146,7 @@ describe('ranges', () => {
 
 describe('cell blocks', () => {
   const plan = planBlocks(normalizeBounds('bounds', { west: 1, south: 46, east: 30, north: 54 }), 3);
-  const wanted = { scope: 'parks', plan, maxCalls: 64 };
+  const wanted = { scope: 'parks', plan, budget: new Budget(Infinity, Infinity) };
 
   test('are read once for the process, absent ones included, and counted as cache hits after that', async () => {
     const { loaders, call, again } = request();

@@ -41,7 +41,7 @@ const record = (key: string, before: Entry | undefined, after: Entry | undefined
 
 const marker = (key: string, entry: Entry): IndexedMarker => ({
   sortKey: sortKey(key, entry),
-  place: `u0${sortKey(key, entry)}`,
+  cursorPosition: `u0${sortKey(key, entry)}`,
   marker: {
     collection: 'parks',
     key,

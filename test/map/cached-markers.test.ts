@@ -145,7 +145,7 @@ describe('a cache of markers beside the stream', () => {
       else expect(reads.length).toBeGreaterThan(0);
       filled = cleared;
       expect(await viewportCount(ask(true), view, 'moving')).toBe(expected.length);
-      const { features } = JSON.parse((await viewportFeatures(ask(true), view, 'moving', 100)).text) as {
+      const { features } = JSON.parse(String(await viewportFeatures(ask(true), view, 'moving', 100))) as {
         features: { properties: { key: string } }[];
       };
       expect(features.map(({ properties }) => properties.key).toSorted()).toEqual(expected.toSorted());

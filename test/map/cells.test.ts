@@ -174,7 +174,7 @@ describe('an expansion zoom', () => {
 test('features of clusters say so, and those of markers carry key, name and category', async () => {
   const { context } = requestContext(database);
   const featuresOf = async (viewport: Viewport, limit: number): Promise<readonly PointFeature[]> => {
-    return JSON.parse((await viewportFeatures(context, viewport, 'cities', limit)).text).features;
+    return JSON.parse(String(await viewportFeatures(context, viewport, 'cities', limit))).features;
   };
   const features = await featuresOf(WORLD, 10);
   expect(features.length).toBeLessThanOrEqual(10);

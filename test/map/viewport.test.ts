@@ -220,7 +220,7 @@ describe.each(LAYOUTS)('a viewport of the collection $key', ({ style, ...input }
         expect(auto.markers.map(({ key }) => key).toSorted()).toEqual(
           inside.length <= limit ? inside.map(({ key }) => key).toSorted() : [],
         );
-        const { text } = await viewportFeatures(context, view, input.key, limit);
+        const text = String(await viewportFeatures(context, view, input.key, limit));
         expectRfc7946(text);
         const { features } = JSON.parse(text);
         expect(features.length).toBeLessThanOrEqual(limit);

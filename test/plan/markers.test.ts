@@ -6,9 +6,11 @@ import { cellBounds, encode, fromZ, toZ } from '../../src/geo/geohash.js';
 import { coverArea } from '../../src/geo/ranges.js';
 import { planBlocks } from '../../src/plan/blocks.js';
 import { rangeKeys, blockKeyRanges, explainMarkers } from '../../src/plan/explain.js';
-import { type MarkerPlan, type MarkerQuestion, planMarkers } from '../../src/plan/markers.js';
+import { type MarkerPlan, planMarkers } from '../../src/plan/markers.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import { aPoint, anArea, pointsNear } from '../geo/arbitraries.js';
+
+type MarkerQuestion = Parameters<typeof planMarkers>[0];
 
 const CEILING = 64;
 const MOST_PAGES = 5;
@@ -102,7 +104,7 @@ describe('a plan of markers', () => {
       counts: { precision: 3, cells: new Map() },
       ceiling: CEILING,
     });
-    expect(plan).toEqual({ ranges: [], next: undefined, expected: 0 });
+    expect(plan).toEqual({ ranges: [], next: undefined });
   });
 
   test('a range is split where the markers in the gap cost more than a Query, and only there', () => {
@@ -140,14 +142,15 @@ describe('a plan of markers', () => {
     },
   );
 
-  test('with counts it ends where as many markers as wanted are to be expected, and goes on from there', () => {
+  test('a part that ends at its ceiling and the one that resumes there expect all markers together', () => {
     const points = Array.from({ length: 500 }, (_, i) => ({ lng: (i * 137.5) % 180, lat: (i * 31.7) % 80 }));
     const counts = countsOf(points, 3);
-    const first = planMarkers({ area: world, prefixLength: 2, counts, ceiling: CEILING, wanted: 50 });
-    expect(first.expected).toBeGreaterThanOrEqual(50);
-    expect(first.expected).toBeLessThan(100);
+    const expected = ({ ranges }: MarkerPlan) => ranges.reduce((sum, range) => sum + (range.expected ?? 0), 0);
+    const first = planMarkers({ area: world, prefixLength: 2, counts, ceiling: 5 });
+    expect(first.ranges).toHaveLength(5);
     const second = planMarkers({ area: world, prefixLength: 2, counts, ceiling: 1000, after: first.next });
-    expect((first.expected ?? 0) + (second.expected ?? 0)).toBeCloseTo(500);
+    expect(second.next).toBeUndefined();
+    expect(expected(first) + expected(second)).toBeCloseTo(500);
   });
 });
 

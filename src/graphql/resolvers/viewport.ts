@@ -3,6 +3,7 @@ import { viewportClusters } from '../../map/cells/clusters.js';
 import { viewportPlan } from '../../map/markers/plan.js';
 import { viewportZones } from '../../map/zones/zone-pages.js';
 import type { ViewportResolvers } from '../generated.js';
+import { JsonText } from '../json-text.js';
 
 // An argument that is null is treated as omitted, so each default of the schema stands here once more.
 export const viewport: ViewportResolvers = {
@@ -12,8 +13,8 @@ export const viewport: ViewportResolvers = {
   count: (parent, { collection }, { answers }) => answers(collection).viewportCount(parent),
   auto: (parent, { collection, limit, filter }, { answers }) =>
     answers(collection).viewportAuto(parent, limit ?? 500, filter),
-  features: (parent, { collection, limit, filter }, { answers }) =>
-    answers(collection).viewportFeatures(parent, limit ?? 2000, filter),
+  features: async (parent, { collection, limit, filter }, { answers }) =>
+    new JsonText(await answers(collection).viewportFeatures(parent, limit ?? 2000, filter)),
   cells: (parent, { collection, precision }, { answers }) =>
     viewportCells(answers(collection).stored('cells'), parent, collection, precision),
   clusters: (parent, { collection, radius }, { answers }) =>

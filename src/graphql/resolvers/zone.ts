@@ -3,11 +3,12 @@ import { requireCollection } from '../../map/context.js';
 import { zoneGeometry } from '../../map/zones/zone-geometry.js';
 import { zoneMarkers } from '../../map/zones/zone-markers.js';
 import type { ZoneResolvers } from '../generated.js';
+import { JsonText } from '../json-text.js';
 
 export const zone: ZoneResolvers = {
   id: ({ collection, key }) => zoneId(collection, key),
   collection: (parent, _args, { map }) => requireCollection(map, parent.collection),
-  geometry: (parent, { maxVertices }, { map }) => zoneGeometry(map, parent, maxVertices),
+  geometry: async (parent, { maxVertices }, { map }) => new JsonText(await zoneGeometry(map, parent, maxVertices)),
   markers: (parent, { collection, first, after, filter }, { answers }) => {
     const key = collection ?? parent.collection;
     return zoneMarkers(answers(key).stored('markers'), parent, key, { first: first ?? 1000, after }, filter);

@@ -3,13 +3,14 @@ import { LONGEST_GEOHASH, LONGEST_Z, encode } from '../../geo/geohash.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import { type MapContext, requireCollection } from '../context.js';
-import { byGeohash, cellOf, cellsOfBlock, cellsOfMarkers, occupiedCells } from './occupied.js';
+import { cellOf, cellsOfMarkers, occupiedCells } from './occupied.js';
 import { type MarkerPage, type PageInput, readPage, readWhole } from '../page.js';
 import { readAll } from '../markers/read-all.js';
-import { FINEST_STORED } from './known-counts.js';
-import { cellSource } from '../markers/sources.js';
+import { FINEST_STORED, byGeohash, cellsOfBlock } from './known-counts.js';
+import { Budget } from '../../loaders/budget.js';
+import { planCell } from '../markers/planners.js';
 import type { Viewport } from '../viewport.js';
-import type { Placed } from '../markers/walk.js';
+import type { OrderedMarker } from '../markers/execute-plan.js';
 
 /** A cell and whose markers it counts. Bounds, center and centroid follow from it by geo/. */
 export interface MapCell extends Cell {
@@ -34,13 +35,14 @@ export async function viewportCells(
 
 const readPrecision = (value: unknown) => readWhole('precision', value, 1, LONGEST_GEOHASH);
 
-const within = (geohash: string) => (placed: Placed) => cellOf(placed, geohash.length) === geohash;
+const within = (geohash: string) => (found: OrderedMarker) => cellOf(found, geohash.length) === geohash;
 
-function markersOf(context: MapContext, collection: Collection, geohash: string): Promise<readonly Placed[]> {
+function markersOf(context: MapContext, collection: Collection, geohash: string): Promise<readonly OrderedMarker[]> {
   return readAll(context, {
     field: 'cell',
     collection,
-    source: cellSource(context, collection, geohash),
+    planner: planCell(context, collection, geohash),
+    budget: Budget.of(context.limits),
     accept: within(geohash),
     advice: `ask for the cell of ${FINEST_STORED} characters around it, or page through its markers`,
   });
@@ -90,7 +92,7 @@ export function cellMarkers(
   const list = {
     collection,
     of: ['cell', geohash],
-    source: () => cellSource(context, collection, geohash),
+    planner: () => planCell(context, collection, geohash),
     accept: geohash.length <= LONGEST_Z ? () => true : within(geohash),
   };
   return readPage(context, list, page);

@@ -9,8 +9,10 @@ import type { MarkerFilter } from '../filter.js';
 import { type OccupiedCells, cellOf, occupiedCellsOrCoarser } from './occupied.js';
 import { readWhole } from '../page.js';
 import { readAll } from '../markers/read-all.js';
-import { cellRange, markerRuns } from '../markers/runs.js';
-import { fixedSource } from '../markers/sources.js';
+import { Budget } from '../../loaders/budget.js';
+import { planKnown } from '../markers/planners.js';
+import { cellRange } from '../../plan/density.js';
+import { countsOfCells } from './known-counts.js';
 import type { Viewport } from '../viewport.js';
 
 /** A cluster with what is read only when asked for; both are read for all clusters of the answer together. */
@@ -93,7 +95,7 @@ async function singleMarkers(
     clusters.filter(({ count }) => count === 1).flatMap((cluster) => cluster.cells.map(({ geohash }) => geohash)),
   );
   const markers = occupied.markers ?? (await markersOfCells(context, collection, wanted, occupied));
-  return new Map(markers.map((placed) => [cellOf(placed, precision), placed.marker]));
+  return new Map(markers.map((found) => [cellOf(found, precision), found.marker]));
 }
 
 function markersOfCells(
@@ -102,13 +104,14 @@ function markersOfCells(
   wanted: ReadonlySet<string>,
   { cells, plan, precision }: { readonly cells: readonly Cell[]; readonly plan: BlockPlan; readonly precision: number },
 ) {
-  const pieces = Array.from(wanted, (geohash) => cellRange({ geohash })).sort((a, b) => a.from - b.from);
-  const most = Math.floor(context.limits.rangesPerPage / collection.writeShards);
+  const cover = [...wanted].sort().map(cellRange);
+  const budget = Budget.of(context.limits);
   return readAll(context, {
     field: 'marker',
     collection,
-    source: fixedSource(markerRuns(pieces, cells, plan, collection, most), collection, 0),
-    accept: (placed) => wanted.has(cellOf(placed, precision)),
+    planner: planKnown({ cover, counts: countsOfCells(cells, plan) }, collection, budget),
+    budget,
+    accept: (found) => wanted.has(cellOf(found, precision)),
     advice: 'ask for the clusters without their markers, or for a smaller rectangle',
   });
 }

@@ -2,17 +2,16 @@ import type { Cell } from '../../geo/cell-sums.js';
 import { type Area, areaContains, areaContainsCell, areaOverlapsCell } from '../../geo/bounds.js';
 import { markerBounds } from '../../geo/centroid.js';
 import { LONGEST_Z, toZ } from '../../geo/geohash.js';
-import { coverArea } from '../../geo/ranges.js';
+import { coverArea, intersect } from '../../geo/ranges.js';
+import { Budget } from '../../loaders/budget.js';
 import type { CellBlock } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
 import type { BlockPlan } from '../../plan/blocks.js';
+import { cellRange } from '../../plan/density.js';
 import { type MapContext, requireCollection } from '../context.js';
-import { cellsOfBlock } from './occupied.js';
-import { intersect } from '../markers/pieces.js';
+import { planKnown } from '../markers/planners.js';
 import { readAll, tooMuch } from '../markers/read-all.js';
-import { blocksUnder, cellRange, markerRuns } from '../markers/runs.js';
-import { FINEST_STORED, blocksWithin } from './known-counts.js';
-import { fixedSource } from '../markers/sources.js';
+import { FINEST_STORED, blocksUnder, blocksWithin, cellsOfBlock, countsOfCells } from './known-counts.js';
 import type { Viewport } from '../viewport.js';
 
 const ADVICE = 'ask for a smaller rectangle, or for the cells of one';
@@ -26,26 +25,27 @@ const FOR_MARKERS = 32;
 /** Into how many pieces the rim of an area is cut, so that less is read of the cells on it. */
 const COVER = 1_024;
 
-interface Sifted {
-  /** Markers that are known to be inside. */
+interface Tally {
+  /** Markers known to be inside. */
   readonly inside: number;
   /** Cells of which some markers may be inside and others not. */
   readonly edge: readonly Cell[];
-  /** All cells that were looked at and not opened, and what tells that there are no others. */
+  /** All cells that were looked at and not opened, and the plan that they were read by: there are no others. */
   readonly known: readonly Cell[];
   readonly plan: BlockPlan;
-  /** Query calls that it took at most. */
-  readonly calls: number;
 }
 
 /** Counts the cells inside by what is stored, opening those on the edge as long as that saves reading markers. */
-async function sift(context: MapContext, collection: Collection, area: Area): Promise<Sifted | undefined> {
-  const { loaders, keys, limits } = context;
+async function tally(
+  context: MapContext,
+  collection: Collection,
+  area: Area,
+  budget: Budget,
+): Promise<Tally | undefined> {
+  const { loaders, keys } = context;
   const scope = keys.scope(collection);
-  const under = (plan: BlockPlan) => loaders.blocks.cached(scope, plan);
   const plan = blocksWithin(area, FINEST_STORED, FIRST_RANGES, FIRST_BLOCKS);
-  let calls = under(plan) ? 0 : plan.ranges.length;
-  const first = await loaders.blocks.load({ scope, plan, maxCalls: limits.rangesPerPage });
+  const first = await loaders.blocks.load({ scope, plan, budget });
   if (!first) return undefined;
 
   let blocks: readonly CellBlock[] = first;
@@ -60,25 +60,22 @@ async function sift(context: MapContext, collection: Collection, area: Area): Pr
       const within = areaContainsCell(area, bounds);
       const isCut = !within && areaOverlapsCell(area, bounds);
       if (within) inside += cell.count;
-      const place = toZ(cell.geohash);
-      const children =
-        isCut && precision < FINEST_STORED
-          ? under({ length: precision, ranges: [{ from: place, to: place + 1 }] })
-          : undefined;
+      const from = toZ(cell.geohash);
+      const under = { length: precision, ranges: [{ from, to: from + 1 }] };
+      const children = isCut && precision < FINEST_STORED ? loaders.blocks.cached(scope, under) : undefined;
       if (children) opened.push(...children);
       else if (isCut) cut.push(cell);
       else known.push(cell);
     }
-    const mayRead = precision < FINEST_STORED && calls < limits.rangesPerPage - FOR_MARKERS;
+    const mayRead = precision < FINEST_STORED && budget.calls > FOR_MARKERS;
     const isWorth = ({ count }: Cell) => mayRead && count >= WORTH_A_BLOCK;
     const parents = cut.filter(isWorth).map(({ geohash }) => geohash);
-    const read = await blocksUnder(context, collection, parents.sort());
-    calls += read?.calls ?? 0;
+    const read = await blocksUnder(context, collection, parents.sort(), budget);
     const closed = read ? cut.filter((cell) => !isWorth(cell)) : cut;
     edge.push(...closed);
     known.push(...closed);
-    blocks = opened.concat(read?.blocks ?? []);
-    if (blocks.length === 0) return { inside, edge, known, plan, calls };
+    blocks = opened.concat(read ?? []);
+    if (blocks.length === 0) return { inside, edge, known, plan };
   }
 }
 
@@ -89,31 +86,24 @@ export async function countInside(
   area: Area,
   field: string,
 ): Promise<number> {
-  const { rangesPerPage, itemsPerField } = context.limits;
-  const sifted = await sift(context, collection, area);
-  if (!sifted) throw tooMuch(field, rangesPerPage, itemsPerField, ADVICE);
-  const { inside, edge, known, plan, calls } = sifted;
+  const budget = Budget.of(context.limits);
+  const tallied = await tally(context, collection, area, budget);
+  if (!tallied) throw tooMuch(field, context.limits, ADVICE);
+  const { inside, edge, known, plan } = tallied;
   if (edge.length === 0) return inside;
-  const pieces = intersect(
-    edge.map(cellRange).sort((a, b) => a.from - b.from),
-    coverArea(area, LONGEST_Z, COVER),
-  );
-  const ranges = markerRuns(
-    pieces,
-    known,
-    plan,
-    collection,
-    Math.floor((rangesPerPage - calls) / collection.writeShards),
-  );
   const onEdge = new Set(edge.map(({ geohash }) => geohash));
+  const cover = intersect([...onEdge].sort().map(cellRange), coverArea(area, LONGEST_Z, COVER));
   const markers = await readAll(context, {
     field,
     collection,
-    source: fixedSource(ranges, collection, calls),
-    accept: ({ place, marker }) =>
+    planner: planKnown({ cover, counts: countsOfCells(known, plan) }, collection, budget),
+    budget,
+    accept: ({ cursorPosition, marker }) =>
       areaContains(area, marker.position) &&
       // Ranges reach across cells that lie inside, whose markers are counted already.
-      Array.from({ length: FINEST_STORED }, (_, index) => place.slice(0, index + 1)).some((cell) => onEdge.has(cell)),
+      Array.from({ length: FINEST_STORED }, (_, index) => cursorPosition.slice(0, index + 1)).some((cell) =>
+        onEdge.has(cell),
+      ),
     advice: ADVICE,
   });
   return inside + markers.length;

@@ -6,13 +6,14 @@ import type { MapMarker } from '../../model/marker.js';
 import { rangeKeys } from '../../plan/explain.js';
 import { precisionForZoom } from '../../plan/precision.js';
 import type { MapContext } from '../context.js';
-import { type OccupiedCells, cellOf, cellsOfBlock } from './occupied.js';
+import { type OccupiedCells, cellOf } from './occupied.js';
 import { readAll, tooMuch } from '../markers/read-all.js';
-import { blocksUnder, cellRange, markerRuns } from '../markers/runs.js';
-import { FINEST_STORED } from './known-counts.js';
-import { fixedSource } from '../markers/sources.js';
+import { Budget } from '../../loaders/budget.js';
+import { cellRange } from '../../plan/density.js';
+import { planKnown } from '../markers/planners.js';
+import { FINEST_STORED, blocksUnder, cellsOfBlock, countsOfCells } from './known-counts.js';
 import { MAX_ZOOM } from '../viewport.js';
-import type { Placed } from '../markers/walk.js';
+import type { OrderedMarker } from '../markers/execute-plan.js';
 
 /** Markers of a cell that are looked at to tell when it falls apart. */
 const SAMPLE = 100;
@@ -42,7 +43,7 @@ export function createExpansion(
 
   /** The zooms of the clusters of one cell, by that cell. */
   async function open(): Promise<ReadonlyMap<string, number>> {
-    const { rangesPerPage, itemsPerField } = context.limits;
+    const budget = Budget.of(context.limits);
     const zooms = new Map<string, number>();
     let open = new Map<string, readonly string[]>();
     for (const { count, cells } of clusters) {
@@ -51,11 +52,9 @@ export function createExpansion(
     }
     for (let length = occupied.precision + 1; length <= FINEST_STORED && open.size > 0; length++) {
       const parents = [...open.values()].flat().sort();
-      const read = await blocksUnder(context, collection, parents);
-      if (!read) throw tooMuch('expansionZoom', rangesPerPage, itemsPerField, ADVICE);
-      const inside = new Map(
-        read.blocks.map((block) => [block.parent, cellsOfBlock(block).map(({ geohash }) => geohash)]),
-      );
+      const blocks = await blocksUnder(context, collection, parents, budget);
+      if (!blocks) throw tooMuch('expansionZoom', context.limits, ADVICE);
+      const inside = new Map(blocks.map((block) => [block.parent, cellsOfBlock(block).map(({ geohash }) => geohash)]));
       const closed = new Map<string, readonly string[]>();
       for (const [name, members] of open) {
         const parts = members.flatMap((member) => inside.get(member) ?? []);
@@ -65,7 +64,7 @@ export function createExpansion(
       }
       open = closed;
     }
-    const places = await sample(context, collection, occupied, new Set([...open.values()].flat()));
+    const places = await sample(context, collection, occupied, new Set([...open.values()].flat()), budget);
     for (const [name, members] of open) {
       const markers = members.flatMap((member) => places.get(member) ?? []);
       const hashes = markers.map(({ position }) => encode(position, LONGEST_GEOHASH));
@@ -90,35 +89,36 @@ async function sample(
   collection: Collection,
   { cells, markers, plan, precision }: OccupiedCells & { readonly precision: number },
   single: ReadonlySet<string>,
+  budget: Budget,
 ): Promise<ReadonlyMap<string, readonly MapMarker[]>> {
   if (single.size === 0) return new Map();
-  const { loaders, keys, limits } = context;
+  const { loaders, keys } = context;
   const { prefixLength, writeShards } = collection;
   const length = Math.max(precision, FINEST_STORED);
-  const gathered = (placed: readonly Placed[]) => {
-    const wanted = placed.filter((one) => single.has(cellOf(one, length)));
+  const gathered = (found: readonly OrderedMarker[]) => {
+    const wanted = found.filter((one) => single.has(cellOf(one, length)));
     const groups = groupBy(wanted, (one) => cellOf(one, length));
     return new Map(Array.from(groups, ([cell, members]) => [cell, members.map(({ marker }) => marker)] as const));
   };
   if (markers) return gathered(markers);
-  if (single.size * writeShards <= limits.rangesPerPage && prefixLength <= length) {
+  if (single.size * writeShards <= budget.calls && prefixLength <= length) {
     const samples = Array.from(single, async (geohash) => {
-      const range = { ...cellRange({ geohash }), prefix: geohash.slice(0, prefixLength), expected: undefined };
+      const range = { ...cellRange(geohash), prefix: geohash.slice(0, prefixLength), expected: undefined };
       const shards = await Promise.all(
         rangeKeys(range, collection, keys).map((shard) =>
-          loaders.markers(collection, range.prefix, { range: shard, limit: SAMPLE, maxCalls: 1 }),
+          loaders.markers(collection, range.prefix, { range: shard, limit: SAMPLE, budget: budget.upTo(1) }),
         ),
       );
       return [geohash, shards.flatMap((shard) => shard.markers.map(({ marker }) => marker))] as const;
     });
     return new Map(await Promise.all(samples));
   }
-  const pieces = [...single].map((geohash) => cellRange({ geohash })).sort((a, b) => a.from - b.from);
-  const ranges = markerRuns(pieces, cells, plan, collection, Math.floor(limits.rangesPerPage / writeShards));
+  const cover = [...single].sort().map(cellRange);
   const found = await readAll(context, {
     field: 'expansionZoom',
     collection,
-    source: fixedSource(ranges, collection, 0),
+    planner: planKnown({ cover, counts: countsOfCells(cells, plan) }, collection, budget),
+    budget,
     accept: (one) => single.has(cellOf(one, length)),
     advice: ADVICE,
   });

@@ -1,13 +1,22 @@
+import type { Cell } from '../../geo/cell-sums.js';
 import type { Area } from '../../geo/bounds.js';
+import type { Budget } from '../../loaders/budget.js';
 import type { ZRange } from '../../geo/ranges.js';
 import { type CellBlock, LONGEST_BLOCK } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
-import { type BlockPlan, planBlocks } from '../../plan/blocks.js';
+import { type BlockPlan, planBlocks, planBlocksUnder } from '../../plan/blocks.js';
 import type { KnownCounts } from '../../plan/markers.js';
 import type { MapContext } from '../context.js';
 
 /** Finest cells that are stored. */
 export const FINEST_STORED = LONGEST_BLOCK + 1;
+
+/** The cells that a block answers for. */
+export function cellsOfBlock({ parent, children }: CellBlock): Cell[] {
+  return Array.from(children, ([character, figures]) => ({ geohash: parent + character, ...figures }));
+}
+
+export const byGeohash = (a: Cell, b: Cell) => (a.geohash < b.geohash ? -1 : 1);
 
 /** What counts for planning may take: more would cost more than it saves. */
 const COUNT_RANGES = 8;
@@ -29,13 +38,7 @@ export interface CountsQuestion {
   readonly open: (counts: KnownCounts) => boolean;
   /** Most Query calls that coarse counts, and then finer ones, may take each; what is best for a viewport where left out. */
   readonly most?: number | undefined;
-}
-
-export interface CountsAnswer {
-  /** Undefined where counts cannot be trusted, or take too much to read. */
-  readonly counts: KnownCounts | undefined;
-  /** Query calls that reading them took at most. */
-  readonly calls: number;
+  readonly budget: Budget;
 }
 
 const spanOf = ({ ranges }: BlockPlan) => ranges.reduce((sum, { from, to }) => sum + to - from, 0);
@@ -90,15 +93,15 @@ const countsOf = (blocks: readonly CellBlock[], plan: BlockPlan): KnownCounts =>
 });
 
 /**
- * How many markers are where in an area, while that is known closely enough to plan by: by the cells of the precision
+ * How many markers are where in an area; undefined where counts cannot be trusted, or take too much to read: by the cells of the precision
  * asked for where they are cached, else by coarse ones, and by finer ones after all where those leave something `open`.
  */
 export async function knownCounts(
   context: MapContext,
   collection: Collection,
-  { area, precision, open, most = COUNT_RANGES }: CountsQuestion,
-): Promise<CountsAnswer> {
-  if (!context.countsTrusted()) return { counts: undefined, calls: 0 };
+  { area, precision, open, most = COUNT_RANGES, budget }: CountsQuestion,
+): Promise<KnownCounts | undefined> {
+  if (!context.countsTrusted()) return undefined;
   const { blocks } = context.loaders;
   const scope = context.keys.scope(collection);
   const finePlan = blocksWithin(area, precision, most, COUNT_BLOCKS);
@@ -107,17 +110,42 @@ export async function knownCounts(
   const hasFiner = finePlan.length + 1 > coarse;
   const plan = hasFiner ? blocksWithin(area, coarse, most, COUNT_BLOCKS) : finePlan;
   const wide = plan.length + 1 === COARSE ? inRuns(plan, COARSE_RUN) : plan;
-  const read = await blocks.load({ scope, plan: wide, maxCalls: most });
+  // Half of the budget is left for the markers.
+  const each = Math.min(most, Math.floor(budget.calls / 4));
+  const read = await blocks.load({ scope, plan: wide, budget: budget.upTo(each) });
   const counts = read && countsOf(read, wide);
 
   const cached = hasFiner ? blocks.cached(scope, finePlan) : undefined;
   const finer = hasFiner && !cached && (!counts || open(counts));
   // Also where nothing is left to be read: who asks in one tick is told in one tick, so that markers are read together.
   const rest = finer ? finePlan : { ...finePlan, ranges: [] };
-  const found = await blocks.load({ scope, plan: rest, maxCalls: most });
+  const found = await blocks.load({ scope, plan: rest, budget: budget.upTo(each) });
   const fine = finer ? found : cached;
+  return fine ? countsOf(fine, finePlan) : counts;
+}
+
+/** What disjoint cells of any lengths tell, which are all there are under a plan. */
+export function countsOfCells(cells: readonly Cell[], plan: BlockPlan): KnownCounts {
   return {
-    counts: fine ? countsOf(fine, finePlan) : counts,
-    calls: wide.ranges.length + rest.ranges.length,
+    precision: plan.length + 1,
+    cells: new Map(cells.map(({ geohash, count }) => [geohash, count])),
+    blocks: plan,
   };
+}
+
+/** Most ranges in which the blocks under some parents are read. */
+const RANGES_UNDER = 12;
+
+/** The blocks under these parents (of one length, in order); undefined where the budget does not pay for them. */
+export async function blocksUnder(
+  { loaders, keys }: MapContext,
+  collection: Collection,
+  parents: readonly string[],
+  budget: Budget,
+): Promise<readonly CellBlock[] | undefined> {
+  if (parents.length === 0) return [];
+  const plan = planBlocksUnder(parents, RANGES_UNDER);
+  const asked = new Set(parents);
+  const blocks = await loaders.blocks.load({ scope: keys.scope(collection), plan, budget });
+  return blocks?.filter(({ parent }) => asked.has(parent));
 }

@@ -2,46 +2,39 @@ import { type Cell, NO_SUMS, addSums, sumsOf } from '../../geo/cell-sums.js';
 import { type Area, areaOverlapsCell } from '../../geo/bounds.js';
 import { LONGEST_Z, cellBounds, columnOf, encode, latBits, lngBits, rowOf } from '../../geo/geohash.js';
 import { CellportError } from '../../errors.js';
-import type { CellBlock } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
 import { type BlockPlan, planBlocks } from '../../plan/blocks.js';
 import type { MapContext } from '../context.js';
 import type { MarkerFilter } from '../filter.js';
 import { readAll, tooMuch } from '../markers/read-all.js';
-import { FINEST_STORED } from './known-counts.js';
-import { areaSource } from '../markers/sources.js';
-import type { Placed } from '../markers/walk.js';
+import { FINEST_STORED, byGeohash, cellsOfBlock } from './known-counts.js';
+import { Budget } from '../../loaders/budget.js';
+import type { OrderedMarker } from '../markers/execute-plan.js';
+import { planArea } from '../markers/planners.js';
 
 /** The cells of an area that hold markers, by geohash, and what they are known by. */
 export type OccupiedCells = { readonly cells: readonly Cell[] } & Known;
 
 /** The markers that cells were counted from, or the blocks that they stand in. */
 type Known =
-  | { readonly markers: readonly Placed[]; readonly plan?: undefined }
+  | { readonly markers: readonly OrderedMarker[]; readonly plan?: undefined }
   | { readonly markers?: undefined; readonly plan: BlockPlan };
 
 /** The cell of this precision that a marker stands in; the place tells it up to length 10. */
-export function cellOf({ place, marker }: Placed, precision: number): string {
-  return precision <= LONGEST_Z ? place.slice(0, precision) : encode(marker.position, precision);
+export function cellOf({ cursorPosition, marker }: OrderedMarker, precision: number): string {
+  return precision <= LONGEST_Z ? cursorPosition.slice(0, precision) : encode(marker.position, precision);
 }
 
 /** Markers gathered by their cells of this precision, in the order of the geohashes. */
-export function cellsOfMarkers(markers: Iterable<Placed>, precision: number): Cell[] {
+export function cellsOfMarkers(markers: Iterable<OrderedMarker>, precision: number): Cell[] {
   const cells = new Map<string, Cell>();
-  for (const placed of markers) {
-    const geohash = cellOf(placed, precision);
-    const sums = addSums(cells.get(geohash) ?? NO_SUMS, sumsOf(placed.marker.position));
+  for (const found of markers) {
+    const geohash = cellOf(found, precision);
+    const sums = addSums(cells.get(geohash) ?? NO_SUMS, sumsOf(found.marker.position));
     cells.set(geohash, { geohash, ...sums });
   }
   return [...cells.values()].sort(byGeohash);
 }
-
-/** The cells that a block answers for. */
-export function cellsOfBlock({ parent, children }: CellBlock): Cell[] {
-  return Array.from(children, ([character, figures]) => ({ geohash: parent + character, ...figures }));
-}
-
-export const byGeohash = (a: Cell, b: Cell) => (a.geohash < b.geohash ? -1 : 1);
 
 /** The area widened to whole cells. The parts may overlap, which does not matter for reading them. */
 function widen(area: Area, precision: number): Area {
@@ -80,14 +73,15 @@ export async function occupiedCells(
   },
 ): Promise<OccupiedCells> {
   const { loaders, keys, limits } = context;
-  const { rangesPerPage, itemsPerField } = limits;
+  const budget = Budget.of(limits);
   const overlaps = remembered((geohash: string) => areaOverlapsCell(area, cellBounds(geohash)));
   if (precision > FINEST_STORED || filter) {
     const markers = await readAll(context, {
       field,
       collection,
-      source: await areaSource(context, collection, widen(area, precision), precision),
-      accept: (placed) => overlaps(cellOf(placed, precision)),
+      planner: await planArea(context, collection, widen(area, precision), { precision, budget }),
+      budget,
+      accept: (found) => overlaps(cellOf(found, precision)),
       filter,
       advice: filter
         ? 'ask for a smaller rectangle, or filter by what the map draws (category, mapProperties)'
@@ -96,13 +90,10 @@ export async function occupiedCells(
     return { cells: cellsOfMarkers(markers, precision), markers };
   }
   const plan = planBlocks(area, precision);
-  const blocks =
-    plan.ranges.length <= rangesPerPage
-      ? await loaders.blocks.load({ scope: keys.scope(collection), plan, maxCalls: rangesPerPage })
-      : undefined;
+  const blocks = await loaders.blocks.load({ scope: keys.scope(collection), plan, budget });
   const cells = blocks?.flatMap(cellsOfBlock).filter(({ geohash }) => overlaps(geohash));
-  if (!cells || cells.length > itemsPerField) {
-    throw tooMuch(field, rangesPerPage, itemsPerField, 'ask for a smaller rectangle or a lower precision');
+  if (!cells || cells.length > limits.itemsPerField) {
+    throw tooMuch(field, limits, 'ask for a smaller rectangle or a lower precision');
   }
   return { cells: cells.sort(byGeohash), plan };
 }

@@ -8,7 +8,8 @@ import { countInside } from '../cells/count.js';
 import { type MarkerFilter, type MarkerFilterInput, readFilter } from '../filter.js';
 import { readWhole } from '../page.js';
 import { readAll } from './read-all.js';
-import { areaSource } from './sources.js';
+import { Budget } from '../../loaders/budget.js';
+import { planArea } from './planners.js';
 import type { Viewport } from '../viewport.js';
 
 /** Markers or clusters, whichever fits; the other list is empty. */
@@ -81,15 +82,17 @@ async function markersInside(
   { field, limit, filter }: ContentQuestion,
 ): Promise<readonly MapMarker[] | undefined> {
   const accept = ({ marker }: { readonly marker: MapMarker }) => areaContains(area, marker.position);
-  const source = await areaSource(context, collection, area, precision, 1.5 * limit);
-  const { atMost } = source;
+  const budget = Budget.of(context.limits);
+  const planner = await planArea(context, collection, area, { precision, budget, enough: 1.5 * limit });
+  const { atMost } = planner;
   // Close to the limit it is cheaper to read the markers than to look how many of them are inside.
   const decide = !filter && atMost !== undefined && atMost > 1.5 * limit;
   if (decide && (await countInside(context, collection, area, field)) > limit) return undefined;
   const read = readAll(context, {
     field,
     collection,
-    source,
+    planner,
+    budget,
     accept,
     filter,
     wanted: filter ? Infinity : limit + 1,

@@ -5,7 +5,6 @@ import { contentOf } from './content.js';
 import { type MapContext, requireCollection } from '../context.js';
 import { idOf, oncePerMarker } from './drawn.js';
 import { type MarkerFilterInput, readFilter } from '../filter.js';
-import { JsonText } from '../json-text.js';
 import { readWhole } from '../page.js';
 import type { Viewport } from '../viewport.js';
 
@@ -64,7 +63,7 @@ export async function viewportFeatures(
   collectionKey: string,
   limit: number,
   filterInput?: MarkerFilterInput | null,
-): Promise<JsonText> {
+): Promise<Buffer> {
   const most = readWhole('limit', limit, 1, context.limits.maxFirst);
   const filter = readFilter(filterInput);
   const collection = await requireCollection(context, collectionKey);
@@ -92,7 +91,7 @@ const TAIL = Buffer.from(']}');
 const COMMA = ','.charCodeAt(0);
 
 /** A FeatureCollection of features that are written already. */
-export function collectionOf(features: readonly Buffer[]): JsonText {
+export function collectionOf(features: readonly Buffer[]): Buffer {
   const commas = Math.max(0, features.length - 1);
   const bytes = features.reduce((sum, { length }) => sum + length, HEAD.length + commas + TAIL.length);
   const text = Buffer.allocUnsafe(bytes);
@@ -102,5 +101,5 @@ export function collectionOf(features: readonly Buffer[]): JsonText {
     end += feature.copy(text, end);
   });
   TAIL.copy(text, end);
-  return new JsonText(text);
+  return text;
 }

@@ -4,7 +4,7 @@ import type { MapMarker, Marker, Properties } from '../../model/marker.js';
 import { type MapContext, requireCollection } from '../context.js';
 import type { MarkerFilterInput } from '../filter.js';
 import { type MarkerPage, type PageInput, readPage } from '../page.js';
-import { areaSource } from './sources.js';
+import { planViewport } from './plan.js';
 import type { Viewport } from '../viewport.js';
 
 /** A page of the markers inside a viewport that pass the filter, its edges included. */
@@ -16,13 +16,13 @@ export async function viewportMarkers(
   filter?: MarkerFilterInput | null,
 ): Promise<MarkerPage> {
   const collection = await requireCollection(context, collectionKey);
-  const { area, precision } = viewport;
+  const { area } = viewport;
   return readPage(
     context,
     {
       collection,
       of: ['viewport', area.bounds],
-      source: () => areaSource(context, collection, area, precision),
+      planner: (budget) => planViewport(context, collection, viewport, budget),
       accept: ({ marker }) => areaContains(area, marker.position),
       filter,
     },

@@ -4,8 +4,8 @@ import { HALF_AROUND } from '../../geo/circle.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import type { MapMarker } from '../../model/marker.js';
 
-/** A place in the order of distances from a center, then of keys by their bytes. */
-export interface Reached {
+/** A position in the order of distances from a center, then of keys by their bytes. */
+export interface NearPosition {
   /** In metres. */
   readonly distance: number;
   /** '' before all markers at that distance, null after all of them. */
@@ -19,79 +19,81 @@ export interface NearMarker {
 }
 
 /** Where all lists by distance begin. */
-export const BEGIN: Reached = { distance: 0, key: '' };
+export const BEGIN: NearPosition = { distance: 0, key: '' };
 
-/** Orders places: less than 0 where the first comes first. */
-export function compareReached(a: Reached, b: Reached): number {
+/** Orders positions: less than 0 where the first comes first. */
+export function compareNear(a: NearPosition, b: NearPosition): number {
   if (a.distance !== b.distance) return a.distance - b.distance;
   if (a.key === null || b.key === null) return Number(a.key === null) - Number(b.key === null);
   return compareBytes(a.key, b.key);
 }
 
 /** Where a marker stands in the order. */
-export function reachedBy({ distance, marker: { key } }: NearMarker): Reached {
+export function positionOf({ distance, marker: { key } }: NearMarker): NearPosition {
   return { distance, key };
 }
 
 /** Markers in their order. */
 export function nearestFirst(markers: readonly NearMarker[]): NearMarker[] {
-  return markers.toSorted((a, b) => compareReached(reachedBy(a), reachedBy(b)));
+  return markers.toSorted((a, b) => compareNear(positionOf(a), positionOf(b)));
 }
 
-/** A marker that a sweep has found and not told yet. */
-export interface Kept extends Reached {
+/** A marker that a scan has found and not emitted yet. */
+export interface Pending extends NearPosition {
   readonly key: string;
   /** Where it stands in the order of its index. */
-  readonly place: string;
+  readonly indexPosition: string;
 }
 
 /**
- * A ring that takes more reads than one page may: page by page all of it is looked at in the order of the index, while the
- * nearest of what was found are kept, as nothing can be told before all of the ring is seen.
+ * A ring that takes more reads than one page may is scanned over several pages in the order of the index, while the nearest
+ * of what was found are kept: nothing can be emitted before all of the ring is seen.
  */
-export interface Sweep {
+export interface RingScan {
   /** The end of the ring. It comes nearer where more is found than a cursor can keep. */
-  readonly upTo: Reached;
-  /** The place in the order of the index up to which the ring is seen; '' at the beginning, null once it is all seen. */
-  readonly seen: string | null;
+  readonly upTo: NearPosition;
+  /** The position in the order of the index up to which the ring is scanned; '' at the beginning, null at the end. */
+  readonly scanned: string | null;
   /** In their order. */
-  readonly kept: readonly Kept[];
+  readonly pending: readonly Pending[];
 }
 
-/** How far a list is told, as its cursors hold it. */
-export interface Told {
-  readonly reached: Reached;
-  /** The ring that is being looked at. */
-  readonly sweep?: Sweep | undefined;
+/** Where a list by distance resumes, as its cursors hold it. */
+export interface NearCursor {
+  readonly resumeAfter: NearPosition;
+  /** The ring being scanned. */
+  readonly scan?: RingScan | undefined;
   /** How wide the next ring may be, in metres, where nothing else tells. */
   readonly width?: number | undefined;
 }
 
 const metres = z.number().min(0).max(HALF_AROUND);
-const place = z.tuple([metres, z.string().nullable()]);
-const sweep = z.tuple([place, z.string().nullable(), z.array(z.tuple([metres, z.string(), z.string()]))]);
-const told = z.tuple([place, sweep.nullable(), metres.nullable()]);
+const positionShape = z.tuple([metres, z.string().nullable()]);
+const pendingShape = z.tuple([metres, z.string(), z.string()]);
+const scanShape = z.tuple([positionShape, z.string().nullable(), z.array(pendingShape)]);
+const cursorShape = z.tuple([positionShape, scanShape.nullable(), metres.nullable()]);
 
-const pairOf = ({ distance, key }: Reached) => [distance, key] as const;
-const reachedAt = ([distance, key]: z.infer<typeof place>): Reached => ({ distance, key });
+const toPair = ({ distance, key }: NearPosition) => [distance, key] as const;
+const fromPair = ([distance, key]: z.infer<typeof positionShape>): NearPosition => ({ distance, key });
 
-/** How far a list is told, as the text in a cursor. */
-export function toldText({ reached, sweep: ring, width }: Told): string {
-  const kept = ring?.kept.map(({ distance, key, place: at }) => [distance, key, at]);
-  return JSON.stringify([pairOf(reached), ring ? [pairOf(ring.upTo), ring.seen, kept] : null, width ?? null]);
+/** Where a list resumes, as the text in a cursor. */
+export function formatNearCursor({ resumeAfter, scan, width }: NearCursor): string {
+  const pending = scan?.pending.map(({ distance, key, indexPosition }) => [distance, key, indexPosition]);
+  return JSON.stringify([toPair(resumeAfter), scan ? [toPair(scan.upTo), scan.scanned, pending] : null, width ?? null]);
 }
 
-/** What such a text says; undefined where it is none. `isPlace` says what places in the order of the index are like. */
-export function parseTold(text: string, isPlace: (place: string) => boolean): Told | undefined {
-  const parsed = told.safeParse(jsonIn(text));
+/** What such a text says; undefined for any other text. `isPosition` recognizes positions in the order of the index. */
+export function parseNearCursor(text: string, isPosition: (text: string) => boolean): NearCursor | undefined {
+  const parsed = cursorShape.safeParse(jsonIn(text));
   if (!parsed.success) return undefined;
-  const [reached, ring, width] = parsed.data;
-  if (!ring) return { reached: reachedAt(reached), width: width ?? undefined };
-  const [upTo, seen, found] = ring;
-  const kept = found.map(([distance, key, at]) => ({ distance, key, place: at }));
-  if (seen && !isPlace(seen)) return undefined;
-  if (kept.some((one) => !isPlace(one.place))) return undefined;
-  return { reached: reachedAt(reached), sweep: { upTo: reachedAt(upTo), seen, kept }, width: width ?? undefined };
+  const [first, ring, next] = parsed.data;
+  const cursor = { resumeAfter: fromPair(first), width: next ?? undefined };
+  if (!ring) return cursor;
+  const [upTo, scanned, found] = ring;
+  const pending = found.map(([distance, key, indexPosition]) => ({ distance, key, indexPosition }));
+  if (scanned && !isPosition(scanned)) return undefined;
+  if (pending.some(({ indexPosition }) => !isPosition(indexPosition))) return undefined;
+  return { ...cursor, scan: { upTo: fromPair(upTo), scanned, pending } };
 }
 
 function jsonIn(text: string): unknown {

@@ -6,8 +6,9 @@ import type { MapContext } from '../context.js';
 import type { MarkerFilterInput } from '../filter.js';
 import { FINEST_STORED } from '../cells/known-counts.js';
 import { type MarkerPage, type PageInput, readPage } from '../page.js';
-import { type RangeSource, regionSource } from '../markers/sources.js';
-import type { Placed } from '../markers/walk.js';
+import type { Budget } from '../../loaders/budget.js';
+import type { OrderedMarker } from '../markers/execute-plan.js';
+import { type SearchPlanner, planShape } from '../markers/planners.js';
 
 /** Ranges of Z-order that a polygon is cut into before they are joined. */
 const FINENESS = 512;
@@ -30,17 +31,23 @@ export function markersInside(
   const list = {
     collection,
     of: ['inside', polygon],
-    source: () => shapeSource(context, collection, shape),
-    accept: ({ marker }: Placed) => shape.contains(marker.position),
+    planner: (budget: Budget) => planPolygon(context, collection, shape, budget),
+    accept: ({ marker }: OrderedMarker) => shape.contains(marker.position),
     filter,
   };
   return readPage(context, list, page);
 }
 
-/** The ranges of what a shape covers; they reach beyond it. */
-export function shapeSource(context: MapContext, collection: Collection, shape: Shape): Promise<RangeSource> {
+/** Plans a search in what a shape covers. */
+export function planPolygon(
+  context: MapContext,
+  collection: Collection,
+  shape: Shape,
+  budget: Budget,
+): Promise<SearchPlanner> {
   const relation = (cell: Bounds) => shape.relationToCell(cell);
   const cover = coverRegion(relation, FINENESS);
   const overlaps = (cell: Bounds) => relation(cell) !== 'outside';
-  return regionSource(context, collection, { area: shape.area, cover, overlaps }, FINEST_STORED);
+  const options = { precision: FINEST_STORED, budget };
+  return planShape(context, collection, { area: shape.area, cover, overlaps }, options);
 }

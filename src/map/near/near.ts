@@ -3,46 +3,36 @@ import { HALF_AROUND } from '../../geo/circle.js';
 import { type Point, readPoint } from '../../geo/point.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
-import { BEGIN, type NearMarker, type Told, parseTold, reachedBy, toldText } from './by-distance.js';
+import { Budget } from '../../loaders/budget.js';
+import {
+  BEGIN,
+  type NearCursor,
+  type NearMarker,
+  formatNearCursor,
+  parseNearCursor,
+  positionOf,
+} from './by-distance.js';
 import type { MapContext } from '../context.js';
-import { isCursorPosition, listName, readCursor, writeCursor } from '../cursor.js';
+import { isCursorPosition, listName, writeCursor } from '../cursor.js';
 import { type MarkerFilterInput, readFilter } from '../filter.js';
-import { type OutwardQuestion, walkOutward } from './outward.js';
-import { type MarkerPage, type PageInput, readWhole } from '../page.js';
+import { type NearQuery, walkOutward } from './outward.js';
+import { Edge, type Page, type PageInput, type PageRequest, pageOf, readPageInput, readWhole } from '../page.js';
 import { tooMuch } from '../markers/read-all.js';
-import { sweepRing } from './sweep-ring.js';
+import { scanRing } from './scan-ring.js';
 
 /** A marker of a list by distance. */
-export interface NearbyEdge {
-  readonly node: MapMarker;
+export class NearbyEdge extends Edge<MapMarker> {
   /** In metres, along a great circle. */
   readonly distance: number;
-  readonly cursor: string;
-}
 
-/** One whose cursor is written when it is asked for. */
-class Edge implements NearbyEdge {
-  readonly node: MapMarker;
-  readonly distance: number;
-  readonly #list: string;
-
-  constructor(list: string, { distance, marker }: NearMarker) {
-    this.node = marker;
-    this.distance = distance;
-    this.#list = list;
-  }
-
-  get cursor(): string {
-    const { node: marker, distance } = this;
-    return cursorOf(this.#list, { reached: reachedBy({ distance, marker }) });
+  constructor(list: string, near: NearMarker) {
+    super(near.marker, () => cursorOf(list, { resumeAfter: positionOf(near) }));
+    this.distance = near.distance;
   }
 }
 
 /** A page of markers by their distance, then by the bytes of their keys. */
-export interface NearbyPage {
-  readonly edges: readonly NearbyEdge[];
-  readonly pageInfo: MarkerPage['pageInfo'];
-}
+export type NearbyPage = Page<NearbyEdge>;
 
 /** Nothing is farther away than half around the globe, 20,015,114.35 metres; what it comes to beyond these digits may be asked for, too. */
 const FARTHEST = 20_015_114.35;
@@ -62,44 +52,38 @@ function callsFor({ lat }: Point, radius: number, { rangesPerPage }: MapContext[
   return Math.min(rangesPerPage, Math.abs(lat) >= POLAR_LAT ? POLAR_CALLS : LOCAL_CALLS);
 }
 
-const cursorOf = (list: string, told: Told) => writeCursor(list, toldText(told));
+const cursorOf = (list: string, cursor: NearCursor) => writeCursor(list, formatNearCursor(cursor));
 
 /**
- * How far a list is told before a page; `isPlaceOf` says what the places of its index are like. Throws BAD_USER_INPUT for
- * what is no cursor of it.
+ * Which page of a list by distance a client asks for, and where it resumes; `isPosition` recognizes positions in the order
+ * of its index. Throws BAD_USER_INPUT naming `first` or `after`.
  */
-export function readTold(list: string, after: string | null | undefined, isPlaceOf: (text: string) => boolean): Told {
-  if (after === null || after === undefined) return { reached: BEGIN };
-  const fits = (text: string) => parseTold(text, isPlaceOf) !== undefined;
-  return parseTold(readCursor(list, after, fits), isPlaceOf) ?? { reached: BEGIN };
+export function readNearInput(
+  limits: MapContext['limits'],
+  list: string,
+  page: PageInput,
+  isPosition: (text: string) => boolean,
+): { readonly request: PageRequest; readonly cursor: NearCursor } {
+  const request = readPageInput(limits, list, page, (text) => parseNearCursor(text, isPosition) !== undefined);
+  const cursor = request.after === undefined ? undefined : parseNearCursor(request.after, isPosition);
+  return { request, cursor: cursor ?? { resumeAfter: BEGIN } };
 }
 
-interface PageOf {
-  readonly first: number;
-  readonly isFirst: boolean;
-  /** How far the list is told by all that was found; undefined where that is all there is. */
-  readonly rest: Told | undefined;
-  readonly width?: number | undefined;
-}
-
-/** A page of what was found, which may be more than it holds. */
+/**
+ * A page of what was found, which may be more than it holds. `rest` is where the list resumes after all of it; undefined
+ * where nothing is left. `width` is how wide the next ring may be.
+ */
 export function nearbyPage(
   list: string,
   found: readonly NearMarker[],
-  { first, isFirst, rest, width }: PageOf,
+  request: PageRequest,
+  rest: NearCursor | undefined,
+  width?: number,
 ): NearbyPage {
-  const edges = found.slice(0, first).map((near) => new Edge(list, near));
-  const last = found[edges.length - 1];
-  const next = found.length > first && last ? { reached: reachedBy(last), width } : rest;
-  return {
-    edges,
-    pageInfo: {
-      hasNextPage: next !== undefined,
-      hasPreviousPage: !isFirst,
-      startCursor: edges[0]?.cursor ?? null,
-      endCursor: next ? cursorOf(list, next) : (edges.at(-1)?.cursor ?? null),
-    },
-  };
+  const edges = found.map((near) => new NearbyEdge(list, near));
+  const cursorAfter = ({ node: marker, distance }: NearbyEdge) =>
+    cursorOf(list, { resumeAfter: positionOf({ marker, distance }), width });
+  return pageOf(edges, request, rest && cursorOf(list, rest), cursorAfter);
 }
 
 /** The radius is no part of it: a further page, or the one behind `nearest`, may look farther. */
@@ -119,49 +103,49 @@ export async function markersWithin(
   page: PageInput,
   filterInput?: MarkerFilterInput | null,
 ): Promise<NearbyPage> {
-  const first = readWhole('first', page.first, 1, context.limits.maxFirst);
   const center = readPoint('center', circle.center.lng, circle.center.lat);
   const radius = readMetres('radius', circle.radius);
   const filter = readFilter(filterInput);
   const list = nameOf(collection, center, filterInput);
-  const isFirst = page.after === null || page.after === undefined;
-  const told = readTold(list, page.after, isCursorPosition);
-  // One more tells whether there is a next page.
-  const wanted = first + 1;
-  const question: OutwardQuestion = {
+  const { request, cursor } = readNearInput(context.limits, list, page, isCursorPosition);
+  const { first } = request;
+  const budget = Budget.of(context.limits);
+  const query: NearQuery = {
     collection,
     center,
     radius,
-    after: told.reached,
+    after: cursor.resumeAfter,
     filter,
-    wanted,
-    calls: callsFor(center, radius, context.limits),
+    // One more tells whether there is a next page.
+    wanted: first + 1,
+    budget,
+    reserve: budget.calls - callsFor(center, radius, context.limits),
   };
-  const { found, rest } = told.sweep
-    ? await sweepRing(context, question, told.sweep, first)
-    : await outwardOrSweep(context, question, first);
-  return nearbyPage(list, found, { first, isFirst, rest });
+  const { found, rest } = cursor.scan
+    ? await scanRing(context, query, cursor.scan, first)
+    : await outwardOrScan(context, query, first);
+  return nearbyPage(list, found, request, rest);
 }
 
-/** Markers outward, or at a wall, a first look at the ring behind it. */
-async function outwardOrSweep(context: MapContext, question: OutwardQuestion, first: number) {
-  const { found, reached, wall, calls } = await walkOutward(context, question);
-  if (!reached || wall === undefined) return { found, rest: reached && { reached } };
-  const sweep = { upTo: { distance: wall, key: null }, seen: '', kept: [] };
-  const left = context.limits.rangesPerPage - calls;
-  // What is left of the page may not do: the next one begins with it.
-  if (2 * left < context.limits.rangesPerPage) return { found, rest: { reached, sweep } };
-  const limits = { ...context.limits, rangesPerPage: left };
-  return sweepRing({ ...context, limits }, { ...question, after: reached }, sweep, first);
+/** Markers outward, or where the next ring takes more than a page may read, a first scan of it. */
+async function outwardOrScan(context: MapContext, query: NearQuery, first: number) {
+  const { found, resumeAfter, scanUpTo } = await walkOutward(context, query);
+  if (!resumeAfter || scanUpTo === undefined) return { found, rest: resumeAfter && { resumeAfter } };
+  const scan = { upTo: { distance: scanUpTo, key: null }, scanned: '', pending: [] };
+  // What is left of the budget may not do: the next page begins with the scan.
+  const { rangesPerPage, itemsPerField } = context.limits;
+  const isHalfSpent = 2 * query.budget.calls < rangesPerPage || 2 * query.budget.items < itemsPerField;
+  if (isHalfSpent) return { found, rest: { resumeAfter, scan } };
+  return scanRing(context, { ...query, after: resumeAfter }, scan, first);
 }
 
-/** Most markers that `nearest` tells. */
+/** Most markers that `nearest` returns. */
 const MOST_NEAREST = 1_000;
 
 /**
  * The nearest markers that pass the filter, at most so many (1 to 1,000) and none farther than `maxRadius` metres: the
  * nearest first, those equally far in the order of their keys. Throws BAD_USER_INPUT naming what is wrong, and
- * LIMIT_EXCEEDED where it takes more reads than one field may: never other than the nearest.
+ * LIMIT_EXCEEDED where it takes more reads than one field may: never returns others than the nearest.
  */
 export async function nearestMarkers(
   context: MapContext,
@@ -173,17 +157,13 @@ export async function nearestMarkers(
   const wanted = readWhole('count', asked.count, 1, MOST_NEAREST);
   const center = readPoint('center', asked.center.lng, asked.center.lat);
   const radius = readMetres('maxRadius', asked.maxRadius ?? HALF_AROUND);
-  const { found, reached } = await walkOutward(context, {
-    collection,
-    center,
-    radius,
-    filter: readFilter(filterInput),
-    wanted,
-    calls: 2 * rangesPerPage,
-  });
-  if (reached !== undefined && found.length < wanted) {
-    throw tooMuch('nearest', 2 * rangesPerPage, itemsPerField, 'name a maxRadius, or page through within');
+  const filter = readFilter(filterInput);
+  const limits = { rangesPerPage: 2 * rangesPerPage, itemsPerField };
+  const query = { collection, center, radius, filter, wanted, budget: Budget.of(limits), reserve: 0 };
+  const { found, resumeAfter } = await walkOutward(context, query);
+  if (resumeAfter !== undefined && found.length < wanted) {
+    throw tooMuch('nearest', limits, 'name a maxRadius, or page through within');
   }
   const list = nameOf(collection, center, filterInput);
-  return found.map((near) => new Edge(list, near));
+  return found.map((near) => new NearbyEdge(list, near));
 }

@@ -2,39 +2,38 @@ import { HALF_AROUND, circleArea, ringRelation } from '../../geo/circle.js';
 import { distance } from '../../geo/distance.js';
 import { cellBounds, latBits } from '../../geo/geohash.js';
 import type { Point } from '../../geo/point.js';
+import type { Budget } from '../../loaders/budget.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import { rangeKeys } from '../../plan/explain.js';
 import type { KnownCounts, PlannedRange } from '../../plan/markers.js';
 import { type Expected, type Ring, distanceFor, expectedAround, planRing } from '../../plan/rings.js';
-import { BEGIN, type NearMarker, type Reached, compareReached, nearestFirst, reachedBy } from './by-distance.js';
+import { FINEST_STORED, cellsOfBlock, knownCounts } from '../cells/known-counts.js';
 import type { MapContext } from '../context.js';
 import type { MarkerFilter } from '../filter.js';
-import { FINEST_STORED, knownCounts } from '../cells/known-counts.js';
-import { cellsOfBlock } from '../cells/occupied.js';
+import { BEGIN, type NearMarker, type NearPosition, compareNear, nearestFirst, positionOf } from './by-distance.js';
 
-export interface OutwardQuestion {
+export interface NearQuery {
   readonly collection: Collection;
   readonly center: Point;
   /** In metres. */
   readonly radius: number;
-  /** Only markers after this place. */
-  readonly after?: Reached | undefined;
+  /** Only markers after this position. */
+  readonly after?: NearPosition | undefined;
   readonly filter?: MarkerFilter | undefined;
   readonly wanted: number;
-  /** Query calls after which no further ring is begun. */
-  readonly calls: number;
+  readonly budget: Budget;
+  /** Query calls of the budget that only a first ring may spend. */
+  readonly reserve: number;
 }
 
 export interface Outward {
   /** The nearest first, at most as many as wanted. */
   readonly found: readonly NearMarker[];
-  /** Up to where everything is told; undefined where that is all there is. */
-  readonly reached: Reached | undefined;
-  /** Where nothing is told, as the ring next to it takes too much to be read at once: how far that one may reach, in metres. */
-  readonly wall?: number | undefined;
-  /** Query calls that it took at most. */
-  readonly calls: number;
+  /** Where the next page resumes; undefined where nothing is left. */
+  readonly resumeAfter: NearPosition | undefined;
+  /** Where nothing was emitted, as the next ring takes too much to be read at once: how far to scan it, in metres. */
+  readonly scanUpTo?: number | undefined;
 }
 
 /** How far to look at counts at first, and how much farther each time: once for anything up to 50 km. */
@@ -55,7 +54,7 @@ const FEWEST = 16;
 const ITEMS = 1_000;
 /** How often a ring that holds too much is made narrower. */
 const NARROWINGS = 8;
-/** Base items that a filter may look into. */
+/** Base items that a filter may look up. */
 const LOOKUPS = 1_000;
 
 /** How often a ring is halved that takes too many Query calls, and how many cells of it may be looked into. */
@@ -63,69 +62,145 @@ const HALVINGS = 12;
 const LEAST_HALVINGS = 3;
 const REFINED = 200;
 
-/** Markers that a ring should hold which is looked at over several pages: as many as a cursor can keep. */
-const SWEPT = 128;
+/** Markers that a ring should hold which is scanned over several pages: as many as a cursor can keep. */
+const SCANNED = 128;
 /** How many partitions such a ring is wide where nothing is known: the narrowest there is goes through half as many. */
-const SWEPT_PARTITIONS = 1;
+const SCANNED_PARTITIONS = 1;
 
 /** What is known of the markers up to a distance. */
-interface Sight {
+interface NearCounts {
   readonly upTo: number;
   readonly counts: KnownCounts | undefined;
   readonly expected: Expected | undefined;
 }
 
 /**
- * Markers in the order of their distances, ring by ring: each is as wide as counts, or the ring before, let expect as many
- * as are wanted, and is read whole before anything of it is told, so that nothing unseen can be nearer. It ends where
- * enough are found, at the radius, at its ceiling of reads, or at a wall: a ring that no page may read at once.
+ * Reads markers in the order of their distances, ring by ring: each is as wide as counts, or the ring before, let expect as
+ * many as are wanted, and is read whole before anything of it is emitted, so that nothing unseen can be nearer. It ends
+ * where enough are found, at the radius, where the budget is spent, or at a ring that no page may read at once.
  */
-export async function walkOutward(context: MapContext, question: OutwardQuestion): Promise<Outward> {
-  const { loaders, keys, limits } = context;
-  const { collection, center, filter, wanted } = question;
-  const radius = Math.min(question.radius, HALF_AROUND);
-  const { prefixLength, writeShards: shards } = collection;
-  let reached: Reached = question.after ?? BEGIN;
-  let found: NearMarker[] = [];
-  let told = false;
-  let calls = 0;
-  let items = 0;
-  let lookups = LOOKUPS;
+export function walkOutward(context: MapContext, query: NearQuery): Promise<Outward> {
+  return new OutwardWalk(context, query).run();
+}
+
+class OutwardWalk {
+  readonly #context: MapContext;
+  readonly #query: NearQuery;
+  readonly #radius: number;
+  #resumeAfter: NearPosition;
+  #found: NearMarker[] = [];
+  /** Whether a ring was emitted: the first one may spend the reserve. */
+  #emitted = false;
+  #lookups = LOOKUPS;
   /** Of the markers seen, how many passed the filter. */
-  let seen = 0;
-  let passed = 0;
-  let sight: Sight | undefined;
-  /** The last ring and the markers in it, where the next is guessed from. */
-  let last: { readonly from: number; readonly to: number; readonly held: number } | undefined;
+  #seen = 0;
+  #passed = 0;
+  #near: NearCounts | undefined;
+  /** The last ring and the markers in it, from which the next is guessed. */
+  #last: { readonly from: number; readonly to: number; readonly held: number } | undefined;
+  /** No ring reaches farther than this until one is emitted: what was read of a wider one says so. */
+  #cap: number;
+  #limit = ITEMS;
+  #narrowed = 0;
+
+  constructor(context: MapContext, query: NearQuery) {
+    this.#context = context;
+    this.#query = query;
+    this.#radius = Math.min(query.radius, HALF_AROUND);
+    this.#cap = this.#radius;
+    this.#resumeAfter = query.after ?? BEGIN;
+  }
+
+  async run(): Promise<Outward> {
+    const { wanted } = this.#query;
+    for (;;) {
+      if (this.#resumeAfter.distance > this.#radius) return this.#end(undefined);
+      const ended = await this.#readRing();
+      if (ended) return ended;
+      if (this.#found.length >= wanted) return this.#end(this.#resumeAfter);
+    }
+  }
+
+  #end(resumeAfter: NearPosition | undefined): Outward {
+    return { found: this.#found, resumeAfter };
+  }
+
+  /** Reads and emits one ring, or makes it narrower; gives the result where that ends the walk. */
+  async #readRing(): Promise<Outward | undefined> {
+    const { collection, center, filter, wanted, budget, reserve } = this.#query;
+    const { itemsPerField } = this.#context.limits;
+    const { distance: from } = this.#resumeAfter;
+    const rate = filter ? (this.#passed + 1) / (this.#seen + 1) : 1;
+    const goal = Math.min(itemsPerField / 2, FEWEST + (SPARE * (wanted - this.#found.length)) / rate);
+    const { expected, counts, upTo } = (this.#near = await this.#look(from, goal));
+    const endFor = (many: number) =>
+      Math.min(this.#cap, expected ? distanceFor(expected, many, from, upTo) : this.#guess(from, many));
+    const stop = (): Outward => {
+      if (this.#emitted) return this.#end(this.#resumeAfter);
+      const wide = expected ? this.#radius : from + SCANNED_PARTITIONS * partitionWidth(collection.prefixLength);
+      return { ...this.#end(this.#resumeAfter), scanUpTo: Math.min(wide, endFor(Math.min(goal, SCANNED / rate))) };
+    };
+
+    const ring = { center, from, to: endFor(goal) };
+    const spent = budget.items < 1;
+    const unreserved = budget.calls - reserve;
+    const planned =
+      (unreserved >= 0 ? await this.#plan(ring, counts, unreserved) : undefined) ??
+      (this.#emitted ? undefined : await this.#plan(ring, counts, budget.calls));
+    if (!planned || spent) return stop();
+
+    const { to, ranges } = planned;
+    const most = Math.min(itemsPerField, Math.max(this.#limit, 4 * goal));
+    const { markers, complete } = await this.#read(ranges, most, this.#emitted ? budget.upTo(unreserved) : budget);
+    const near = Array.from(markers, (marker) => ({ distance: distance(center, marker.position), marker }));
+    const inRing = nearestFirst(
+      near.filter((one) => one.distance <= to && compareNear(positionOf(one), this.#resumeAfter) > 0),
+    );
+    if (!complete) {
+      const enough = inRing[Math.ceil(goal) - 1]?.distance ?? to;
+      // A narrower ring has enough, but where a crowd stands at one place, or between its ranges.
+      if (enough < to && this.#narrowed++ < NARROWINGS) this.#cap = enough;
+      else if (most < itemsPerField) this.#limit *= 4;
+      else return stop();
+      return undefined;
+    }
+    this.#last = { from, to, held: inRing.length };
+    if (!(await this.#emit(inRing))) return this.#end(this.#resumeAfter);
+    if (this.#found.length >= wanted) return undefined;
+    this.#emitted = true;
+    this.#cap = this.#radius;
+    this.#narrowed = 0;
+    this.#resumeAfter = { distance: to, key: null };
+    return to >= this.#radius ? this.#end(undefined) : undefined;
+  }
 
   /** Looks as far as it takes to expect so many markers beyond a distance. */
-  async function look(from: number, goal: number): Promise<Sight> {
-    let far = sight ?? (await lookTo(Math.min(radius, Math.max(FIRST_LOOK, 2 * from)), from, goal));
-    while (far.expected && far.upTo < radius && far.expected(far.upTo) - far.expected(from) < goal) {
-      far = await lookTo(Math.min(radius, far.upTo * FARTHER), from, goal);
+  async #look(from: number, goal: number): Promise<NearCounts> {
+    let far = this.#near ?? (await this.#lookTo(Math.min(this.#radius, Math.max(FIRST_LOOK, 2 * from)), from, goal));
+    while (far.expected && far.upTo < this.#radius && far.expected(far.upTo) - far.expected(from) < goal) {
+      far = await this.#lookTo(Math.min(this.#radius, far.upTo * FARTHER), from, goal);
     }
     return far;
   }
 
-  async function lookTo(upTo: number, from: number, goal: number): Promise<Sight> {
-    const open = (counts: KnownCounts) => {
-      const expected = expectedAround(center, counts.cells);
+  async #lookTo(upTo: number, from: number, goal: number): Promise<NearCounts> {
+    const { collection, center, budget } = this.#query;
+    const open = ({ cells }: KnownCounts) => {
+      const expected = expectedAround(center, cells);
       return expected(upTo) - expected(from) > Math.max(goal, WORTH_FINER);
     };
-    const area = circleArea(center, upTo);
-    const answer = await knownCounts(context, collection, { area, precision: FINEST_STORED, open, most: COUNT_RANGES });
-    calls += answer.calls;
-    const { counts } = answer;
+    const question = { area: circleArea(center, upTo), precision: FINEST_STORED, open, most: COUNT_RANGES, budget };
+    const counts = await knownCounts(this.#context, collection, question);
     return { upTo, counts, expected: counts && expectedAround(center, counts.cells) };
   }
 
   /** Where a ring may end that holds so many, without counts. */
-  function guess(from: number, goal: number): number {
+  #guess(from: number, goal: number): number {
     const widest = WIDER * from + FIRST_RING;
     const narrowest = 1.2 * from + NARROWEST;
-    if (!last) return from * 1.5 + FIRST_RING;
-    if (last.held === 0) return widest;
-    const density = last.held / (last.to ** 2 - last.from ** 2);
+    if (!this.#last) return from * 1.5 + FIRST_RING;
+    if (this.#last.held === 0) return widest;
+    const density = this.#last.held / (this.#last.to ** 2 - this.#last.from ** 2);
     return Math.min(widest, Math.max(narrowest, Math.sqrt(from ** 2 + goal / density)));
   }
 
@@ -133,8 +208,9 @@ export async function walkOutward(context: MapContext, question: OutwardQuestion
    * The ring, or as much of it as takes no more than so many Query calls; undefined where none does. Finer counts come
    * first, as they show more partitions to be empty, then a narrower ring.
    */
-  async function plan(ring: Ring, counts: KnownCounts | undefined, budget: number) {
-    const most = Math.floor(budget / shards);
+  async #plan(ring: Ring, counts: KnownCounts | undefined, calls: number) {
+    const { prefixLength, writeShards } = this.#query.collection;
+    const most = Math.floor(calls / writeShards);
     let { to } = ring;
     for (let halved = 0; halved <= HALVINGS; halved++) {
       const narrow = { ...ring, to };
@@ -144,7 +220,7 @@ export async function walkOutward(context: MapContext, question: OutwardQuestion
         const tells = !fine || fine.precision >= Math.min(prefixLength, FINEST_STORED);
         const ranges = tells ? planRing(narrow, { prefixLength, counts: fine, most }) : undefined;
         if (ranges) return { to, ranges };
-        fine = fine && (await refine(narrow, fine));
+        fine = fine && (await this.#refine(narrow, fine));
       } while (fine);
       to = ring.from + (to - ring.from) / 2;
       // A ring so much narrower than partitions goes through no fewer of them when it is halved again.
@@ -154,117 +230,67 @@ export async function walkOutward(context: MapContext, question: OutwardQuestion
   }
 
   /** The ring's counts by cells that are one character longer; undefined where there are too many, or none stored. */
-  async function refine({ from, to }: Ring, { precision, cells }: KnownCounts): Promise<KnownCounts | undefined> {
+  async #refine({ from, to }: Ring, { precision, cells }: KnownCounts): Promise<KnownCounts | undefined> {
     if (precision >= FINEST_STORED) return undefined;
-    const relation = ringRelation(center, from, to);
+    const { loaders, keys } = this.#context;
+    const relation = ringRelation(this.#query.center, from, to);
     const parents = [...cells.keys()].filter((geohash) => relation(cellBounds(geohash)) !== 'outside');
     if (parents.length > REFINED) return undefined;
-    const scope = keys.scope(collection);
+    const scope = keys.scope(this.#query.collection);
     const blocks = await Promise.all(parents.map((parent) => loaders.block(scope, parent)));
     const finer = new Map(blocks.flatMap(cellsOfBlock).map(({ geohash, count }) => [geohash, count]));
     return { precision: precision + 1, cells: finer };
   }
 
   /** All markers of the ranges, of several copies the newest; and whether that is all of them. */
-  async function read(ranges: readonly PlannedRange[], limit: number, budget: number) {
-    const maxCalls = Math.max(1, Math.floor(budget / (ranges.length * shards)));
+  async #read(ranges: readonly PlannedRange[], limit: number, budget: Budget) {
+    const { loaders, keys } = this.#context;
+    const { collection } = this.#query;
+    const reads = ranges.flatMap(({ prefix, ...range }) =>
+      rangeKeys({ prefix, ...range }, collection, keys).map((keyRange) => ({ prefix, range: keyRange })),
+    );
+    const shares = reads.map((read) => ({ ...read, budget: budget.share(reads.length) }));
     const answers = await Promise.all(
-      ranges.flatMap((range) =>
-        rangeKeys(range, collection, keys).map((keyRange) =>
-          loaders.markers(collection, range.prefix, { range: keyRange, limit, maxCalls }),
-        ),
-      ),
+      shares.map(({ prefix, ...read }) => loaders.markers(collection, prefix, { ...read, limit })),
     );
     const newest = new Map<string, MapMarker>();
-    for (const { markers, calls: made } of answers) {
-      calls += made;
-      items += markers.length;
-      for (const { marker } of markers) {
-        const other = newest.get(marker.key);
-        if (!other || other.mapVersion < marker.mapVersion) newest.set(marker.key, marker);
-      }
+    for (const { marker } of answers.flatMap(({ markers }) => markers)) {
+      const other = newest.get(marker.key);
+      if (!other || other.mapVersion < marker.mapVersion) newest.set(marker.key, marker);
     }
     return { markers: newest.values(), complete: answers.every(({ complete }) => complete) };
   }
 
-  /** Takes in a ring that is read whole; false where base items end it. */
-  async function take(ring: readonly NearMarker[]): Promise<boolean> {
-    for (let next = 0; next < ring.length && found.length < wanted;) {
+  /** Takes in a ring that is read whole; false where no more base items may be looked up. */
+  async #emit(ring: readonly NearMarker[]): Promise<boolean> {
+    const { collection, filter, wanted } = this.#query;
+    for (let next = 0; next < ring.length && this.#found.length < wanted;) {
       const chunk: NearMarker[] = [];
       const unknown: NearMarker[] = [];
-      for (; next < ring.length && chunk.length < wanted - found.length; next++) {
+      for (; next < ring.length && chunk.length < wanted - this.#found.length; next++) {
         const one = ring[next];
         if (!one) break;
         const verdict = filter?.verdict(one.marker, collection) ?? 'pass';
-        if (verdict === 'unknown' && unknown.length === lookups) break;
+        if (verdict === 'unknown' && unknown.length === this.#lookups) break;
         if (verdict === 'unknown') unknown.push(one);
         if (verdict !== 'fail') chunk.push(one);
-        reached = reachedBy(one);
-        seen++;
+        this.#resumeAfter = positionOf(one);
+        this.#seen++;
       }
-      lookups -= unknown.length;
+      this.#lookups -= unknown.length;
+      const { loaders } = this.#context;
       const bases = await Promise.all(unknown.map(({ marker: { key } }) => loaders.marker({ collection, key })));
       const failed = new Set(unknown.filter((_, index) => !(bases[index] && filter?.passes(bases[index]))));
       const passing = chunk.filter((one) => !failed.has(one));
-      passed += passing.length;
+      this.#passed += passing.length;
       // A marker that moves outwards meanwhile is found twice; the higher map version is the newer one and counts.
-      const before = new Map(found.map(({ marker }) => [marker.key, marker.mapVersion]));
+      const before = new Map(this.#found.map(({ marker }) => [marker.key, marker.mapVersion]));
       const newer = passing.filter(({ marker: { key, mapVersion } }) => mapVersion > (before.get(key) ?? -Infinity));
       const again = new Set(newer.map(({ marker: { key } }) => key));
-      found = [...found.filter(({ marker: { key } }) => !again.has(key)), ...newer];
-      if (next < ring.length && lookups === 0 && found.length < wanted) return false;
+      this.#found = [...this.#found.filter(({ marker: { key } }) => !again.has(key)), ...newer];
+      if (next < ring.length && this.#lookups === 0 && this.#found.length < wanted) return false;
     }
     return true;
-  }
-
-  /** No ring reaches farther than this until one is told: what was read of a wider one says so. */
-  let cap = radius;
-  let limit = ITEMS;
-  let narrowed = 0;
-  for (;;) {
-    const from = reached.distance;
-    if (from > radius) return { found, reached: undefined, calls };
-    const rate = filter ? (passed + 1) / (seen + 1) : 1;
-    const goal = Math.min(limits.itemsPerField / 2, FEWEST + (SPARE * (wanted - found.length)) / rate);
-    sight = await look(from, goal);
-    const { expected, counts, upTo } = sight;
-    const endFor = (many: number) =>
-      Math.min(cap, expected ? distanceFor(expected, many, from, upTo) : guess(from, many));
-    const stop = (): Outward => {
-      if (told) return { found, reached, calls };
-      const wide = expected ? radius : from + SWEPT_PARTITIONS * partitionWidth(prefixLength);
-      return { found, reached, wall: Math.min(wide, endFor(Math.min(goal, SWEPT / rate))), calls };
-    };
-
-    const left = question.calls - calls;
-    const allowed = Math.max(question.calls, limits.rangesPerPage) - calls;
-    const ring = { center, from, to: endFor(goal) };
-    const planned = (await plan(ring, counts, left)) ?? (told ? undefined : await plan(ring, counts, allowed));
-    if (!planned || items > limits.itemsPerField) return stop();
-
-    const { to, ranges } = planned;
-    const most = Math.min(limits.itemsPerField, Math.max(limit, 4 * goal));
-    const answer = await read(ranges, most, told ? left : allowed);
-    const near = Array.from(answer.markers, (marker) => ({ distance: distance(center, marker.position), marker }));
-    const inRing = nearestFirst(
-      near.filter((one) => one.distance <= to && compareReached(reachedBy(one), reached) > 0),
-    );
-    if (!answer.complete) {
-      const enough = inRing[Math.ceil(goal) - 1]?.distance ?? to;
-      // A narrower ring has enough, but where a crowd stands at one place, or between its ranges.
-      if (enough < to && narrowed++ < NARROWINGS) cap = enough;
-      else if (most < limits.itemsPerField) limit *= 4;
-      else return stop();
-      continue;
-    }
-    last = { from, to, held: inRing.length };
-    if (!(await take(inRing))) return { found, reached, calls };
-    if (found.length >= wanted) return { found, reached, calls };
-    told = true;
-    cap = radius;
-    narrowed = 0;
-    reached = { distance: to, key: null };
-    if (to >= radius) return { found, reached: undefined, calls };
   }
 }
 

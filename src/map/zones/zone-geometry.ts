@@ -2,23 +2,22 @@ import { LEAST_VERTICES } from '../../geo/simplify.js';
 import { MOST_ZONE_VERTICES } from '../../geo/zone-geometry.js';
 import type { Zone } from '../../model/zone.js';
 import type { MapContext } from '../context.js';
-import { JsonText } from '../json-text.js';
 import { readWhole } from '../page.js';
 
 /**
- * A zone's geometry as it goes into an answer, with at most so many positions where that is asked for. Throws
+ * The GeoJSON of a zone's geometry, with at most so many positions where that is asked for. Throws
  * BAD_USER_INPUT for fewer than 4, UNAVAILABLE where it cannot be read.
  */
 export async function zoneGeometry(
   { loaders }: MapContext,
   zone: Zone,
   maxVertices: number | null | undefined,
-): Promise<JsonText> {
+): Promise<Buffer> {
   const most = maxVertices ?? undefined;
   if (most !== undefined) readWhole('maxVertices', most, LEAST_VERTICES, MOST_ZONE_VERTICES);
   const geometry = await loaders.zoneGeometry(zone);
   const whole = most === undefined || zone.geometry.vertices <= most;
   const json = whole ? geometry.json : geometry.simplified(most);
   loaders.countGeometry(json.length);
-  return new JsonText(json);
+  return json;
 }

@@ -2,9 +2,10 @@ import { shapeIsArea } from '../../geo/zone-geometry.js';
 import type { Zone } from '../../model/zone.js';
 import { type MapContext, requireCollection } from '../context.js';
 import type { MarkerFilterInput } from '../filter.js';
-import { shapeSource } from '../near/inside.js';
+import { planPolygon } from '../near/inside.js';
 import { type MarkerPage, type PageInput, readPage } from '../page.js';
-import { fixedSource } from '../markers/sources.js';
+
+const NOTHING = { plan: () => ({ ranges: [], next: undefined }) };
 
 /**
  * A page of the markers of a collection inside a zone that pass the filter, edges included, in the order of their geohashes.
@@ -24,7 +25,7 @@ export async function zoneMarkers(
     {
       collection,
       of: ['zone', zone.collection, zone.key, zone.geometry.sha256],
-      source: () => (shapeIsArea(geometry) ? shapeSource(context, collection, shape) : fixedSource([], collection, 0)),
+      planner: (budget) => (shapeIsArea(geometry) ? planPolygon(context, collection, shape, budget) : NOTHING),
       accept: ({ marker }) => shape.contains(marker.position),
       filter,
     },

@@ -7,22 +7,13 @@ import { compareBytes } from '../../keys/byte-order.js';
 import type { Collection } from '../../model/collection.js';
 import type { Zone } from '../../model/zone.js';
 import { type MapContext, requireCollection } from '../context.js';
-import { listName, readCursor, writeCursor } from '../cursor.js';
-import { type PageInput, readWhole } from '../page.js';
+import { listName, writeCursor } from '../cursor.js';
+import { Edge, type Page, type PageInput, type PageRequest, pageOf, readPageInput } from '../page.js';
 import type { Viewport } from '../viewport.js';
 import { isZoneIn } from './zones.js';
 
 /** A page of zones in the order of their keys. */
-export interface ZonePage {
-  readonly edges: readonly { readonly cursor: string; readonly node: Zone }[];
-  readonly pageInfo: {
-    readonly hasNextPage: boolean;
-    readonly hasPreviousPage: boolean;
-    readonly startCursor: string | null;
-    /** Where the next page begins; not always the last edge's, as a page may end where its ceiling of reads does. */
-    readonly endCursor: string | null;
-  };
-}
+export type ZonePage = Page<Edge<Zone>>;
 
 /** Query calls of one page that goes through zones by key, up to 1 MB each. */
 const CALLS_A_PAGE = 8;
@@ -137,37 +128,20 @@ async function readCovers(
   return { zones, rest: looked < left.length ? left[looked - 1] : undefined };
 }
 
-function pageOf(name: string, { zones, rest }: Found, first: number, isFirst: boolean): ZonePage {
-  const edges = zones.slice(0, first).map((node) => ({ cursor: writeCursor(name, node.key), node }));
-  const full = zones.length > first;
-  const last = edges.at(-1)?.cursor ?? null;
-  return {
-    edges,
-    pageInfo: {
-      hasNextPage: full || rest !== undefined,
-      hasPreviousPage: !isFirst,
-      startCursor: edges[0]?.cursor ?? null,
-      endCursor: full || rest === undefined ? last : writeCursor(name, rest),
-    },
-  };
+function zonePage(list: string, { zones, rest }: Found, request: PageRequest): ZonePage {
+  const edges = zones.map((zone) => new Edge(zone, () => writeCursor(list, zone.key)));
+  return pageOf(edges, request, rest === undefined ? undefined : writeCursor(list, rest));
 }
 
-function readPageInput({ limits }: MapContext, name: string, { first, after }: PageInput) {
-  const isFirst = after === null || after === undefined;
-  return {
-    first: readWhole('first', first, 1, limits.maxFirst),
-    isFirst,
-    after: isFirst ? undefined : readCursor(name, after, (key) => key !== ''),
-  };
-}
+const isKey = (text: string) => text !== '';
 
 /** A page of all zones of a collection. */
 export async function collectionZones(context: MapContext, collection: Collection, page: PageInput): Promise<ZonePage> {
   const name = listName(['zones', collection.key]);
-  const { first, after, isFirst } = readPageInput(context, name, page);
-  // One more tells whether there is a next page.
-  const found = await walkKeys(context, collection, { after, wanted: first + 1, accept: undefined });
-  return pageOf(name, found, first, isFirst);
+  const request = readPageInput(context.limits, name, page, isKey);
+  // One more shows whether there is a next page.
+  const question = { after: request.after, wanted: request.first + 1, accept: undefined };
+  return zonePage(name, await walkKeys(context, collection, question), request);
 }
 
 /**
@@ -182,11 +156,10 @@ export async function viewportZones(
 ): Promise<ZonePage> {
   const collection = await requireCollection(context, collectionKey);
   const name = listName(['viewport zones', area.bounds, collection.key]);
-  const { first, after, isFirst } = readPageInput(context, name, page);
+  const request = readPageInput(context.limits, name, page, isKey);
   const accept = (zone: Zone) => isZoneIn(context, zone, area);
-  const wanted = first + 1;
+  const question = { after: request.after, wanted: request.first + 1, accept };
   const found =
-    (await readCovers(context, collection, area, { after, wanted, accept })) ??
-    (await walkKeys(context, collection, { after, wanted, accept }));
-  return pageOf(name, found, first, isFirst);
+    (await readCovers(context, collection, area, question)) ?? (await walkKeys(context, collection, question));
+  return zonePage(name, found, request);
 }

@@ -1,0 +1,47 @@
+/**
+ * How many Query calls and items one page, or one field without pages, may still read. It is made once for each, passed
+ * down to the loaders, and debited by them: for each Query call made on its behalf, shared or not, and for each marker
+ * read. An answer from a cache costs no call.
+ */
+export class Budget {
+  readonly #whole: Budget | undefined;
+  #calls: number;
+  #items: number;
+
+  constructor(calls: number, items: number, whole?: Budget) {
+    this.#calls = calls;
+    this.#items = items;
+    this.#whole = whole;
+  }
+
+  /** The budget of a page, or of a field without pages. */
+  static of(limits: { readonly rangesPerPage: number; readonly itemsPerField: number }): Budget {
+    return new Budget(limits.rangesPerPage, limits.itemsPerField);
+  }
+
+  /** Query calls left. */
+  get calls(): number {
+    return Math.max(0, this.#calls);
+  }
+
+  /** Items left. */
+  get items(): number {
+    return Math.max(0, this.#items);
+  }
+
+  /** The equal share of each of so many reads that run side by side: one call at least, so that each makes progress. */
+  share(reads: number): Budget {
+    return this.upTo(Math.floor(this.calls / reads));
+  }
+
+  /** A part of this budget of at most so many calls, and one at least. */
+  upTo(calls: number): Budget {
+    return new Budget(Math.max(1, Math.min(calls, this.calls)), this.items, this);
+  }
+
+  debit({ calls = 0, items = 0 }: { readonly calls?: number; readonly items?: number }): void {
+    this.#calls -= calls;
+    this.#items -= items;
+    this.#whole?.debit({ calls, items });
+  }
+}

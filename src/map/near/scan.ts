@@ -1,0 +1,115 @@
+import { distance } from '../../geo/distance.js';
+import type { Point } from '../../geo/point.js';
+import type { MapMarker } from '../../model/marker.js';
+import type { OrderedMarker } from '../markers/execute-plan.js';
+import {
+  type NearMarker,
+  type NearPosition,
+  type Pending,
+  type RingScan,
+  compareNear,
+  nearestFirst,
+  positionOf,
+} from './by-distance.js';
+
+/** A ring around a center, from one position in the order of distances (not included) up to another. */
+export interface ScannedRing {
+  readonly center: Point;
+  readonly from: NearPosition;
+  readonly upTo: NearPosition;
+}
+
+/** Reads the markers of a ring in the order of an index. */
+export interface ScanSource {
+  /** Those after a position ('' for all) that `accept` takes, as far as one page may read, and where that ends; null at the end. */
+  read(
+    ring: ScannedRing,
+    after: string,
+    accept: (marker: MapMarker) => boolean,
+  ): Promise<{ readonly found: readonly OrderedMarker[]; readonly scanned: string | null }>;
+  /** What former pages have kept, as it is now: fewer where some have gone, or do not pass the filter any more. */
+  load(pending: readonly Pending[]): Promise<readonly MapMarker[]>;
+  /** How many of them this page may still load. */
+  loads(): number;
+  /** What stays the same of a marker that moves. */
+  identityOf(one: Pick<Pending, 'key' | 'indexPosition'>): string;
+}
+
+export interface ScanResult {
+  /** Markers to emit, the nearest first. */
+  readonly found: readonly NearMarker[];
+  /** Everything up to here is emitted. */
+  readonly resumeAfter: NearPosition;
+  /** What is left of the ring; undefined where nothing is. */
+  readonly rest: RingScan | undefined;
+}
+
+/** A cursor keeps so many bytes of what was found: some hundred markers, and it still fits into a URL. */
+const KEPT_BYTES = 6_000;
+
+/** What a cursor can keep of what was found, the nearest; and where the ring ends then. */
+function trimmed(found: readonly Pending[], upTo: NearPosition): Pick<RingScan, 'pending' | 'upTo'> {
+  let bytes = 0;
+  const fits = found.findIndex(({ distance: far, key, indexPosition }, index) => {
+    bytes += Buffer.byteLength(JSON.stringify([far, key, indexPosition]));
+    return index > 0 && bytes > KEPT_BYTES;
+  });
+  const pending = fits < 0 ? found : found.slice(0, fits);
+  const last = fits < 0 ? undefined : pending.at(-1);
+  return { pending, upTo: last ? { distance: last.distance, key: last.key } : upTo };
+}
+
+/** A scan that goes no farther than this: the radius may be another one than on the page before. */
+export function endedAt(scan: RingScan, end: NearPosition): RingScan {
+  if (compareNear(scan.upTo, end) <= 0) return scan;
+  return { ...scan, upTo: end, pending: scan.pending.filter((one) => compareNear(one, end) <= 0) };
+}
+
+/**
+ * Scans on through a ring, as far as one page may read, and emits at most `first` markers once all of it is seen. Where
+ * it was seen in one page, all that was found may be emitted.
+ */
+export async function scanOn(
+  { center, from }: Pick<ScannedRing, 'center' | 'from'>,
+  scan: RingScan,
+  first: number,
+  source: ScanSource,
+): Promise<ScanResult> {
+  const { upTo } = scan;
+  const near = (marker: MapMarker): NearMarker => ({ marker, distance: distance(center, marker.position) });
+  const isBetween = (one: NearMarker, end: NearPosition) =>
+    compareNear(positionOf(one), from) > 0 && compareNear(positionOf(one), end) <= 0;
+  let { scanned, pending } = scan;
+  const now = new Map<string, MapMarker>();
+  if (scanned !== null) {
+    const read = await source.read({ center, from, upTo }, scanned, (marker) => isBetween(near(marker), upTo));
+    scanned = read.scanned;
+    const found = read.found.map(({ marker, cursorPosition }) => {
+      const one = { distance: near(marker).distance, key: marker.key, indexPosition: cursorPosition };
+      now.set(source.identityOf(one), marker);
+      return one;
+    });
+    // What has moved within the ring meanwhile is where it was found last.
+    pending = [...pending.filter((one) => !now.has(source.identityOf(one))), ...found].toSorted(compareNear);
+  }
+  if (scanned !== null) return { found: [], resumeAfter: from, rest: { scanned, ...trimmed(pending, upTo) } };
+
+  const next: Pending[] = [];
+  const unknown: Pending[] = [];
+  const most = source.loads();
+  for (const one of pending.slice(0, first)) {
+    const isKnown = now.has(source.identityOf(one));
+    if (!isKnown && unknown.length >= most) break;
+    if (!isKnown) unknown.push(one);
+    next.push(one);
+  }
+  const last = next.at(-1);
+  const left = pending.slice(next.length);
+  const rest = left.length > 0 ? { scanned, ...trimmed(left, upTo) } : undefined;
+  const end = last ? { distance: last.distance, key: last.key } : from;
+  const resumeAfter = rest ? end : upTo;
+  const markers = [...(await source.load(unknown)), ...next.flatMap((one) => now.get(source.identityOf(one)) ?? [])];
+  // What has moved since it was kept may stand elsewhere in the order.
+  const found = nearestFirst(markers.map(near).filter((one) => isBetween(one, resumeAfter)));
+  return { found, resumeAfter, rest };
+}
