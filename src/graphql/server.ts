@@ -9,7 +9,7 @@ import type { GraphQLSchema } from 'graphql';
 
 import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
-import { spliced, stringify } from '../map/json-text.js';
+import { spliced, stringify } from './json-text.js';
 import { checkAnswerSize } from './answer-size.js';
 import { type RequestContext, type Services, createContext } from './context.js';
 import { errorFormatter, formatted } from './error-format.js';
