@@ -9,7 +9,7 @@ import type { EntryChange } from '../store/marker/entry-changes.js';
 import { mapMarkerFromIndex } from '../store/marker/marker-item.js';
 import { compareBytes } from '../keys/byte-order.js';
 import { afterRange } from './range-union.js';
-import { createRecentChanges } from './recent-changes.js';
+import { RecentChanges } from './recent-changes.js';
 
 /** A marker as it stands in the geo index. */
 export interface IndexedMarker {
@@ -48,19 +48,6 @@ export interface MarkersOf {
   readonly collection: Pick<Collection, 'key'>;
   /** The geohash characters that all of them begin with. */
   readonly prefix: string;
-}
-
-/** Markers of the geo index, shared by all requests of a process and kept right by the stream. */
-export interface MarkerCache {
-  get(range: KeyRange): KnownMarkers;
-  /** To be called before a read whose markers will be put. */
-  begin(): MarkersToken;
-  /** Takes in all markers of a stretch, as a read found them. */
-  put(of: MarkersOf, stretch: Stretch, markers: readonly IndexedMarker[], token: MarkersToken): void;
-  /** Brings in what a write has changed. To be called for every record of the stream, those of one item in their order. */
-  changed(changes: readonly EntryChange[]): void;
-  /** Forgets everything, reads under way included: for when changes were missed. */
-  clear(): void;
 }
 
 export interface MarkerCacheOptions {
@@ -111,8 +98,8 @@ function textBytes(value: unknown): number {
 const bytesOf = ({ markers }: Segment) =>
   markers.reduce((sum, { marker }) => sum + MARKER_BYTES + 2 * textBytes(marker), SEGMENT_BYTES);
 
-/** The first place in a sorted list whose key is not before this one. */
-function placeIn<T>(list: readonly T[], key: string, keyOf: (member: T) => string): number {
+/** The index of the first member of a sorted list whose key is not before this one. */
+function indexOf<T>(list: readonly T[], key: string, keyOf: (member: T) => string): number {
   let low = 0;
   let high = list.length;
   while (low < high) {
@@ -129,141 +116,153 @@ const untilOf = ({ until }: Segment) => until;
 
 /** The members of a segment from one sort key up to below another. */
 function slice({ markers }: Segment, from: string, until: string): IndexedMarker[] {
-  return markers.slice(placeIn(markers, from, sortKeyOf), placeIn(markers, until, sortKeyOf));
+  return markers.slice(indexOf(markers, from, sortKeyOf), indexOf(markers, until, sortKeyOf));
 }
 
 /**
- * A cache of stretches of the geo index with a bound in bytes. What is read is kept as it was read, in ranges of any
- * length, so that nothing is read for the cache's sake; of a range that is known in part only what lies between is read.
+ * Markers of the geo index, shared by all requests of a process and kept current by the stream, with a bound in bytes. What
+ * is read is kept as it was read, in ranges of any length, so that nothing is read for the cache's sake; of a range that is
+ * known in part only what lies between is read.
  *
  * A read that began before a change was learned, or that an index has answered which lags behind its table, finds markers
  * without that change, and no later record would mend them. So the changes of the last seconds are remembered, and
  * what is older than they are is used once but not kept.
  */
-export function createMarkerCache({ keys, maxBytes, trusted, now }: MarkerCacheOptions): MarkerCache {
-  const partitions = new Map<string, Partition>();
-  const segments =
-    maxBytes > 0
-      ? new LRUCache<Segment, true>({
-          maxSize: maxBytes,
-          sizeCalculation: (_, segment) => bytesOf(segment),
-          dispose: (_, segment) => drop(segment),
-        })
-      : null;
-  const recent = createRecentChanges({ now, lagMs: LAG_MS });
-  let generation = 0;
+export class MarkerCache {
+  readonly #options: MarkerCacheOptions;
+  readonly #partitions = new Map<string, Partition>();
+  readonly #segments: LRUCache<Segment, true> | undefined;
+  readonly #recent: RecentChanges;
+  #generation = 0;
   /** Of what was written before, changes may have been missed that an index still has to catch up with. */
-  let heardSince = now();
+  #heardSince: number;
 
-  function drop(segment: Segment): void {
-    const { name, segments: list } = segment.partition;
-    const place = list.indexOf(segment);
-    if (place >= 0) list.splice(place, 1);
-    if (list.length === 0) partitions.delete(name);
-  }
-
-  function add(segment: Segment): void {
-    const { segments: list } = segment.partition;
-    partitions.set(segment.partition.name, segment.partition);
-    list.splice(placeIn(list, segment.until, untilOf), 0, segment);
-    segments?.set(segment, true);
-    // Larger than the whole cache.
-    if (!segments?.has(segment)) drop(segment);
-  }
-
-  /** Those that reach into the stretch and are not too old. */
-  function within(name: string, from: string, until: string): Segment[] {
-    const list = partitions.get(name)?.segments ?? [];
-    const found: Segment[] = [];
-    for (let place = placeIn(list, from, untilOf); place < list.length; place++) {
-      const segment = list[place];
-      if (!segment || compareBytes(segment.from, until) >= 0) break;
-      if (compareBytes(segment.until, from) > 0) found.push(segment);
-    }
-    const at = now();
-    return found.filter((segment) => {
-      if (at - segment.readAt < LONGEST_MS) return true;
-      segments?.delete(segment);
-      return false;
+  constructor(options: MarkerCacheOptions) {
+    const { maxBytes, now } = options;
+    this.#options = options;
+    this.#recent = new RecentChanges({ now, lagMs: LAG_MS });
+    this.#heardSince = now();
+    if (maxBytes === 0) return;
+    this.#segments = new LRUCache<Segment, true>({
+      maxSize: maxBytes,
+      sizeCalculation: (_, segment) => bytesOf(segment),
+      dispose: (_, segment) => this.#drop(segment),
     });
   }
 
-  return {
-    get(range) {
-      const until = afterRange(range.to);
-      if (partitions.size === 0 || !trusted()) return { head: [], missing: { ...range, until }, tail: [] };
-      const found = within(nameOf(range), range.from, until);
-      for (const segment of found) segments?.get(segment);
-      let first = range.from;
-      const head: IndexedMarker[] = [];
-      let next = 0;
-      for (; next < found.length; next++) {
-        const segment = found[next];
-        if (!segment || compareBytes(segment.from, first) > 0) break;
-        head.push(...slice(segment, first, until));
-        first = segment.until;
-      }
-      if (compareBytes(first, until) >= 0) return { head, missing: undefined, tail: [] };
-      let last = until;
-      const tail: IndexedMarker[][] = [];
-      for (let place = found.length - 1; place >= next; place--) {
-        const segment = found[place];
-        if (!segment || compareBytes(segment.until, last) < 0) break;
-        tail.unshift(slice(segment, segment.from, last));
-        last = segment.from;
-      }
-      const missing = { ...range, from: first, to: last === until ? range.to : last, until: last };
-      return { head, missing, tail: tail.flat() };
-    },
+  get(range: KeyRange): KnownMarkers {
+    const until = afterRange(range.to);
+    if (this.#partitions.size === 0 || !this.#options.trusted()) {
+      return { head: [], missing: { ...range, until }, tail: [] };
+    }
+    const found = this.#within(nameOf(range), range.from, until);
+    for (const segment of found) this.#segments?.get(segment);
+    let first = range.from;
+    const head: IndexedMarker[] = [];
+    let next = 0;
+    for (; next < found.length; next++) {
+      const segment = found[next];
+      if (!segment || compareBytes(segment.from, first) > 0) break;
+      head.push(...slice(segment, first, until));
+      first = segment.until;
+    }
+    if (compareBytes(first, until) >= 0) return { head, missing: undefined, tail: [] };
+    let last = until;
+    const tail: IndexedMarker[][] = [];
+    for (const segment of found.slice(next).reverse()) {
+      if (compareBytes(segment.until, last) < 0) break;
+      tail.unshift(slice(segment, segment.from, last));
+      last = segment.from;
+    }
+    const missing = { ...range, from: first, to: last === until ? range.to : last, until: last };
+    return { head, missing, tail: tail.flat() };
+  }
 
-    begin: () => ({ at: now(), generation }),
+  /** To be called before a read whose markers will be put. */
+  begin(): MarkersToken {
+    return { at: this.#options.now(), generation: this.#generation };
+  }
 
-    put(of, { from, until, ...range }, markers, token) {
-      if (!segments || !trusted() || token.generation !== generation) return;
-      if (compareBytes(from, until) >= 0 || token.at - heardSince < LAG_MS) return;
-      const name = nameOf(range);
-      const found = { from, until, markers: [...markers], readAt: token.at };
-      if (!recent.agree(name, found, token.at)) return;
-      const partition = partitions.get(name) ?? { name, of, segments: [] };
-      for (const old of within(name, from, until)) {
-        segments.delete(old);
-        const { readAt } = old;
-        if (compareBytes(old.from, from) < 0) {
-          add({ partition, from: old.from, until: from, markers: slice(old, old.from, from), readAt });
-        }
-        if (compareBytes(until, old.until) < 0) {
-          add({ partition, from: until, until: old.until, markers: slice(old, until, old.until), readAt });
-        }
+  /** Takes in all markers of a stretch, as a read found them. */
+  put(of: MarkersOf, { from, until, ...range }: Stretch, markers: readonly IndexedMarker[], token: MarkersToken): void {
+    if (!this.#segments || !this.#options.trusted() || token.generation !== this.#generation) return;
+    if (compareBytes(from, until) >= 0 || token.at - this.#heardSince < LAG_MS) return;
+    const name = nameOf(range);
+    const found = { from, until, markers: [...markers], readAt: token.at };
+    if (!this.#recent.agree(name, found, token.at)) return;
+    const partition = this.#partitions.get(name) ?? { name, of, segments: [] };
+    for (const old of this.#within(name, from, until)) {
+      this.#segments.delete(old);
+      for (const [begin, end] of [
+        [old.from, from],
+        [until, old.until],
+      ] as const) {
+        if (compareBytes(begin, end) >= 0) continue;
+        this.#add({ partition, from: begin, until: end, markers: slice(old, begin, end), readAt: old.readAt });
       }
-      add({ partition, ...found });
-    },
+    }
+    this.#add({ partition, ...found });
+  }
 
-    changed(changes) {
-      if (!segments) return;
-      for (const change of changes) {
-        const name = nameOf(change);
-        const { sortKey, mapVersion } = change;
-        recent.add(name, change);
-        const [segment] = within(name, sortKey, `${sortKey}\0`);
-        if (!segment) continue;
-        const place = placeIn(segment.markers, sortKey, sortKeyOf);
-        const held = segment.markers[place]?.sortKey === sortKey ? segment.markers[place] : undefined;
-        // A read may have been ahead of the stream.
-        if (held && held.marker.mapVersion > mapVersion) continue;
-        const item: Item | undefined = change.entry?.();
-        const { collection, prefix } = segment.partition.of;
-        const marker = item && mapMarkerFromIndex(keys, item, collection);
-        const now = marker ? [{ sortKey, cursorPosition: prefix + sortKey, marker }] : [];
-        segment.markers.splice(place, held ? 1 : 0, ...now);
-      }
-    },
+  /** Brings in what a write has changed. To be called for every record of the stream, those of one item in their order. */
+  changed(changes: readonly EntryChange[]): void {
+    if (!this.#segments) return;
+    for (const change of changes) {
+      const name = nameOf(change);
+      const { sortKey, mapVersion } = change;
+      this.#recent.add(name, change);
+      const [segment] = this.#within(name, sortKey, `${sortKey}\0`);
+      if (!segment) continue;
+      const index = indexOf(segment.markers, sortKey, sortKeyOf);
+      const held = segment.markers[index]?.sortKey === sortKey ? segment.markers[index] : undefined;
+      // A read may have been ahead of the stream.
+      if (held && held.marker.mapVersion > mapVersion) continue;
+      const item: Item | undefined = change.entry?.();
+      const { collection, prefix } = segment.partition.of;
+      const marker = item && mapMarkerFromIndex(this.#options.keys, item, collection);
+      const now = marker ? [{ sortKey, cursorPosition: prefix + sortKey, marker }] : [];
+      segment.markers.splice(index, held ? 1 : 0, ...now);
+    }
+  }
 
-    clear() {
-      generation++;
-      heardSince = now();
-      segments?.clear();
-      partitions.clear();
-      recent.clear();
-    },
-  };
+  /** Forgets everything, reads under way included: for when changes were missed. */
+  clear(): void {
+    this.#generation++;
+    this.#heardSince = this.#options.now();
+    this.#segments?.clear();
+    this.#partitions.clear();
+    this.#recent.clear();
+  }
+
+  #add(segment: Segment): void {
+    const { name, segments } = segment.partition;
+    this.#partitions.set(name, segment.partition);
+    segments.splice(indexOf(segments, segment.until, untilOf), 0, segment);
+    this.#segments?.set(segment, true);
+    // Larger than the whole cache.
+    if (!this.#segments?.has(segment)) this.#drop(segment);
+  }
+
+  #drop(segment: Segment): void {
+    const { name, segments } = segment.partition;
+    const index = segments.indexOf(segment);
+    if (index >= 0) segments.splice(index, 1);
+    if (segments.length === 0) this.#partitions.delete(name);
+  }
+
+  /** The segments that reach into a stretch and are not too old. */
+  #within(name: string, from: string, until: string): Segment[] {
+    const all = this.#partitions.get(name)?.segments ?? [];
+    const at = this.#options.now();
+    const found: Segment[] = [];
+    const old: Segment[] = [];
+    for (let index = indexOf(all, from, untilOf); index < all.length; index++) {
+      const segment = all[index];
+      if (!segment || compareBytes(segment.from, until) >= 0) break;
+      if (compareBytes(segment.until, from) <= 0) continue;
+      (at - segment.readAt < LONGEST_MS ? found : old).push(segment);
+    }
+    for (const segment of old) this.#segments?.delete(segment);
+    return found;
+  }
 }

@@ -13,14 +13,6 @@ interface Found {
   readonly markers: readonly Entry[];
 }
 
-/** Changes of the last while, to tell a read that lags behind them from one that does not. */
-export interface RecentChanges {
-  add(partition: string, change: EntryChange): void;
-  /** Whether a read that began at `begunAt` found no marker as it was before a change, and all that is to be told is known. */
-  agree(partition: string, found: Found, begunAt: number): boolean;
-  clear(): void;
-}
-
 export interface RecentChangesOptions {
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
@@ -48,58 +40,67 @@ function stands({ version, newest }: Change, entry: Entry | undefined): boolean 
   return mapVersion > newest || (mapVersion === version && version > 0);
 }
 
-/** Two ages of changes, of which the elder is forgotten when the younger is as old as changes have to be remembered. */
-export function createRecentChanges({ now, lagMs }: RecentChangesOptions): RecentChanges {
-  let young: Changes = new Map();
-  let old: Changes = new Map();
-  let youngSince = now();
-  let count = 0;
+/**
+ * Changes of the last while, to tell a read that lags behind them from one that does not. They are kept in two ages, of
+ * which the elder is forgotten when the younger is as old as changes have to be remembered.
+ */
+export class RecentChanges {
+  readonly #options: RecentChangesOptions;
+  #young: Changes = new Map();
+  #old: Changes = new Map();
+  #youngSince: number;
+  #count = 0;
   /** Reads that began before this would have to be checked against what was forgotten too early. */
-  let blindUntil = -Infinity;
+  #blindUntil = -Infinity;
 
-  function grow(): void {
-    const at = now();
-    if (at - youngSince < lagMs && count < MOST) return;
-    if (count >= MOST) blindUntil = youngSince + lagMs;
-    old = young;
-    young = new Map();
-    youngSince = at;
-    count = 0;
+  constructor(options: RecentChangesOptions) {
+    this.#options = options;
+    this.#youngSince = options.now();
   }
 
-  return {
-    add(partition, { sortKey, mapVersion, entry }) {
-      grow();
-      const changes = young.get(partition) ?? new Map<string, Change>();
-      young.set(partition, changes);
-      const before = changes.get(sortKey) ?? old.get(partition)?.get(sortKey);
-      if (!changes.has(sortKey)) count++;
-      changes.set(sortKey, {
-        version: entry ? mapVersion : undefined,
-        newest: Math.max(mapVersion, before?.newest ?? 0),
-      });
-    },
-    agree(partition, { from, until, markers }, begunAt) {
-      grow();
-      if (begunAt < blindUntil || now() - begunAt >= lagMs) return false;
-      const byKey = new Map<string, Entry>();
-      for (const age of [old, young]) {
-        const changes = age.get(partition);
-        if (!changes) continue;
-        if (byKey.size === 0) for (const marker of markers) byKey.set(marker.sortKey, marker);
-        for (const [sortKey, change] of changes) {
-          if (age === old && young.get(partition)?.has(sortKey)) continue;
-          const inside = compareBytes(from, sortKey) <= 0 && compareBytes(sortKey, until) < 0;
-          if (inside && !stands(change, byKey.get(sortKey))) return false;
-        }
+  add(partition: string, { sortKey, mapVersion, entry }: EntryChange): void {
+    this.#age();
+    const changes = this.#young.get(partition) ?? new Map<string, Change>();
+    this.#young.set(partition, changes);
+    const before = changes.get(sortKey) ?? this.#old.get(partition)?.get(sortKey);
+    if (!changes.has(sortKey)) this.#count++;
+    const newest = Math.max(mapVersion, before?.newest ?? 0);
+    changes.set(sortKey, { version: entry ? mapVersion : undefined, newest });
+  }
+
+  /** Whether a read that began at `begunAt` found no marker as it was before a change, as far as changes are remembered. */
+  agree(partition: string, { from, until, markers }: Found, begunAt: number): boolean {
+    this.#age();
+    if (begunAt < this.#blindUntil || this.#options.now() - begunAt >= this.#options.lagMs) return false;
+    const young = this.#young.get(partition);
+    const old = this.#old.get(partition);
+    if (!young && !old) return true;
+    const byKey = new Map(markers.map((marker) => [marker.sortKey, marker]));
+    for (const changes of [old, young]) {
+      for (const [sortKey, change] of changes ?? []) {
+        if (changes === old && young?.has(sortKey)) continue;
+        const inside = compareBytes(from, sortKey) <= 0 && compareBytes(sortKey, until) < 0;
+        if (inside && !stands(change, byKey.get(sortKey))) return false;
       }
-      return true;
-    },
-    clear() {
-      young = new Map();
-      old = new Map();
-      youngSince = now();
-      count = 0;
-    },
-  };
+    }
+    return true;
+  }
+
+  clear(): void {
+    this.#young = new Map();
+    this.#old = new Map();
+    this.#youngSince = this.#options.now();
+    this.#count = 0;
+  }
+
+  #age(): void {
+    const { now, lagMs } = this.#options;
+    const at = now();
+    if (at - this.#youngSince < lagMs && this.#count < MOST) return;
+    if (this.#count >= MOST) this.#blindUntil = this.#youngSince + lagMs;
+    this.#old = this.#young;
+    this.#young = new Map();
+    this.#youngSince = at;
+    this.#count = 0;
+  }
 }

@@ -9,7 +9,7 @@ import type { LiveHub } from '../live/hub.js';
 import { createCellCache } from '../loaders/cell-cache.js';
 import { createCollectionCache } from '../loaders/collection-cache.js';
 import { createGeometryCache } from '../loaders/geometry-cache.js';
-import { createMarkerCache } from '../loaders/marker-cache.js';
+import { MarkerCache } from '../loaders/marker-cache.js';
 import { type Log, silentLog } from '../log.js';
 import { listCollections } from '../store/collection/collections.js';
 import { newCall } from '../store/request/meter.js';
@@ -46,7 +46,7 @@ export function createServices(
     db: database,
     objects,
     cellCache: createCellCache({ maxBytes, now, trusted }),
-    markerCache: createMarkerCache({ keys: database.keys, maxBytes, now, trusted }),
+    markerCache: new MarkerCache({ keys: database.keys, maxBytes, now, trusted }),
     geometryCache: createGeometryCache({ maxBytes: Math.floor(cacheBytes / 4) }),
     collectionCache: createCollectionCache({ now }),
     consumerStatus,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { createMarkerCache } from '../../src/loaders/marker-cache.js';
+import { MarkerCache } from '../../src/loaders/marker-cache.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { recordCalls } from '../support/record-calls.js';
@@ -14,7 +14,7 @@ let server: LiveServer;
 
 beforeAll(async () => {
   const now = () => performance.now() + settled;
-  const markerCache = createMarkerCache({ keys: db.keys, maxBytes: 1e6, trusted: () => true, now });
+  const markerCache = new MarkerCache({ keys: db.keys, maxBytes: 1e6, trusted: () => true, now });
   settled = 20_000;
   // Without counts a map is read in the same ranges whatever stands in it, and no stream is read here.
   const status = () => ({ owner: true, behindMs: 60_000, countsExact: true });

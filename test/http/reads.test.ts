@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { cellBounds, encode, toZ } from '../../src/geo/geohash.js';
 import { compiling, interpreting } from '../../src/graphql/executor.js';
-import { createMarkerCache } from '../../src/loaders/marker-cache.js';
+import { MarkerCache } from '../../src/loaders/marker-cache.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
@@ -64,7 +64,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
   /** A server whose caches know nothing yet. */
   async function freshServer() {
     const now = () => performance.now() + ahead;
-    const markerCache = createMarkerCache({ keys: db.keys, maxBytes: 8e6, trusted: () => true, now });
+    const markerCache = new MarkerCache({ keys: db.keys, maxBytes: 8e6, trusted: () => true, now });
     const server = await startServer(db, { markerCache, executor: interpreting });
     servers.push(server);
     // The cache keeps nothing that may have been written before it could hear of it.

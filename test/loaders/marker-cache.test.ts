@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { createKeyspace } from '../../src/keys/keyspace.js';
-import { type IndexedMarker, createMarkerCache } from '../../src/loaders/marker-cache.js';
+import { type IndexedMarker, MarkerCache } from '../../src/loaders/marker-cache.js';
 import { afterRange } from '../../src/loaders/range-union.js';
 import { entryChanges } from '../../src/store/marker/entry-changes.js';
 
@@ -59,7 +59,7 @@ const stretch = (from: string, to: string) => ({ ...range(from, to), until: afte
 
 function cacheAt({ maxBytes = 1e6 } = {}) {
   const clock = { now: 0, trusted: true };
-  const cache = createMarkerCache({ keys, maxBytes, trusted: () => clock.trusted, now: () => clock.now });
+  const cache = new MarkerCache({ keys, maxBytes, trusted: () => clock.trusted, now: () => clock.now });
   clock.now = SETTLED_MS;
   return { cache, clock };
 }

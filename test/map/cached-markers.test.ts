@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { keepCells } from '../../src/server/cells.js';
 import { createCellCache } from '../../src/loaders/cell-cache.js';
-import { createMarkerCache } from '../../src/loaders/marker-cache.js';
+import { MarkerCache } from '../../src/loaders/marker-cache.js';
 import { silentLog } from '../../src/log.js';
 import { viewportCount } from '../../src/map/cells/count.js';
 import { viewportFeatures } from '../../src/map/markers/features.js';
@@ -31,7 +31,7 @@ function patientCache(database: Database) {
   let ahead = 0;
   const now = () => performance.now() + ahead;
   return {
-    markerCache: createMarkerCache({ keys: database.keys, maxBytes: 64e6, trusted: () => true, now }),
+    markerCache: new MarkerCache({ keys: database.keys, maxBytes: 64e6, trusted: () => true, now }),
     settle: () => void (ahead += 20_000),
   };
 }
@@ -97,13 +97,14 @@ describe('a cache of markers beside the stream', () => {
     const backend = { database: live, streams, where: '', close: async () => streams.destroy() };
     // On a machine that stands still for seconds another owner may be believed in, and everything is forgotten.
     let cleared = 0;
-    const clear = () => {
+    const clear = markerCache.clear.bind(markerCache);
+    markerCache.clear = () => {
       cleared++;
-      markerCache.clear();
+      clear();
       settle();
     };
     const cells = keepCells(backend, silentLog, {
-      caches: { cellCache, markerCache: { ...markerCache, clear } },
+      caches: { cellCache, markerCache },
     });
     onTestFinished(async () => {
       await cells.stop();
