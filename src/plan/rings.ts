@@ -66,6 +66,10 @@ export function planRing(
   { center, from, to }: Ring,
   { most, ...known }: RingPlan,
 ): readonly PlannedRange[] | undefined {
-  const ranges = planWhole({ cover: coverRegion(ringRelation(center, from, to), FINENESS), ...known }, most);
-  return ranges && ranges.length <= most ? ranges : undefined;
+  const search = { cover: coverRegion(ringRelation(center, from, to), FINENESS), ...known };
+  const ranges = planWhole(search, Infinity);
+  if (!ranges || ranges.length <= most) return ranges;
+  // As few Query calls as can be, one a partition: some are left for the next ring.
+  const fewest = planWhole(search, 0);
+  return fewest && fewest.length <= most ? fewest : undefined;
 }
