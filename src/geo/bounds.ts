@@ -9,9 +9,9 @@ export interface Bounds {
   readonly north: number;
 }
 
-/** A rectangle of a map, made ordinary at the door: whoever has one need not think of the antimeridian again. */
+/** A bounding box, normalized on entry: code that has an area need not think of the antimeridian. */
 export interface Area {
-  /** As it is told to clients: -180..180, west > east where it crosses the antimeridian. */
+  /** As clients see it: -180..180, west > east where it crosses the antimeridian. */
   readonly bounds: Bounds;
   /**
    * The same area as one or two disjoint rectangles with west <= east, among canonical positions: the antimeridian is
@@ -53,7 +53,7 @@ export function normalizeBounds(field: string, input: Bounds): Area {
   const bounds = part(west, east);
   if (west <= east && (east < 180 || west === -180)) return { bounds, parts: [bounds] };
 
-  // Reaches the antimeridian from the west. What lies on it stands at -180, as does what follows east of it.
+  // Reaches the antimeridian from the west. What lies on it is at -180, as does what follows east of it.
   const beyond = part(-180, west <= east ? -180 : east);
   return { bounds, parts: west === 180 ? [beyond] : [part(west, 180), beyond] };
 }

@@ -3,7 +3,7 @@ import { type CellSums, UNITS_PER_DEGREE } from './cell-sums.js';
 import { cellBounds, center } from './geohash.js';
 import type { Point } from './point.js';
 
-/** The mean position; undefined where there is none to take it of. */
+/** The mean position; undefined for a count of 0. */
 export function meanPosition({ count, sumLng, sumLat }: CellSums): Point | undefined {
   if (count <= 0) return undefined;
   return { lng: sumLng / count / UNITS_PER_DEGREE + 0, lat: sumLat / count / UNITS_PER_DEGREE + 0 };

@@ -83,7 +83,7 @@ function byGeohash(a: Cell | undefined, b: Cell | undefined): number {
   return (a?.geohash ?? '') < (b?.geohash ?? '') ? -1 : 1;
 }
 
-/** The cluster of these cells, of which there is at least one. */
+/** The cluster of these cells, at least one. */
 function clusterOf(gathered: readonly Cell[]): Cluster {
   const cells = gathered.toSorted(byGeohash);
   const edges = cells.map(({ geohash }) => cellBounds(geohash));

@@ -2,11 +2,11 @@ import type { Bounds } from './bounds.js';
 import { LONGEST_Z } from './geohash.js';
 import type { ZRange } from './ranges.js';
 
-/** How a cell lies to what is asked for: wholly in it, wholly beside it, or (maybe) partly in it. */
+/** How a cell relates to a shape: wholly inside, wholly outside, or (maybe) partly inside. */
 export type Relation = 'inside' | 'outside' | 'cut';
 
 interface Node extends Bounds {
-  /** Its place in Z-order among the cells of as many bits. */
+  /** Its position in Z-order among the cells of as many bits. */
   readonly z: number;
 }
 
@@ -29,10 +29,10 @@ function halves({ z, west, south, east, north }: Node, depth: number): [Node, No
 }
 
 /**
- * The ranges of geohashes of length 10 that cover a region of any form, sorted and apart, at most `most` of them: cells
+ * The ranges of geohashes of length 10 that cover a shape of any form, sorted and apart, at most `most` of them: cells
  * wholly beside it are left out, those on its rim are halved as far as that goes.
  */
-export function coverRegion(relationToCell: (cell: Bounds) => Relation, most: number): ZRange[] {
+export function coverShape(relationToCell: (cell: Bounds) => Relation, most: number): ZRange[] {
   const ranges: { from: number; to: number }[] = [];
   const add = ({ z }: Node, depth: number) => {
     const size = 2 ** (BITS - depth);

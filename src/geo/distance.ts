@@ -5,13 +5,13 @@ export const EARTH_RADIUS = 6_371_008.8;
 
 const RADIANS = Math.PI / 180;
 
-/** None at a pole, where the cosine itself would leave a rest and tell one name of the pole from another. */
+/** 0 at a pole, where the cosine itself leaves a remainder by which two names of the pole would differ. */
 const cosine = (lat: number) => (Math.abs(lat) === 90 ? 0 : Math.cos(lat * RADIANS));
 
 /**
  * Great-circle distance in metres, by the haversine formula. It holds for near points, where the law of cosines loses
  * its digits, over poles and across the antimeridian; nearly opposite points are off by some
- * decimetres. Two names of one place (the poles, the antimeridian) are at the same distance from any other.
+ * decimetres. Two names of one position (the poles, the antimeridian) are at the same distance from any other.
  */
 export function distance(a: Point, b: Point): number {
   const byLat = Math.sin(((b.lat - a.lat) * RADIANS) / 2);

@@ -54,20 +54,20 @@ export function children(geohash: string): string[] {
   return Array.from(GEOHASH_ALPHABET, (character) => geohash + character);
 }
 
-/** A geohash from a client, in lower case. Throws BAD_USER_INPUT naming `field` for anything that is none. */
+/** A geohash from a client, in lower case. Throws BAD_USER_INPUT naming `field` for anything else. */
 export function readGeohash(field: string, value: unknown): string {
   if (typeof value === 'string' && GEOHASH.test(value)) return value.toLowerCase();
   throw badInput(field, value, `a geohash: 1 to ${LONGEST_GEOHASH} characters of ${GEOHASH_ALPHABET}`);
 }
 
-/** The bits of a (valid) geohash as one integer: its place in Z-order among those of its length, at most 10. */
+/** The bits of a (valid) geohash as one integer: its position in Z-order among those of its length, at most 10. */
 export function toZ(geohash: string): number {
   let z = 0;
   for (let i = 0; i < geohash.length; i++) z = z * 32 + (VALUES[geohash.charCodeAt(i)] ?? -1);
   return z;
 }
 
-/** The geohash of this length at a place in Z-order. */
+/** The geohash of this length at a position in Z-order. */
 export function fromZ(z: number, length: number): string {
   let geohash = '';
   for (let rest = z; geohash.length < length; rest = Math.floor(rest / 32)) {

@@ -1,4 +1,4 @@
-/** A place on the square of the Web Mercator world: x from the west, y from the north, both in px. */
+/** A position on the square of the Web Mercator world: x from the west, y from the north, both in px. */
 export interface Pixel {
   readonly x: number;
   readonly y: number;

@@ -1,7 +1,7 @@
 import type { Area, Bounds } from './bounds.js';
 import { columnOf, latBits, lngBits, rowOf } from './geohash.js';
 
-/** Places in Z-order among the geohashes of one length: `from <= z < to`. */
+/** Positions in Z-order among the geohashes of one length: `from <= z < to`. */
 export interface ZRange {
   readonly from: number;
   readonly to: number;

@@ -9,7 +9,7 @@ const holds = (a: Bounds, b: Bounds) =>
 const before = (degrees: number, least: number) =>
   degrees === least ? least : degrees - Number.EPSILON * Math.max(1, Math.abs(degrees));
 
-/** Whether something of a zone is in an area, as far as its rectangle tells; undefined where its geometry has to. */
+/** Whether something of a zone is in an area, by its rectangle alone; undefined if its geometry has to decide. */
 export function boundsMeet(bounds: Bounds, area: Area): boolean | undefined {
   const { parts } = normalizeBounds('bounds', bounds);
   if (!parts.some((part) => area.parts.some((other) => meet(part, other)))) return false;

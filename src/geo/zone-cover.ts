@@ -47,7 +47,7 @@ export function coverBounds(geohash: string): Bounds {
   return geohash.length > 1 ? bounds : { ...bounds, east: 2 * bounds.east - bounds.west };
 }
 
-/** The cells, one of each length, that cover whatever a position can be in. */
+/** The cells, one of each length, that cover every zone a position can be in. */
 export function coversOfPoint(point: Point): string[] {
   const [, ...lengths] = COVER_LENGTHS;
   const geohash = encode(point, 5);

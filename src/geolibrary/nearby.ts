@@ -36,7 +36,7 @@ function firstWidth(radius: number, first: number, items: number): number {
 
 /**
  * A page of the markers around a point, read in rings outward until it is full, so that a page costs as much as it holds.
- * A ring that takes more than a page may is scanned over several pages, of which all but the last hold nothing. Throws
+ * A ring that takes more than a page may is scanned over several pages; all but the last are empty. Throws
  * BAD_USER_INPUT for what is no circle.
  */
 export async function readNearby(

@@ -10,13 +10,13 @@ export interface PlannedQuery extends IdRange {
 export interface QueryPlan {
   /** Hash keys that are touched: there are at least as many Query calls. */
   readonly hashKeys: bigint;
-  /** The queries from a hash key on, made as they are asked for: the world has a million of them where hash keys are long. */
+  /** The queries from a hash key on, yielded lazily: the world has a million of them if hash keys are long. */
   queries(from?: bigint): Iterable<PlannedQuery>;
 }
 
 /** Wanted at most; more come only where there are more hash keys. */
 const MOST_QUERIES = 6;
-/** A gap that holds a smaller part than this of what is asked for costs less to read than a further Query does. */
+/** A gap that holds a smaller part than this of what is searched costs less to read than a further Query. */
 const WORTH_A_QUERY = 12n;
 
 const sizeOf = (ranges: readonly IdRange[]) => ranges.reduce((sum, { from, to }) => sum + to - from, 0n);

@@ -40,7 +40,7 @@ export interface Question {
 const WAVE = 16;
 const SMALL_WAVE = 4;
 const SMALL_PAGE = 100;
-/** Items that may lie outside of what is asked for, before another read is needed. */
+/** Items that may lie outside of the search before another read is needed. */
 const SPARE = 50;
 
 /** Where a page ends: behind an item, or behind all of an id where it names no item. */
@@ -107,7 +107,7 @@ function request({ table, index, attributes }: Layout, query: Rest, limit: numbe
   };
 }
 
-/** The marker of an item; what the library did not write, or could not find, is none. */
+/** The marker of an item; undefined for items that the library did not write, or could not find. */
 function markerOf({ layout, collection }: Reading, item: Item): MapMarker | undefined {
   const read = readGeoItem(item, layout.attributes);
   if ('reason' in read) return undefined;

@@ -38,14 +38,14 @@ const parentsOf = ({ from, to }: ZRange, length: number) =>
 
 /**
  * Reads the blocks of plans, from the cache where it knows them: of each range only what lies between the first and the
- * last block that is missing is read. Plans that are asked for in one tick answer in one tick, so that what is planned
+ * last block that is missing is read. Plans loaded in one tick resolve in one tick, so that what is planned
  * from them can be read together too.
  */
 export function createBlocksLoader(
   { keys, cellCache, call }: { readonly keys: Keyspace; readonly cellCache: CellCache; readonly call: Call },
   range: RangeLoader,
 ): BlocksLoader {
-  /** Blocks that stand side by side and needed no call. */
+  /** Counts neighbouring blocks that needed no call. */
   function hit(scope: string, blocks: readonly CellBlock[]) {
     call.meter.cacheHits += blocks.length;
     if (call.reads) noteHit(call.reads, keys, scope, blocks);
@@ -157,7 +157,7 @@ export function createBlockLoader(db: Database, cellCache: CellCache, call: Call
   return (scope: string, parent: string) => loader.load({ scope, parent });
 }
 
-/** Lists blocks that stand side by side in one partition as a range that the cache answered. */
+/** Lists neighbouring blocks of one partition as a range that the cache answered. */
 function noteHit(reads: RangeRead[], keys: Keyspace, scope: string, blocks: readonly CellBlock[]): void {
   const [first, last] = [blocks[0], blocks.at(-1)];
   if (!first || !last) return;

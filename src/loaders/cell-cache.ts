@@ -9,9 +9,9 @@ export interface FillToken {
   readonly generation: number;
 }
 
-/** Cell blocks shared by all requests of a process, kept right by the stream. */
+/** Cell blocks shared by all requests of a process, kept current by the stream. */
 export interface CellCache {
-  /** The block under a parent cell (an empty one where there is none), or undefined where that is not known. */
+  /** The block under a parent cell (an empty one where there is none), or undefined if that is not known. */
   get(scope: string, parent: string): CellBlock | undefined;
   /** To be called before a read whose blocks will be put. */
   begin(): FillToken;
@@ -33,7 +33,7 @@ export interface CellCacheOptions {
 }
 
 const UNTRUSTED_MS = 2_000;
-/** How long a read may be under way, or an eventually consistent one may lag, and still be told from a fresh one. */
+/** How long a read may be under way, or an eventually consistent one may lag, and still be recognized. */
 const REMEMBERED_MS = 30_000;
 const MOST_REMEMBERED = 100_000;
 const BLOCK_BYTES = 200;
@@ -62,7 +62,7 @@ function added(children: CellBlock['children'], deltas: ReadonlyMap<string, Cell
  * A cache of cell blocks with a bound in bytes.
  *
  * A read that began before a batch was applied, or an eventually consistent one that lags behind it, finds blocks without
- * that batch. Such a block must not be cached, as no later batch would mend it. So the last batch of each changed block
+ * that batch. Such a block must not be cached, as no later batch would correct it. So the last batch of each changed block
  * is remembered for longer than any read takes, and a block that is older than that is used once but not kept.
  */
 export function createCellCache({ maxBytes, trusted, now }: CellCacheOptions): CellCache {

@@ -22,7 +22,7 @@ import type { Call } from '../store/request/meter.js';
 import { zoneFromItem } from '../store/zone/zone-item.js';
 import type { CollectionCache } from './collection-cache.js';
 
-/** Entities by their names, null where there is none: all that are asked for in one tick come in one batched read. */
+/** Entities by their names, null for those that do not exist: those of one tick are read in one batch. */
 export interface EntityLoaders {
   /** A collection by key; it may be two seconds old. */
   collection(key: string): Promise<Collection | null>;
@@ -36,7 +36,7 @@ export interface EntityLoaders {
   node(name: NodeId): Promise<Collection | Marker | Zone | null>;
   /** A marker by its global id; one that was made a moment ago may not be found yet. */
   markerByGlobalId(globalId: string): Promise<Marker | null>;
-  /** Has a collection read again where it is asked for from now on. */
+  /** Makes later requests read a collection again. */
   forgetCollection(key: string): void;
 }
 
@@ -85,7 +85,7 @@ export function createEntityLoaders(db: Database, collectionCache: CollectionCac
     }
   }
 
-  /** What stands in a collection under a key, as its last write left it. */
+  /** What a collection holds under a key, as its last write left it. */
   async function currentIn<T>(
     collectionKey: string,
     key: string,

@@ -6,7 +6,7 @@ import { Simplifier } from '../geo/simplify.js';
 import { shapeOfGeometry } from '../geo/zone-geometry.js';
 import { parseGeometry } from '../store/zone/zone-geometry.js';
 
-/** A geometry in memory. What takes time to make of it is made when it is asked for, and once. */
+/** A geometry in memory. What takes time to derive from it is derived on demand, and once. */
 export class LoadedGeometry {
   /** GeoJSON in UTF-8. */
   readonly json: Buffer;

@@ -25,7 +25,7 @@ import { type MarkerLoader, type ReadingLimits, createMarkerLoader } from './mar
 import { type BudgetedRange, createRangeLoader, sortKeyOf } from './range-loader.js';
 import { type ZoneLoader, type ZoneLoaderOptions, createZoneLoader } from './zone-loader.js';
 
-/** A marker as it stands in the index of places, where it hangs included. */
+/** A marker as the index of places holds it, its place included. */
 export interface MarkerAtPlace {
   /** Its index sort key. */
   readonly sortKey: string;
@@ -52,7 +52,7 @@ export interface IndexedMarkers {
   readonly complete: boolean;
 }
 
-/** Reads of one request: what is asked for in one tick is read together, and the same thing is read once. */
+/** Reads of one request: those of one tick are made together, and the same thing is read once. */
 export interface Loaders extends EntityLoaders, MarkerLoader, ZoneLoader {
   /** Markers of one range of the geo index, whose partition is named by `prefix`; items that are no markers are left out. */
   markers(collection: Collection, prefix: string, request: BudgetedRange): Promise<IndexedMarkers>;
@@ -61,10 +61,10 @@ export interface Loaders extends EntityLoaders, MarkerLoader, ZoneLoader {
     collection: Collection,
     request: PlaceRequest,
   ): Promise<{ readonly markers: readonly MarkerAtPlace[]; readonly next: string | undefined }>;
-  /** The next level below a place, by the stored counts; undefined where it has more than `most` items. */
+  /** The next level below a place, by the stored counts; undefined if it has more than `most` items. */
   placeCounts(collection: Collection, under: Place, most: number): Promise<PlaceCount[] | undefined>;
   readonly blocks: BlocksLoader;
-  /** The cell block under a parent, an empty one where there is none. */
+  /** The cell block under a parent, an empty one if there is none. */
   block(scope: string, parent: string): Promise<CellBlock>;
 }
 

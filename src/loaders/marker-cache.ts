@@ -11,7 +11,7 @@ import { compareBytes } from '../keys/byte-order.js';
 import { afterRange } from './range-union.js';
 import { RecentChanges } from './recent-changes.js';
 
-/** A marker as it stands in the geo index. */
+/** A marker as the geo index holds it. */
 export interface IndexedMarker {
   /** Its index sort key. */
   readonly sortKey: string;
@@ -29,7 +29,7 @@ export interface MarkersToken {
 
 /** A range of the geo index, half-open. */
 export interface Stretch extends KeyRange {
-  /** All its sort keys stand before this; no key stands between `to` and it. */
+  /** All its sort keys are before this; no key is between `to` and it. */
   readonly until: string;
 }
 
@@ -61,8 +61,8 @@ export interface MarkerCacheOptions {
 }
 
 /**
- * Nothing is kept for longer, so that whatever the rules below should miss (an index that lags for longer than anybody
- * expects) mends itself.
+ * Nothing is kept for longer, so that anything the rules below miss (an index that lags for longer than expected)
+ * corrects itself.
  */
 const LONGEST_MS = 60_000;
 /** How long an index may lag behind its table, and reads of it may be under way. */
@@ -125,7 +125,7 @@ function slice({ markers }: Segment, from: string, until: string): IndexedMarker
  * known in part only what lies between is read.
  *
  * A read that began before a change was learned, or that an index has answered which lags behind its table, finds markers
- * without that change, and no later record would mend them. So the changes of the last seconds are remembered, and
+ * without that change, and no later record would correct them. So the changes of the last seconds are remembered, and
  * what is older than they are is used once but not kept.
  */
 export class MarkerCache {

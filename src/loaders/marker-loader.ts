@@ -36,7 +36,7 @@ export interface MarkerLoaderOptions {
   readonly now: () => Date;
 }
 
-/** A marker that somebody asks for, or readings of it. */
+/** A request for a marker, or for readings of it. */
 interface Asked {
   readonly name: MarkerName;
   readonly wanted: ReadingsWanted | undefined;
@@ -47,7 +47,7 @@ interface Asked {
 interface Group {
   readonly name: MarkerName;
   readonly asked: Asked[];
-  /** The readings among it that come with the marker: they have no end, and stand in its partition. */
+  /** The readings among it that come with the marker: they have no end, and are in its partition. */
   readonly latest: ReadingsWanted[];
 }
 
@@ -81,13 +81,13 @@ const sliceOf = (readings: readonly Reading[], { last, from = '' }: ReadingsWant
   readings.filter(({ at }) => at >= from).slice(0, last);
 
 /**
- * The loader of markers of one request. What is asked for in one tick of the same marker is read together: its latest
+ * The loader of markers of one request. What is requested of the same marker in one tick is read together: its latest
  * readings and itself by one Query; markers without readings are read in one batch. What fails for one marker fails for
  * it alone.
  */
 export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoaderOptions): MarkerLoader {
   const { keys } = db;
-  /** Markers that were read, null where there is none. */
+  /** Markers that were read, null for those that do not exist. */
   const known = new Map<string, Marker | null>();
   /** Query calls that readings may take: those that come with a marker one together, others each its own. */
   const queries = new Map<string, number>();
@@ -158,7 +158,7 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
         }
       }),
     );
-    return asked.map((one) => answers.get(one) ?? new Error('a marker was asked for and left without an answer'));
+    return asked.map((one) => answers.get(one) ?? new Error('a marker was requested and got no answer'));
   }
 
   const loader = new DataLoader<Asked, MarkerWithReadings, string>(readAll, {

@@ -20,7 +20,7 @@ const NOTHING: RangeAnswer = { items: [], complete: true, calls: 0 };
 /** The attribute that an index, or the table of cells, is sorted by. */
 const SORT_ATTRIBUTE = { geoA: INDEXES.geoA.sk, geoB: INDEXES.geoB.sk, cells: 'sk' } as const;
 
-/** Where an item of a range stands in it. */
+/** The sort key of an item of a range. */
 export function sortKeyOf(index: KeyRange['index'], item: Item): string {
   return String(item[SORT_ATTRIBUTE[index]]);
 }
@@ -29,7 +29,7 @@ const nameOf = ({ range: { index, pk, from, to }, limit, maxCalls }: RangeReques
   JSON.stringify([index, pk, from, to, String(limit), String(maxCalls)]);
 
 /**
- * Reads ranges: all that are asked for in one tick are united where they overlap or touch, each union is read once, and
+ * Reads ranges: those of one tick are united where they overlap or touch, each union is read once, and
  * each caller gets exactly its slice. Each Query call is debited from the budget of every caller whose range it touched. A
  * union that fails fails its own callers only. `slots` bounds how many Query calls are under way at once.
  */

@@ -30,7 +30,7 @@ interface Page {
 /**
  * Reads a union once and cuts each request's slice out of it, by reference: `answers` has the order of
  * `union.requests`. Reading stops as soon as every request has its limit, and skips what lies between requests that
- * still want something and those that have enough. `sortKey` tells where an item stands.
+ * still want something and those that have enough. `sortKey` gives the sort key of an item.
  */
 export async function readUnion(
   union: RangeUnion,
@@ -42,8 +42,8 @@ export async function readUnion(
   const sortKeys: string[] = [];
   const pages: Page[] = [];
 
-  /** The first place in `items` whose sort key is not before this one. */
-  const placeOf = (key: string, orAfter: boolean) => {
+  /** The index of the first item whose sort key is not before this one. */
+  const indexOf = (key: string, orAfter: boolean) => {
     let low = 0;
     let high = sortKeys.length;
     while (low < high) {
@@ -54,7 +54,7 @@ export async function readUnion(
     }
     return low;
   };
-  const held = ({ range }: RangeRequest) => placeOf(range.to, true) - placeOf(range.from, false);
+  const held = ({ range }: RangeRequest) => indexOf(range.to, true) - indexOf(range.from, false);
   const callsFor = ({ range }: RangeRequest) =>
     pages.filter(({ after, upTo }) => compareBytes(after, range.to) < 0 && compareBytes(range.from, upTo) <= 0).length;
 
@@ -81,7 +81,7 @@ export async function readUnion(
     const first = open.map((request) => request.range.from).reduce((a, b) => (compareBytes(b, a) < 0 ? b : a));
     const to = open.map((request) => request.range.to).reduce((a, b) => (compareBytes(b, a) > 0 ? b : a));
     const gap = position !== undefined && compareBytes(first, position) > 0;
-    // Behind a gap a read of its own begins; else the one that is under way goes on, whose bounds cannot change.
+    // Behind a gap a new read begins; else the one under way continues, whose bounds cannot change.
     if (gap || next === undefined) {
       range = { index, pk, from: first, to };
       next = undefined;
@@ -101,8 +101,8 @@ export async function readUnion(
   }
 
   return union.requests.map((request) => {
-    const from = placeOf(request.range.from, false);
-    const until = Math.min(placeOf(readUpTo.get(request) ?? request.range.to, true), from + request.limit);
+    const from = indexOf(request.range.from, false);
+    const until = Math.min(indexOf(readUpTo.get(request) ?? request.range.to, true), from + request.limit);
     return { items: items.slice(from, until), complete: complete.has(request), calls: Math.max(1, callsFor(request)) };
   });
 }

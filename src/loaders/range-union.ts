@@ -4,7 +4,7 @@ import { compareBytes } from '../keys/byte-order.js';
 import { AFTER_SEPARATOR } from '../keys/escape.js';
 import { groupBy } from './group.js';
 
-/** What one caller asks of a range. */
+/** A read of a range, by one caller. */
 export interface RangeRequest {
   readonly range: KeyRange;
   /** Most items wanted, Infinity for all. */
@@ -31,12 +31,12 @@ function nextGeohash(hash: string): string | undefined {
   return undefined;
 }
 
-/** The least sort key that every key of a range with this upper bound, and every key it could ever hold, stands before. */
+/** The least sort key after every key that a range with this upper bound holds, or could ever hold. */
 export function afterRange(to: string): string {
   return (to.endsWith(AFTER_SEPARATOR) ? nextGeohash(to.slice(0, -AFTER_SEPARATOR.length)) : undefined) ?? `${to}\0`;
 }
 
-/** Whether no key can stand between the end of one range and the start of another that comes after it. */
+/** Whether no key can be between the end of one range and the start of another that comes after it. */
 function touches(to: string, from: string): boolean {
   const last = to.endsWith(AFTER_SEPARATOR) ? to.slice(0, -AFTER_SEPARATOR.length) : to;
   return last.length === from.length && nextGeohash(last) === from;
@@ -46,7 +46,7 @@ const partitionOf = ({ index, pk }: KeyRange) => JSON.stringify([index, pk]);
 const byFrom = (a: RangeRequest, b: RangeRequest) => compareBytes(a.range.from, b.range.from);
 
 /**
- * The fewest ranges that together take in all that is asked for and nothing else: within a partition, ranges that
+ * The fewest ranges that together cover what is requested and nothing else: within a partition, ranges that
  * overlap or touch become one. Requests keep their order within a union by where they start; ranges whose end lies
  * before their start are in no union.
  */

@@ -20,11 +20,11 @@ export interface RecentChangesOptions {
   readonly lagMs: number;
 }
 
-/** How an entry has to stand in a read that does not lag. */
+/** What a read that does not lag finds of an entry. */
 interface Change {
-  /** Undefined where it was taken away. */
+  /** Undefined if it was removed. */
   readonly version: number | undefined;
-  /** The newest version that ever stood here: what is beyond it is news that the stream will bring. */
+  /** The newest version there ever was: what is newer will come by the stream. */
   readonly newest: number;
 }
 
@@ -33,15 +33,15 @@ type Changes = Map<string, Map<string, Change>>;
 
 const MOST = 50_000;
 
-function stands({ version, newest }: Change, entry: Entry | undefined): boolean {
+function isCurrent({ version, newest }: Change, entry: Entry | undefined): boolean {
   if (!entry) return version === undefined;
   const { mapVersion } = entry.marker;
-  // Version 0 is of writers that count none: whether it is the newest cannot be told.
+  // Version 0 is from writers that do not count versions: it may or may not be the newest.
   return mapVersion > newest || (mapVersion === version && version > 0);
 }
 
 /**
- * Changes of the last while, to tell a read that lags behind them from one that does not. They are kept in two ages, of
+ * Changes of the last seconds, to recognize reads that lag behind them. They are kept in two ages, of
  * which the elder is forgotten when the younger is as old as changes have to be remembered.
  */
 export class RecentChanges {
@@ -80,7 +80,7 @@ export class RecentChanges {
       for (const [sortKey, change] of changes ?? []) {
         if (changes === old && young?.has(sortKey)) continue;
         const inside = compareBytes(from, sortKey) <= 0 && compareBytes(sortKey, until) < 0;
-        if (inside && !stands(change, byKey.get(sortKey))) return false;
+        if (inside && !isCurrent(change, byKey.get(sortKey))) return false;
       }
     }
     return true;

@@ -17,7 +17,7 @@ import { type GeometryCache, LoadedGeometry } from './geometry-cache.js';
 
 /** Reads of zones of one request. */
 export interface ZoneLoader {
-  /** Zones by key, null where there is none: all that are asked for in one tick come in one batched read. */
+  /** Zones by key, null for those that do not exist: those of one tick are read in one batch. */
   zones(collection: Collection, keys: readonly string[]): Promise<(Zone | null)[]>;
   /** The covers in a range of the geo index, which is read once; undefined where there are more than `most`. */
   zoneEntries(collection: Collection, range: PartitionRange, most: number): Promise<ZoneEntry[] | undefined>;

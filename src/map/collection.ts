@@ -54,7 +54,7 @@ export async function collectionBounds(context: MapContext, collection: Collecti
 }
 
 /**
- * The least score of the occupied cells of length 4 that are asked for. A cell never scores less than the one around it,
+ * The least score of the occupied cells of length 4 that `of` selects. A cell never scores less than its parent,
  * so those with the least score are opened first, and most of the globe is never looked at.
  */
 async function extreme(

@@ -16,7 +16,7 @@ export interface MapContext {
   readonly countsTrusted: () => boolean;
 }
 
-/** The collection of this key. Throws NOT_FOUND where there is none. */
+/** The collection of this key. Throws NOT_FOUND if it does not exist. */
 export async function requireCollection({ loaders }: MapContext, key: string): Promise<Collection> {
   const collection = await loaders.collection(key);
   if (!collection) throw notFound('collection', key);

@@ -4,48 +4,49 @@ import { badInput } from '../errors.js';
 import { GEOHASH_ALPHABET, LONGEST_Z } from '../geo/geohash.js';
 
 /**
- * A place in the order of a collection's markers: the geohash of length 10, `::` and the key as sort keys have it; or
- * the geohash alone, which is the place before all markers of that geohash. Places are compared by bytes.
+ * A position in the order of a collection's markers: the geohash of length 10, `::` and the key as in sort keys; or the
+ * geohash alone, which is the position before all markers of that geohash. Positions are compared by bytes.
  */
 export type CursorPosition = string;
 
 const VERSION = 1;
-const PLACE = new RegExp(`^[${GEOHASH_ALPHABET}]{${LONGEST_Z}}(?:::.+)?$`, 's');
+const POSITION = new RegExp(`^[${GEOHASH_ALPHABET}]{${LONGEST_Z}}(?:::.+)?$`, 's');
 
-/** Whether a text is a place in the order of a collection's markers. */
-export function isCursorPosition(place: string): boolean {
-  return PLACE.test(place);
+/** Whether a text is a position in the order of a collection's markers. */
+export function isCursorPosition(text: string): boolean {
+  return POSITION.test(text);
 }
 
-/** What a list is a list of, in a few characters: a cursor of one list is refused by another. */
+/** A short name of a list, made from what defines it: a cursor of one list is refused by another. */
 export function listName(question: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(question)).digest('base64url').slice(0, 12);
 }
 
-/** The cursor that goes on behind a place. */
-export function writeCursor(list: string, place: CursorPosition): string {
-  return Buffer.from(JSON.stringify([VERSION, list, place])).toString('base64url');
+/** The cursor of the page that comes after a position. */
+export function writeCursor(list: string, position: CursorPosition): string {
+  return Buffer.from(JSON.stringify([VERSION, list, position])).toString('base64url');
 }
 
 /**
- * The place that a cursor of this list goes on from. `fits` tells what a place of this list can be, where it is not one
- * in the order of geohashes. Throws BAD_USER_INPUT for anything else.
+ * The position that the page of a cursor comes after. `isPosition` recognizes positions of lists in another order than that
+ * of geohashes. Throws BAD_USER_INPUT for anything but a cursor of this list.
  */
-export function readCursor(list: string, cursor: unknown, fits = isCursorPosition): CursorPosition {
-  const place = placeOf(list, cursor, fits);
-  if (place === undefined) throw badInput('after', cursor, 'a cursor that a page of the same list gave');
-  return place;
+export function readCursor(list: string, cursor: unknown, isPosition = isCursorPosition): CursorPosition {
+  const position = positionIn(list, cursor, isPosition);
+  if (position === undefined) throw badInput('after', cursor, 'a cursor from a page of the same list');
+  return position;
 }
 
-function placeOf(list: string, cursor: unknown, fits: (place: string) => boolean): CursorPosition | undefined {
+function positionIn(list: string, cursor: unknown, isPosition: (text: string) => boolean): CursorPosition | undefined {
   if (typeof cursor !== 'string') return undefined;
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
     if (!Array.isArray(parts) || parts.length !== 3) return undefined;
-    const [version, ofList, place] = parts as readonly unknown[];
-    if (version !== VERSION || ofList !== list || typeof place !== 'string' || !fits(place)) return undefined;
-    // Another spelling of the same cursor is none that we gave.
-    return writeCursor(list, place) === cursor ? place : undefined;
+    const [version, ofList, position] = parts as readonly unknown[];
+    if (version !== VERSION || ofList !== list || typeof position !== 'string' || !isPosition(position))
+      return undefined;
+    // Another spelling of the same cursor is not one that we wrote.
+    return writeCursor(list, position) === cursor ? position : undefined;
   } catch {
     return undefined;
   }

@@ -26,9 +26,9 @@ export interface PropertyFilterInput {
   readonly exists?: boolean | null | undefined;
 }
 
-/** A filter that was found to be right, ready to be asked. */
+/** A checked filter. */
 export interface MarkerFilter {
-  /** What the index copy of a marker tells: whether it passes, or that only the base item knows. */
+  /** Whether a marker passes by its copy in the index; `unknown` if only the base item shows it. */
   verdict(marker: MapMarker, collection: Collection): 'pass' | 'fail' | 'unknown';
   /** Whether a marker passes by its base item. */
   passes(marker: Marker): boolean;
@@ -100,7 +100,7 @@ function readComparison(field: string, input: PropertyFilterInput): Comparison {
 /** The instant in milliseconds. */
 function readInstant(field: string, value: unknown): number {
   const instant = typeof value === 'string' ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(instant)) throw badInput(field, value, 'an instant as RFC 3339 writes it');
+  if (Number.isNaN(instant)) throw badInput(field, value, 'an instant in RFC 3339 format');
   return instant;
 }
 

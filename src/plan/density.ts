@@ -1,8 +1,9 @@
 import { LONGEST_Z, toZ } from '../geo/geohash.js';
 import type { ZRange } from '../geo/ranges.js';
 import type { BlockPlan } from './blocks.js';
+import type { MarkersBefore } from './join.js';
 
-/** What is known of how many markers stand where. Only to be given while it is known to be close behind the markers. */
+/** How many markers are where. Only for use while counts are known to be close behind the markers. */
 export interface KnownCounts {
   /** Geohash length of the coarsest cells. */
   readonly precision: number;
@@ -12,12 +13,11 @@ export interface KnownCounts {
   readonly blocks?: BlockPlan | undefined;
 }
 
-/** How markers are thought to be spread along Z-order at length 10. */
+/** How markers are assumed to be spread along Z-order at length 10. */
 export interface Density {
   /** Where in the area there may be markers, in Z-order. */
   readonly pieces: readonly ZRange[];
-  /** Markers to be expected before a place, not whole, counted from anywhere: only differences mean something. */
-  readonly before: (z: number) => number;
+  readonly before: MarkersBefore;
 }
 
 /** The positions in Z-order at length 10 that a cell stands for; those of the cell of length 10 around a smaller one. */
@@ -32,8 +32,8 @@ export interface Step extends ZRange {
   readonly rise: number;
 }
 
-/** How many markers stand before a place, were they even within each of these steps, which are sorted and disjoint. */
-export function climb(steps: readonly Step[]): (z: number) => number {
+/** How many markers are before a position if they are even within each of these steps, which are sorted and disjoint. */
+export function climb(steps: readonly Step[]): MarkersBefore {
   const heights: number[] = [0];
   for (const { rise } of steps) heights.push((heights.at(-1) ?? 0) + rise);
   return (z) => {
@@ -44,7 +44,7 @@ export function climb(steps: readonly Step[]): (z: number) => number {
   };
 }
 
-/** The first of these ranges that ends after a place; their number where none does. */
+/** The index of the first of these ranges that ends after a position; their number if none does. */
 function firstReaching(ranges: readonly ZRange[], z: number): number {
   let low = 0;
   let high = ranges.length;
@@ -65,13 +65,13 @@ export function evenDensity(cover: readonly ZRange[]): Density {
   return { pieces: cover, before: (z) => (z / covered) * ASSUMED };
 }
 
-/** Where the cells of some counts stand, and how many markers are before a place. */
+/** The occupied cells of some counts, and how many markers are before a position. */
 interface Counted {
   readonly occupied: readonly Step[];
-  readonly before: (z: number) => number;
+  readonly before: MarkersBefore;
 }
 
-/** Counts are the same ones for all who look at the same cached cells. */
+/** Requests that read the same cached cells share one map of counts. */
 const countedBy = new WeakMap<KnownCounts['cells'], Counted>();
 
 function countedOf({ cells }: KnownCounts): Counted {

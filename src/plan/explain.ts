@@ -29,7 +29,7 @@ export function blockKeyRanges(plan: BlockPlan, scope: string, keys: Keyspace): 
   }));
 }
 
-/** A range of a plan with what it reads and the rectangle around all its cells, for people to look at. */
+/** A range of a plan with what it reads and the rectangle around all its cells, to be shown. */
 export interface ExplainedRange extends KeyRange {
   readonly bounds: Bounds;
 }

@@ -1,14 +1,14 @@
 import type { ZRange } from '../geo/ranges.js';
 
-/** Pieces of one partition, which nothing but a Query's price keeps apart. */
+/** Pieces of one partition, which one Query can read together. */
 export interface Group {
   readonly partition: number;
   readonly pieces: readonly ZRange[];
 }
 
 /**
- * Cuts sorted pieces of Z-order at the borders of partitions, each of `size` places. Partitions are made one at a time,
- * so that nothing is done for those never asked for.
+ * Cuts sorted pieces of Z-order at the borders of partitions, each of `size` positions. Partitions are yielded
+ * lazily: there may be millions.
  */
 export function* byPartition(pieces: readonly ZRange[], size: number): Generator<Group> {
   let group: { partition: number; pieces: ZRange[] } | undefined;

@@ -8,7 +8,7 @@ const NARROWEST_PX = 24;
 
 /**
  * The length, 1 to 12, of the geohashes whose cells a map shows at a zoom: the finest that is at least 24 px wide. It is
- * under 192 px wide wherever there are such lengths (from zoom -1 or so to 28).
+ * under 192 px wide from about zoom -1 to 28.
  */
 export function precisionForZoom(zoom: number): number {
   const world = WORLD_PX * 2 ** zoom;

@@ -1,10 +1,10 @@
 import { greatestDistance, leastDistance, ringRelation } from '../geo/circle.js';
-import { coverRegion } from '../geo/cover.js';
+import { coverShape } from '../geo/cover.js';
 import { cellBounds } from '../geo/geohash.js';
 import type { Point } from '../geo/point.js';
 import { type KnownCounts, type PlannedRange, planWhole } from './markers.js';
 
-/** All that is farther from a center than one distance and no farther than another, in metres. */
+/** Everything farther from a center than one distance and no farther than another, in metres. */
 export interface Ring {
   readonly center: Point;
   readonly from: number;
@@ -14,7 +14,7 @@ export interface Ring {
 /** How many markers are to be expected within a distance, in metres, from a center; not whole. */
 export type Expected = (radius: number) => number;
 
-/** What the counts of cells (disjoint) tell of the markers around a center. */
+/** How many markers to expect around a center, by the counts of disjoint cells. */
 export function expectedAround(center: Point, cells: KnownCounts['cells']): Expected {
   const spans = Array.from(cells, ([geohash, count]) => {
     const bounds = cellBounds(geohash);
@@ -66,7 +66,7 @@ export function planRing(
   { center, from, to }: Ring,
   { most, ...known }: RingPlan,
 ): readonly PlannedRange[] | undefined {
-  const search = { cover: coverRegion(ringRelation(center, from, to), FINENESS), ...known };
+  const search = { cover: coverShape(ringRelation(center, from, to), FINENESS), ...known };
   const ranges = planWhole(search, Infinity);
   if (!ranges || ranges.length <= most) return ranges;
   // As few Query calls as can be, one a partition: some are left for the next ring.

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { areaContains } from '../../src/geo/bounds.js';
 import { HALF_AROUND, circleArea, greatestDistance, leastDistance, ringRelation } from '../../src/geo/circle.js';
-import { coverRegion } from '../../src/geo/cover.js';
+import { coverShape } from '../../src/geo/cover.js';
 import { EARTH_RADIUS, distance } from '../../src/geo/distance.js';
 import { LONGEST_Z, cellBounds, encode, toZ } from '../../src/geo/geohash.js';
 import type { Point } from '../../src/geo/point.js';
@@ -83,7 +83,7 @@ test('every position of a ring is in its cover, which stays within its budget', 
       (place, inner, most) => {
         const [center, radius, share, bearing] = place;
         const least = radius * inner;
-        const ranges = coverRegion(ringRelation(center, least, radius), most);
+        const ranges = coverShape(ringRelation(center, least, radius), most);
         expect(ranges.length <= most && ranges.length > 0).toBe(true);
         expect(ranges.every(({ from: start, to }, index) => start < to && (ranges[index - 1]?.to ?? -1) < start)).toBe(
           true,
@@ -104,8 +104,8 @@ test('every position of a ring is in its cover, which stays within its budget', 
 test('the cover of a circle is as fine as its budget allows: little of it is outside', () => {
   const center = { lng: 13.4, lat: 52.5 };
   const area = (radius: number, most: number) =>
-    coverRegion(ringRelation(center, 0, radius), most).reduce((sum, { from: start, to }) => sum + to - start, 0);
-  const square = coverRegion(ringRelation(center, 0, 10_000), 1).reduce(
+    coverShape(ringRelation(center, 0, radius), most).reduce((sum, { from: start, to }) => sum + to - start, 0);
+  const square = coverShape(ringRelation(center, 0, 10_000), 1).reduce(
     (sum, { from: start, to }) => sum + to - start,
     0,
   );

@@ -44,7 +44,7 @@ function markersOf(context: MapContext, collection: Collection, geohash: string)
     planner: planCell(context, collection, geohash),
     budget: Budget.of(context.limits),
     accept: within(geohash),
-    advice: `ask for the cell of ${FINEST_STORED} characters around it, or page through its markers`,
+    advice: `query the cell of ${FINEST_STORED} characters around it, or page through its markers`,
   });
 }
 
@@ -59,7 +59,7 @@ export async function cellAt(context: MapContext, collection: Collection, geohas
   return { collection, geohash, ...(block.children.get(geohash.slice(-1)) ?? NO_SUMS) };
 }
 
-/** The cell of this precision that a marker stands in. */
+/** The cell of this precision that a marker is in. */
 export async function cellOfMarker(context: MapContext, marker: MapMarker, precision: number): Promise<MapCell> {
   const geohash = encode(marker.position, readPrecision(precision));
   return cellAt(context, await requireCollection(context, marker.collection), geohash);

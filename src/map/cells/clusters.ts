@@ -15,15 +15,15 @@ import { cellRange } from '../../plan/density.js';
 import { countsOfCells } from './known-counts.js';
 import type { Viewport } from '../viewport.js';
 
-/** A cluster with what is read only when asked for; both are read for all clusters of the answer together. */
+/** A cluster with fields that are read on demand, for all clusters of the answer together. */
 export interface MapCluster extends Cluster {
   /** Its only marker; null where its count is not 1. */
   readonly marker: () => Promise<MapMarker | null>;
-  /** The least whole zoom above the viewport's, at most 30, at which it falls apart; 30 where it never does. */
+  /** The least whole zoom above the viewport's, at most 30, at which it splits; 30 if it never does. */
   readonly expansionZoom: () => Promise<number>;
 }
 
-/** Side of the squares that make a cluster each, in px, where a client names none. */
+/** Side of the squares that make a cluster each, in px, by default. */
 export const DEFAULT_RADIUS = 60;
 const MAX_RADIUS = 512;
 
@@ -66,7 +66,7 @@ export async function clustersOf(
   return { clusters: withReads(context, collection, clusters, occupied, grid), precision: occupied.precision };
 }
 
-/** Clusters whose markers and zooms are read when the first of them is asked for. */
+/** Clusters whose markers and zooms are read together, on demand. */
 function withReads(
   context: MapContext,
   collection: Collection,
@@ -112,11 +112,11 @@ function markersOfCells(
     planner: planKnown({ cover, counts: countsOfCells(cells, plan) }, collection, budget),
     budget,
     accept: (found) => wanted.has(cellOf(found, precision)),
-    advice: 'ask for the clusters without their markers, or for a smaller rectangle',
+    advice: 'query the clusters without their markers, or use a smaller bounding box',
   });
 }
 
-/** The same promise whenever it is asked for. */
+/** A function that does some work at most once. */
 export function once<T>(work: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined;
   return () => (result ??= work());

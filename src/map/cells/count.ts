@@ -14,13 +14,13 @@ import { readAll, tooMuch } from '../markers/read-all.js';
 import { FINEST_STORED, blocksUnder, blocksWithin, cellsOfBlock, countsOfCells } from './known-counts.js';
 import type { Viewport } from '../viewport.js';
 
-const ADVICE = 'ask for a smaller rectangle, or for the cells of one';
+const ADVICE = 'use a smaller bounding box, or query its cells';
 /** Where to begin: few blocks, so that the whole area costs a handful of Query calls. */
 const FIRST_RANGES = 8;
 const FIRST_BLOCKS = 256;
-/** A cell of so many is worth reading the block under it; one that is cached is looked at anyhow. */
+/** The block under a cell is worth reading if the cell has so many markers; a cached one is always used. */
 const WORTH_A_BLOCK = 2;
-/** Query calls that are left for the markers on the edge, whatever looking at cells would take. */
+/** Query calls kept for the markers on the edge, however many reading cells would take. */
 const FOR_MARKERS = 32;
 /** Into how many pieces the rim of an area is cut, so that less is read of the cells on it. */
 const COVER = 1_024;

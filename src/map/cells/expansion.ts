@@ -15,14 +15,14 @@ import { FINEST_STORED, blocksUnder, cellsOfBlock, countsOfCells } from './known
 import { MAX_ZOOM } from '../viewport.js';
 import type { OrderedMarker } from '../markers/execute-plan.js';
 
-/** Markers of a cell that are looked at to tell when it falls apart. */
+/** Markers of a cell that are looked at to find the zoom at which it splits. */
 const SAMPLE = 100;
-const ADVICE = 'ask for the expansion zoom of fewer clusters, e.g. in a smaller rectangle';
+const ADVICE = 'query the expansion zoom of fewer clusters, e.g. in a smaller bounding box';
 
 /**
- * Tells the least whole zoom above the viewport's at which a cluster falls apart. One of several cells does where their
- * centers lie in two squares. One of a single cell does where the cells inside that a map shows at that zoom do, as far
- * as they are stored; beyond, up to 100 of its markers tell. What has to be read is read for all clusters together, once.
+ * Finds the least whole zoom above the viewport's at which a cluster splits. One of several cells does where their centers
+ * lie in two squares. One of a single cell does where the cells inside that a map shows at that zoom do, as far as they
+ * are stored; beyond, up to 100 of its markers decide. What has to be read is read for all clusters together, once.
  */
 export function createExpansion(
   context: MapContext,
@@ -32,7 +32,7 @@ export function createExpansion(
   { zoom, size }: ClusterGrid,
 ): (cluster: Cluster) => Promise<number> {
   /** The least zoom of cells of these lengths at which the parts lie in two squares; undefined where they never do. */
-  function fallsApart(partsAt: (precision: number) => readonly string[] | undefined): number | undefined {
+  function splitsAt(partsAt: (precision: number) => readonly string[] | undefined): number | undefined {
     for (let next = Math.floor(zoom) + 1; next < MAX_ZOOM; next++) {
       const parts = partsAt(precisionForZoom(next)) ?? [];
       const squares = new Set(parts.map((geohash) => clusterSquare(center(geohash), { zoom: next, size })));
@@ -58,17 +58,17 @@ export function createExpansion(
       const closed = new Map<string, readonly string[]>();
       for (const [name, members] of open) {
         const parts = members.flatMap((member) => inside.get(member) ?? []);
-        const found = fallsApart((precision) => (precision === length ? parts : undefined));
+        const found = splitsAt((precision) => (precision === length ? parts : undefined));
         if (found === undefined) closed.set(name, parts);
         else zooms.set(name, found);
       }
       open = closed;
     }
-    const places = await sample(context, collection, occupied, new Set([...open.values()].flat()), budget);
+    const samples = await sample(context, collection, occupied, new Set([...open.values()].flat()), budget);
     for (const [name, members] of open) {
-      const markers = members.flatMap((member) => places.get(member) ?? []);
+      const markers = members.flatMap((member) => samples.get(member) ?? []);
       const hashes = markers.map(({ position }) => encode(position, LONGEST_GEOHASH));
-      zooms.set(name, fallsApart((precision) => hashes.map((hash) => hash.slice(0, precision))) ?? MAX_ZOOM);
+      zooms.set(name, splitsAt((precision) => hashes.map((hash) => hash.slice(0, precision))) ?? MAX_ZOOM);
     }
     return zooms;
   }
@@ -77,7 +77,7 @@ export function createExpansion(
   return async ({ count, cells }) => {
     if (count === 1) return MAX_ZOOM;
     const hashes = cells.map(({ geohash }) => geohash);
-    if (hashes.length > 1) return fallsApart(() => hashes) ?? MAX_ZOOM;
+    if (hashes.length > 1) return splitsAt(() => hashes) ?? MAX_ZOOM;
     opened ??= open();
     return (await opened).get(hashes[0] ?? '') ?? MAX_ZOOM;
   };

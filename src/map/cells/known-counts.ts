@@ -23,8 +23,8 @@ const COUNT_RANGES = 8;
 const COUNT_BLOCKS = 4_096;
 
 /**
- * Cells of this length tell nearly as well as finer ones where there is nothing, and all of the world's blocks of them,
- * 1,024, stay in the cache: once they are there, planning reads nothing.
+ * Cells of this length show nearly as well as finer ones where there are no markers, and all 1,024 blocks of them stay in
+ * the cache: once they are there, planning reads nothing.
  */
 const COARSE = 3;
 /** Coarse blocks are read this many at a time, one cell of length 1, so that a neighbourhood takes one Query ever. */
@@ -34,7 +34,7 @@ export interface CountsQuestion {
   readonly area: Area;
   /** Geohash length of the finest cells worth looking at. */
   readonly precision: number;
-  /** Whether coarse counts leave open what finer ones, at the price of a few Query calls, would tell. */
+  /** Whether finer counts are worth a few Query calls, given the coarse ones. */
   readonly open: (counts: KnownCounts) => boolean;
   /** Most Query calls that coarse counts, and then finer ones, may take each; what is best for a viewport where left out. */
   readonly most?: number | undefined;
@@ -85,7 +85,7 @@ function cellsOf(blocks: readonly CellBlock[]): KnownCounts['cells'] {
   return cells;
 }
 
-/** What these blocks, all there are under a plan, tell. */
+/** The counts in these blocks, which are all there are under a plan. */
 const countsOf = (blocks: readonly CellBlock[], plan: BlockPlan): KnownCounts => ({
   precision: plan.length + 1,
   cells: cellsOf(blocks),
@@ -105,7 +105,7 @@ export async function knownCounts(
   const { blocks } = context.loaders;
   const scope = context.keys.scope(collection);
   const finePlan = blocksWithin(area, precision, most, COUNT_BLOCKS);
-  // Coarser ones than the partitions could not tell which of those are empty.
+  // Cells wider than partitions would not show which partitions are empty.
   const coarse = Math.max(COARSE, collection.prefixLength);
   const hasFiner = finePlan.length + 1 > coarse;
   const plan = hasFiner ? blocksWithin(area, coarse, most, COUNT_BLOCKS) : finePlan;
@@ -117,14 +117,14 @@ export async function knownCounts(
 
   const cached = hasFiner ? blocks.cached(scope, finePlan) : undefined;
   const finer = hasFiner && !cached && (!counts || open(counts));
-  // Also where nothing is left to be read: who asks in one tick is told in one tick, so that markers are read together.
+  // Even if nothing is left to be read: callers of one tick resume in one tick, so that their markers are read together.
   const rest = finer ? finePlan : { ...finePlan, ranges: [] };
   const found = await blocks.load({ scope, plan: rest, budget: budget.upTo(each) });
   const fine = finer ? found : cached;
   return fine ? countsOf(fine, finePlan) : counts;
 }
 
-/** What disjoint cells of any lengths tell, which are all there are under a plan. */
+/** The counts of disjoint cells of any lengths, which are all there are under a plan. */
 export function countsOfCells(cells: readonly Cell[], plan: BlockPlan): KnownCounts {
   return {
     precision: plan.length + 1,

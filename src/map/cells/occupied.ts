@@ -12,15 +12,15 @@ import { Budget } from '../../loaders/budget.js';
 import type { OrderedMarker } from '../markers/execute-plan.js';
 import { planArea } from '../markers/planners.js';
 
-/** The cells of an area that hold markers, by geohash, and what they are known by. */
-export type OccupiedCells = { readonly cells: readonly Cell[] } & Known;
+/** The cells of an area that hold markers, by geohash, and what they were made from. */
+export type OccupiedCells = { readonly cells: readonly Cell[] } & CellSource;
 
-/** The markers that cells were counted from, or the blocks that they stand in. */
-type Known =
+/** The markers that cells were counted from, or the plan of the blocks that they were read from. */
+type CellSource =
   | { readonly markers: readonly OrderedMarker[]; readonly plan?: undefined }
   | { readonly markers?: undefined; readonly plan: BlockPlan };
 
-/** The cell of this precision that a marker stands in; the place tells it up to length 10. */
+/** The cell of this precision that a marker is in; the cursor position holds it up to length 10. */
 export function cellOf({ cursorPosition, marker }: OrderedMarker, precision: number): string {
   return precision <= LONGEST_Z ? cursorPosition.slice(0, precision) : encode(marker.position, precision);
 }
@@ -84,8 +84,8 @@ export async function occupiedCells(
       accept: (found) => overlaps(cellOf(found, precision)),
       filter,
       advice: filter
-        ? 'ask for a smaller rectangle, or filter by what the map draws (category, mapProperties)'
-        : `ask for a smaller rectangle, or cells of precision ${FINEST_STORED} or less`,
+        ? 'use a smaller bounding box, or filter only by category and mapProperties'
+        : `use a smaller bounding box, or a precision of ${FINEST_STORED} or less`,
     });
     return { cells: cellsOfMarkers(markers, precision), markers };
   }
@@ -93,7 +93,7 @@ export async function occupiedCells(
   const blocks = await loaders.blocks.load({ scope: keys.scope(collection), plan, budget });
   const cells = blocks?.flatMap(cellsOfBlock).filter(({ geohash }) => overlaps(geohash));
   if (!cells || cells.length > limits.itemsPerField) {
-    throw tooMuch(field, limits, 'ask for a smaller rectangle or a lower precision');
+    throw tooMuch(field, limits, 'use a smaller bounding box or a lower precision');
   }
   return { cells: cells.sort(byGeohash), plan };
 }

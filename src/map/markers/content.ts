@@ -71,8 +71,8 @@ const clusteredContent = ({ clusters, precision }: Clustered, total: number): Vi
 });
 
 /**
- * The markers of an area where they may fit: more than `limit`, or undefined, where they do not. With a filter, all of
- * them, as nothing but reading tells how many pass.
+ * The markers of an area if they may fit: more than `limit`, or undefined, if they do not. With a filter, all of them, as
+ * only reading them shows how many pass.
  */
 async function markersInside(
   context: MapContext,
@@ -85,7 +85,7 @@ async function markersInside(
   const budget = Budget.of(context.limits);
   const planner = await planArea(context, collection, area, { precision, budget, enough: 1.5 * limit });
   const { atMost } = planner;
-  // Close to the limit it is cheaper to read the markers than to look how many of them are inside.
+  // Close to the limit it is cheaper to read the markers than to count them.
   const decide = !filter && atMost !== undefined && atMost > 1.5 * limit;
   if (decide && (await countInside(context, collection, area, field)) > limit) return undefined;
   const read = readAll(context, {
@@ -96,12 +96,12 @@ async function markersInside(
     accept,
     filter,
     wanted: filter ? Infinity : limit + 1,
-    advice: 'ask for a smaller rectangle, or for clusters',
+    advice: 'use a smaller bounding box, or query clusters',
   });
   try {
     return (await read).map(({ marker }) => marker);
   } catch (error) {
-    // More than can be read is more than fits; a filter leaves no other way to tell.
+    // More than can be read is more than fits; with a filter there is no other way to find out.
     if (!filter && error instanceof CellportError && error.code === 'LIMIT_EXCEEDED') return undefined;
     throw error;
   }

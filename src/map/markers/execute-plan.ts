@@ -44,7 +44,7 @@ export interface QueryResult {
 const WAVE = 16;
 const SMALL_WAVE = 4;
 const SMALL_PAGE = 100;
-/** Markers of a range that may lie outside of what is asked for, before another read is needed. */
+/** Markers of a range that may lie outside of the search before another read is needed. */
 const SPARE = 50;
 const KEYS_IN_A_BATCH = 100;
 /** The part of a page's Query calls kept for looking up base items that a filter needs, so that each page makes progress. */

@@ -32,7 +32,7 @@ const COMMON = ['key', 'name', 'category'] as const;
 
 /** The JSON of `markerFeature`, without the objects in between. */
 export function markerFeatureText(marker: MapMarker, properties: Properties): string {
-  // One of its own by such a name keeps its place and not its value.
+  // A property of the same name keeps its position but not its value.
   if (COMMON.some((name) => Object.hasOwn(properties, name))) return JSON.stringify(markerFeature(marker, properties));
   const { key, name, category, position } = marker;
   const own = JSON.stringify(properties).slice(1, -1);
@@ -44,7 +44,7 @@ export function markerFeatureText(marker: MapMarker, properties: Properties): st
 /** The Feature of a marker with what a map draws of it. */
 export const drawnFeature = oncePerMarker((marker) => Buffer.from(markerFeatureText(marker, marker.mapProperties)));
 
-/** A cluster as a Feature, told from markers by `cluster: true`. */
+/** A cluster as a Feature; `cluster: true` distinguishes it from markers. */
 function clusterFeature({ position, count }: MapCluster): PointFeature {
   return {
     type: 'Feature',

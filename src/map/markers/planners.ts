@@ -83,11 +83,11 @@ export async function planShape(
     return expected > WORTH_FINER || (enough < Infinity && most(counts) > enough);
   };
   const counts = await knownCounts(context, collection, { area, precision, open, budget });
-  // Counts of cells wider than partitions do not tell which partitions are empty.
+  // Counts of cells wider than partitions do not show which partitions are empty.
   const tooCoarse = counts && counts.precision < Math.min(prefixLength, FINEST_STORED);
   return {
     plan: tooCoarse ? occupiedPartitions(context, collection, '', overlaps) : plannerFor(counts),
-    // Computed on demand: a shape of many vertices takes its time to tell which cells it overlaps.
+    // Computed on demand: for a shape of many vertices it takes long to find the cells that it overlaps.
     get atMost() {
       return counts && most(counts);
     },

@@ -63,7 +63,7 @@ export interface NearCursor {
   readonly resumeAfter: NearPosition;
   /** The ring being scanned. */
   readonly scan?: RingScan | undefined;
-  /** How wide the next ring may be, in metres, where nothing else tells. */
+  /** How wide the next ring may be, in metres, where nothing else is known. */
   readonly width?: number | undefined;
 }
 

@@ -1,5 +1,5 @@
 import type { Bounds } from '../../geo/bounds.js';
-import { coverRegion } from '../../geo/cover.js';
+import { coverShape } from '../../geo/cover.js';
 import { type Shape, readShape } from '../../geo/polygon.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapContext } from '../context.js';
@@ -46,7 +46,7 @@ export function planPolygon(
   budget: Budget,
 ): Promise<SearchPlanner> {
   const relation = (cell: Bounds) => shape.relationToCell(cell);
-  const cover = coverRegion(relation, FINENESS);
+  const cover = coverShape(relation, FINENESS);
   const overlaps = (cell: Bounds) => relation(cell) !== 'outside';
   const options = { precision: FINEST_STORED, budget };
   return planShape(context, collection, { area: shape.area, cover, overlaps }, options);

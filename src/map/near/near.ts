@@ -34,7 +34,7 @@ export class NearbyEdge extends Edge<MapMarker> {
 /** A page of markers by their distance, then by the bytes of their keys. */
 export type NearbyPage = Page<NearbyEdge>;
 
-/** Nothing is farther away than half around the globe, 20,015,114.35 metres; what it comes to beyond these digits may be asked for, too. */
+/** Nothing is farther away than half around the globe, 20,015,114.35 metres; values that exceed it only in further digits are accepted. */
 const FARTHEST = 20_015_114.35;
 const readMetres = (field: string, value: unknown): number => {
   if (typeof value === 'number' && value >= 0 && value <= HALF_AROUND) return value < FARTHEST ? value : HALF_AROUND;
@@ -116,7 +116,7 @@ export async function markersWithin(
     radius,
     after: cursor.resumeAfter,
     filter,
-    // One more tells whether there is a next page.
+    // One more shows whether there is a next page.
     wanted: first + 1,
     budget,
     reserve: budget.calls - callsFor(center, radius, context.limits),

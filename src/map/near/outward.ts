@@ -47,7 +47,7 @@ const WORTH_FINER = 64;
 const FIRST_RING = 1_500;
 const WIDER = 8;
 const NARROWEST = 15;
-/** How many more are asked for than wanted: an estimate is seldom right, and a further ring costs Query calls. */
+/** How many more a ring should hold than are wanted: an estimate is seldom right, and a further ring costs Query calls. */
 const SPARE = 1.25;
 const FEWEST = 16;
 /** Markers of one range, at least, that are read at once. */
@@ -158,7 +158,7 @@ class OutwardWalk {
     );
     if (!complete) {
       const enough = inRing[Math.ceil(goal) - 1]?.distance ?? to;
-      // A narrower ring has enough, but where a crowd stands at one place, or between its ranges.
+      // A narrower ring has enough, unless a crowd is at one position, or between its ranges.
       if (enough < to && this.#narrowed++ < NARROWINGS) this.#cap = enough;
       else if (most < itemsPerField) this.#limit *= 4;
       else return stop();
@@ -216,9 +216,9 @@ class OutwardWalk {
       const narrow = { ...ring, to };
       let fine = counts;
       do {
-        // Cells that are wider than partitions do not tell which of these are empty.
-        const tells = !fine || fine.precision >= Math.min(prefixLength, FINEST_STORED);
-        const ranges = tells ? planRing(narrow, { prefixLength, counts: fine, most }) : undefined;
+        // Cells wider than partitions do not show which partitions are empty.
+        const isFine = !fine || fine.precision >= Math.min(prefixLength, FINEST_STORED);
+        const ranges = isFine ? planRing(narrow, { prefixLength, counts: fine, most }) : undefined;
         if (ranges) return { to, ranges };
         fine = fine && (await this.#refine(narrow, fine));
       } while (fine);

@@ -1,7 +1,7 @@
 import { limitExceeded } from '../../errors.js';
 import type { Bounds } from '../../geo/bounds.js';
 import { HALF_AROUND, circleArea, ringRelation } from '../../geo/circle.js';
-import { coverRegion } from '../../geo/cover.js';
+import { coverShape } from '../../geo/cover.js';
 import { FINEST_STORED } from '../cells/known-counts.js';
 import type { MapContext } from '../context.js';
 import { executePlan } from '../markers/execute-plan.js';
@@ -20,7 +20,7 @@ function sourceOf(context: MapContext, { collection, filter, budget }: NearQuery
       const relation = ringRelation(center, from.distance, upTo.distance);
       const shape = {
         area: circleArea(center, upTo.distance),
-        cover: coverRegion(relation, FINENESS),
+        cover: coverShape(relation, FINENESS),
         overlaps: (cell: Bounds) => relation(cell) !== 'outside',
       };
       const planner = await planShape(context, collection, shape, { precision: FINEST_STORED, budget });

@@ -109,7 +109,7 @@ export async function scanOn(
   const end = last ? { distance: last.distance, key: last.key } : from;
   const resumeAfter = rest ? end : upTo;
   const markers = [...(await source.load(unknown)), ...next.flatMap((one) => now.get(source.identityOf(one)) ?? [])];
-  // What has moved since it was kept may stand elsewhere in the order.
+  // What has moved since it was kept may be elsewhere in the order.
   const found = nearestFirst(markers.map(near).filter((one) => isBetween(one, resumeAfter)));
   return { found, resumeAfter, rest };
 }

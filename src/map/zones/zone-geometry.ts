@@ -5,8 +5,8 @@ import type { MapContext } from '../context.js';
 import { readWhole } from '../page.js';
 
 /**
- * The GeoJSON of a zone's geometry, with at most so many positions where that is asked for. Throws
- * BAD_USER_INPUT for fewer than 4, UNAVAILABLE where it cannot be read.
+ * The GeoJSON of a zone's geometry, with at most `maxVertices` positions. Throws BAD_USER_INPUT for fewer
+ * than 4, UNAVAILABLE if it cannot be read.
  */
 export async function zoneGeometry(
   { loaders }: MapContext,

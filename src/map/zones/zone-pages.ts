@@ -59,7 +59,7 @@ function rangesOf({ keys }: MapContext, scope: string, area: Area, length: numbe
   const size = 32 ** Math.min(3, length);
   const ranges: PartitionRange[] = [];
   for (const { from, to } of coverArea(area, length, MOST_RANGES / 2)) {
-    // What stands in one partition shares all but its last three characters.
+    // The cells of one partition share all but their last three characters.
     for (let start = from; start < to; start = (Math.floor(start / size) + 1) * size) {
       const end = Math.min(to, (Math.floor(start / size) + 1) * size);
       ranges.push(keys.zoneRange(scope, fromZ(start, length), fromZ(end - 1, length)));
@@ -145,8 +145,8 @@ export async function collectionZones(context: MapContext, collection: Collectio
 }
 
 /**
- * A page of the zones of which something is in a viewport. Where it is small they are found by the covers in it, where it
- * is large by going through all zones by key; both in the same order, so that each zone appears once over all pages.
+ * A page of the zones of which something is in a viewport. A small one is searched by the covers in it, a
+ * large one by reading all zones by key; both in the same order, so that each zone appears once over all pages.
  */
 export async function viewportZones(
   context: MapContext,

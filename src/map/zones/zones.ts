@@ -45,7 +45,7 @@ export async function zonesAt(
 
 /**
  * Whether something of a zone is in an area. Its geometry is looked at only where its rectangle is partly in it; where
- * that cannot be read, the zone is taken to be in it, and its field `geometry` tells of the failure.
+ * that cannot be read, the zone is taken to be in it, and its field `geometry` reports the failure.
  */
 export async function isZoneIn({ loaders }: MapContext, zone: Zone, area: Area): Promise<boolean> {
   try {
