@@ -1,11 +1,11 @@
-import { PutItemCommand, ScanCommand, type ScanCommandOutput } from '@aws-sdk/client-dynamodb';
 import { randomUUID } from 'node:crypto';
 
 import { placeParent } from '../model/cell.js';
-import type { Database } from '../store/database.js';
-import { mapFailure } from '../store/request/failures.js';
-import type { WireImage } from './change.js';
 import type { BlockName } from '../store/cell/blocks.js';
+import type { Database } from '../store/database.js';
+import { newCall } from '../store/request/meter.js';
+import { type Operations, send } from '../store/request/send.js';
+import type { WireImage } from './change.js';
 import type { RecountPort } from './recount.js';
 
 /** Parts of a table that are scanned side by side. */
@@ -20,30 +20,26 @@ async function* scan(
   attributes: readonly string[],
 ): AsyncGenerator<readonly WireImage[]> {
   const names = Object.fromEntries(attributes.map((name, index) => [`#${index}`, name]));
-  const next = async (segment: number, after: ScanCommandOutput['LastEvaluatedKey']) => {
-    try {
-      const page = await database.client.send(
-        new ScanCommand({
-          TableName: table,
-          ConsistentRead: true,
-          Segment: segment,
-          TotalSegments: SEGMENTS,
-          ProjectionExpression: Object.keys(names).join(', '),
-          ExpressionAttributeNames: names,
-          ...(after === undefined ? {} : { ExclusiveStartKey: after }),
-        }),
-      );
-      return { segment, page };
-    } catch (error) {
-      throw mapFailure(error);
-    }
+  const call = newCall();
+  type Page = Operations['wireScan']['output'];
+  const next = async (segment: number, after: Page['LastEvaluatedKey']) => {
+    const request = {
+      TableName: table,
+      ConsistentRead: true,
+      Segment: segment,
+      TotalSegments: SEGMENTS,
+      ProjectionExpression: Object.keys(names).join(', '),
+      ExpressionAttributeNames: names,
+      ...(after === undefined ? {} : { ExclusiveStartKey: after }),
+    };
+    return { segment, page: await send(database, 'wireScan', request, call) };
   };
   const running = new Map(Array.from({ length: SEGMENTS }, (_, segment) => [segment, next(segment, undefined)]));
   while (running.size > 0) {
     const { segment, page } = await Promise.race(running.values());
     if (page.LastEvaluatedKey === undefined) running.delete(segment);
     else running.set(segment, next(segment, page.LastEvaluatedKey));
-    yield (page.Items ?? []) as unknown as readonly WireImage[];
+    yield page.Items ?? [];
   }
 }
 
@@ -70,17 +66,9 @@ export function openRecount(database: Database, consumer: string): RecountPort {
     async writeFence() {
       const key = keys.streamState(consumer);
       const ttl = Math.ceil(Date.now() / 1_000) + FENCE_LIVES_S;
-      try {
-        await database.client.send(
-          new PutItemCommand({
-            TableName: tables.entities,
-            // Never equal to what is there: an equal item put again leaves no record.
-            Item: { pk: { S: key.pk }, sk: { S: key.sk }, fence: { S: randomUUID() }, ttl: { N: String(ttl) } },
-          }),
-        );
-      } catch (error) {
-        throw mapFailure(error);
-      }
+      // Never equal to what is there: an equal item put again leaves no record.
+      const fence = { ...key, fence: randomUUID(), ttl };
+      await send(database, 'put', { TableName: tables.entities, Item: fence }, newCall());
       return key;
     },
   };

@@ -1,8 +1,4 @@
-import {
-  BatchExecuteStatementCommand,
-  type BatchExecuteStatementCommandInput,
-  ExecuteTransactionCommand,
-} from '@aws-sdk/lib-dynamodb';
+import type { BatchExecuteStatementCommandInput } from '@aws-sdk/lib-dynamodb';
 
 import type { CellSums } from '../../geo/cell-sums.js';
 import type { Key, Keyspace } from '../../keys/keyspace.js';
@@ -11,8 +7,9 @@ import { batchGet } from '../request/batch-get.js';
 import { chunks } from '../request/concurrency.js';
 import { childrenOfItem } from './cells.js';
 import type { Database } from '../database.js';
-import { isFailure, mapFailure } from '../request/failures.js';
+import { isFailure } from '../request/failures.js';
 import type { Call } from '../request/meter.js';
+import { send } from '../request/send.js';
 
 /** DynamoDB's own limit of statements in one BatchExecuteStatement. */
 const STATEMENTS_IN_A_BATCH = 25;
@@ -80,9 +77,9 @@ export async function readBlocks(
 }
 
 /**
- * The BatchExecuteStatement that replaces sums in at most 25 blocks: an INSERT (which fails where the item is there)
- * for a block that was not there, an UPDATE with a condition for one that was. It costs the write units of as many
- * UpdateItem calls and a tenth of their time in this process.
+ * The BatchExecuteStatement that replaces sums in at most 25 blocks: a block that did not exist takes an INSERT, which
+ * fails if it does by now, any other an UPDATE with a condition. It costs the write units of as many UpdateItem calls and
+ * a tenth of their time in this process.
  */
 export function replaceBlocksRequest(
   { keys, tables }: Pick<Database, 'keys' | 'tables'>,
@@ -108,64 +105,37 @@ export function replaceBlocksRequest(
 
 const REFUSALS = new Set(['ConditionalCheckFailed', 'DuplicateItem']);
 
-/**
- * Replaces figures of all blocks in one transaction; false where one of them is not as it was read, and then nothing is
- * written.
- */
-async function replaceTogether(
-  database: Database,
-  blocks: readonly BlockWrite[],
-  { meter, signal }: Call,
-): Promise<boolean> {
+/** Replaces sums in all blocks or, if one of them is not as it was read, in none; gives whether it did. */
+async function replaceTogether(database: Database, blocks: readonly BlockWrite[], call: Call): Promise<boolean> {
   const { Statements: TransactStatements } = replaceBlocksRequest(database, blocks);
   try {
-    await database.client.send(
-      new ExecuteTransactionCommand({ TransactStatements }),
-      signal === undefined ? {} : { abortSignal: signal },
-    );
-    meter.writes += blocks.length;
+    await send(database, 'transactExecute', { TransactStatements }, call);
     return true;
   } catch (error) {
     if (isFailure(error, 'TransactionCanceledException')) return false;
-    throw mapFailure(error);
+    throw error;
   }
 }
 
+async function replaceBatch(database: Database, blocks: readonly BlockWrite[], call: Call): Promise<BlockOutcome[]> {
+  const { Responses = [] } = await send(database, 'batchExecute', replaceBlocksRequest(database, blocks), call);
+  return blocks.map((_, index) => {
+    const code = Responses[index]?.Error?.Code;
+    if (code === undefined) return Responses[index] === undefined ? 'failed' : 'written';
+    return REFUSALS.has(code) ? 'refused' : 'failed';
+  });
+}
+
 /**
- * Replaces figures of blocks, each for itself: what came of each, in their order. Throws THROTTLED, UNAVAILABLE or what
- * DynamoDB said only where nothing is known of any; with some of them written or not.
+ * Replaces sums in blocks, each for itself, and gives the outcome of each, in their order. Throws THROTTLED, UNAVAILABLE
+ * or DynamoDB's own error only if the outcome of none is known; some may have been written then.
  */
 export async function replaceBlocks(
   database: Database,
   blocks: readonly BlockWrite[],
   call: Call,
 ): Promise<BlockOutcome[]> {
-  if (database.waitsForDisk && (await replaceTogether(database, blocks, call))) {
-    return blocks.map(() => 'written');
-  }
-  const { meter, signal } = call;
-  const answers = await Promise.all(
-    chunks(blocks, STATEMENTS_IN_A_BATCH).map(async (some): Promise<BlockOutcome[]> => {
-      const command = new BatchExecuteStatementCommand({
-        ...replaceBlocksRequest(database, some),
-        ReturnConsumedCapacity: 'TOTAL',
-      });
-      try {
-        const { Responses = [], ConsumedCapacity = [] } = await database.client.send(
-          command,
-          signal === undefined ? {} : { abortSignal: signal },
-        );
-        meter.writes += some.length;
-        meter.writeUnits += ConsumedCapacity.reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
-        return some.map((_, index) => {
-          const code = Responses[index]?.Error?.Code;
-          if (code === undefined) return Responses[index] === undefined ? 'failed' : 'written';
-          return REFUSALS.has(code) ? 'refused' : 'failed';
-        });
-      } catch (error) {
-        throw mapFailure(error);
-      }
-    }),
-  );
-  return answers.flat();
+  if (database.waitsForDisk && (await replaceTogether(database, blocks, call))) return blocks.map(() => 'written');
+  const batches = chunks(blocks, STATEMENTS_IN_A_BATCH);
+  return (await Promise.all(batches.map((batch) => replaceBatch(database, batch, call)))).flat();
 }
