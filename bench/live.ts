@@ -55,7 +55,7 @@ async function measure({ database, engine, collection, now }: FreshTables, subsc
   const hub = createHub({ keys: database.keys, log: silentLog, now: () => Date.now() });
   const stop = new AbortController();
   const running = consumerOf(database, engine, undefined, (record) => hub.take(record)).run(stop.signal);
-  hub.hearing();
+  hub.connected();
   const server = await startServer(database, hub);
   const clients: Client[] = [];
   const sentAt = new Map<string, number>();

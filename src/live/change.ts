@@ -7,10 +7,10 @@ import { markerFromBase } from '../store/marker/marker-item.js';
 import { itemOfImage } from '../store/request/query-items.js';
 import { type StreamRecord, type WireImage, degrees } from '../stream/change.js';
 
-/** What happened to a marker, as seen from a rectangle where there is one. */
+/** What happened to a marker, as seen from a rectangle if there is one. */
 export type ChangeKind = 'CREATED' | 'UPDATED' | 'MOVED' | 'DELETED' | 'ENTERED' | 'LEFT';
 
-/** A change of a marker as clients are told of it. */
+/** A change of a marker as clients get it. */
 export interface MarkerChange {
   readonly kind: ChangeKind;
   readonly id: string;
@@ -20,7 +20,7 @@ export interface MarkerChange {
   readonly at: string;
 }
 
-/** A reading as clients are told of it. */
+/** A reading as clients get it. */
 export interface RecordedReading {
   /** RFC 3339, UTC, milliseconds. */
   readonly at: string;
@@ -28,7 +28,7 @@ export interface RecordedReading {
 }
 
 interface Event {
-  /** How keys name the collection, and the marker's key. */
+  /** The collection as keys name it, and the marker's key. */
   readonly scope: string;
   readonly key: string;
   /** When it was written, in milliseconds since 1970, cut to the second or to the minute. */
@@ -37,7 +37,7 @@ interface Event {
   readonly image: WireImage | undefined;
 }
 
-/** A record of a marker: where it stood and where it stands; undefined where it is not there. */
+/** A record of a marker: its position before and after; undefined if it did not exist. */
 export interface MarkerEvent extends Event {
   readonly type: 'marker';
   readonly before: Point | undefined;
@@ -57,14 +57,14 @@ const textOf = (image: WireImage, name: string) => {
   return typeof text === 'string' ? text : undefined;
 };
 
-/** Where an image says that a marker stands. What cannot be understood counts as not there, as it does for the cells. */
+/** The position of a marker in an image. An invalid one counts as no marker, as it does for the cells. */
 function positionIn(image: WireImage | undefined): Point | undefined {
   const lng = degrees(image?.['lng'], 180);
   const lat = degrees(image?.['lat'], 90);
   return lng === undefined || lat === undefined ? undefined : { lng, lat };
 }
 
-/** What clients might want to know of a record; undefined where there is nothing. */
+/** What clients may want to know of a record; undefined if it concerns none. */
 export function eventOf(
   keys: Pick<Keyspace, 'parseMarker' | 'parseReading'>,
   { keys: named, at, before: old, after: image }: Pick<StreamRecord, 'keys' | 'at' | 'before' | 'after'>,
@@ -83,9 +83,9 @@ export function eventOf(
   return reading && { type: 'reading', ...reading, at, image };
 }
 
-const isSamePlace = (a: Point, b: Point) => canonicalLng(a.lng) === canonicalLng(b.lng) && a.lat === b.lat;
+const isSamePosition = (a: Point, b: Point) => canonicalLng(a.lng) === canonicalLng(b.lng) && a.lat === b.lat;
 
-/** What a change is as seen from a rectangle, or from everywhere; undefined where it does not concern it. */
+/** The kind of a change as seen from a rectangle, or from everywhere; undefined if the change does not concern it. */
 export function changeKind(
   { before, after }: Pick<MarkerEvent, 'before' | 'after'>,
   area?: Area,
@@ -96,12 +96,12 @@ export function changeKind(
   const [was, is] = [inside(before), inside(after)];
   if (!was && !is) return undefined;
   if (was !== is) return is ? 'ENTERED' : 'LEFT';
-  return isSamePlace(before, after) ? 'UPDATED' : 'MOVED';
+  return isSamePosition(before, after) ? 'UPDATED' : 'MOVED';
 }
 
 const decoded = new WeakMap<MarkerEvent, Marker | null>();
 
-/** The marker as an event left it, read from its image once for all who are told. */
+/** The marker as an event left it, decoded from its image once for all clients. */
 function markerOf(keys: Keyspace, event: MarkerEvent, collection: string): Marker | null {
   const known = decoded.get(event);
   if (known !== undefined) return known;
@@ -112,8 +112,8 @@ function markerOf(keys: Keyspace, event: MarkerEvent, collection: string): Marke
   return marker ?? null;
 }
 
-/** What a client is told of an event. */
-export function toldChange(keys: Keyspace, event: MarkerEvent, kind: ChangeKind, collection: string): MarkerChange {
+/** What a client gets of an event. */
+export function markerChange(keys: Keyspace, event: MarkerEvent, kind: ChangeKind, collection: string): MarkerChange {
   return {
     kind,
     id: markerId(collection, event.key),
@@ -123,16 +123,16 @@ export function toldChange(keys: Keyspace, event: MarkerEvent, kind: ChangeKind,
   };
 }
 
-/** A reading as it was stored; undefined where it has expired by `now` (milliseconds since 1970) or is of no use. */
-export function toldReading({ instant, image = {} }: ReadingEvent, now: number): RecordedReading | undefined {
+/** A reading as it was stored; undefined if it has expired by `now` (milliseconds since 1970) or is invalid. */
+export function recordedReading({ instant, image = {} }: ReadingEvent, now: number): RecordedReading | undefined {
   const { values, ttl } = itemOfImage(image);
   if (typeof values !== 'object' || values === null || Number.isNaN(Date.parse(instant))) return undefined;
   if (typeof ttl === 'number' && ttl * 1_000 <= now) return undefined;
   return { at: instant, values: values as Properties };
 }
 
-/** The life of the marker that a reading is of: one made anew under the same key has none of its readings. */
-export function readingOf({ image = {} }: ReadingEvent): string | undefined {
+/** The incarnation of the marker of a reading: a marker created again under the same key has none of its readings. */
+export function incarnationOf({ image = {} }: ReadingEvent): string | undefined {
   return textOf(image, 'of');
 }
 

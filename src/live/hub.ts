@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { CellportError, badInput } from '../errors.js';
 import type { Area } from '../geo/bounds.js';
-import type { Keyspace } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
 import type { Collection } from '../model/collection.js';
 import type { Marker } from '../model/marker.js';
@@ -16,26 +15,26 @@ import {
   type RecordedReading,
   changeKind,
   eventOf,
-  readingOf,
-  toldChange,
-  toldReading,
+  incarnationOf,
+  markerChange,
+  recordedReading,
 } from './change.js';
+import { History, type HistoryOptions } from './history.js';
 import { type Queue, type QueueLimits, createQueue } from './queue.js';
-import { createRecentEvents } from './recent.js';
 import { type Watchers, createWatchers } from './watchers.js';
 
-/** What subscriptions are answered from. */
+/** What answers subscriptions. */
 export interface LiveChanges {
   /**
-   * Changes of a collection's markers, of those in an area where one is given; from `since` on (milliseconds since 1970)
-   * where that is given. Throws BAD_USER_INPUT where not all since then can be told, UNAVAILABLE where none can.
+   * Changes of a collection's markers, of those in an area if one is given; since `since` (milliseconds since 1970) if that
+   * is given. Throws BAD_USER_INPUT if not all changes since then are known, UNAVAILABLE if none can be emitted.
    */
   markerChanges(wanted: MarkersWanted): Promise<AsyncIterableIterator<MarkerChange>>;
   /** Readings of one marker; the rest as above. */
   readings(wanted: ReadingsWanted): Promise<AsyncIterableIterator<RecordedReading>>;
   /**
-   * A moment up to 10 s ago (milliseconds since 1970) from which on all changes are told for `since`, at no cost, once they
-   * are heard; undefined where they are not within 5 s. What counts and indexes do not tell yet has changed since then.
+   * A moment up to 10 s ago (milliseconds since 1970) that `since` may name at no cost; undefined if changes do not arrive
+   * within 5 s. What counts and indexes do not show yet has changed since then.
    */
   recentFrom(): Promise<number | undefined>;
 }
@@ -52,29 +51,20 @@ export interface ReadingsWanted {
   readonly since: number | undefined;
 }
 
-/** Takes in the records of a stream and tells them to all whom they concern. */
+/** Takes in the records of a stream and emits them to all clients that they concern. */
 export interface LiveHub extends LiveChanges {
   /** A record. Those of one item come in their order; one that came before is left out. */
   take(record: StreamRecord): void;
   /** From this moment on every record is taken in. */
-  hearing(): void;
-  /** Some may have been missed: ends all subscriptions with the reason, and waits to hear again. */
-  lost(reason: string): void;
+  connected(): void;
+  /** Some records may have been missed: ends all subscriptions with the reason, until `connected` is called again. */
+  disconnected(reason: string): void;
   /** Ends all subscriptions for good. */
   close(): void;
 }
 
-export interface HubOptions {
-  readonly keys: Keyspace;
+export interface HubOptions extends HistoryOptions {
   readonly log: Log;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-  /**
-   * Tells of all records that the stream still holds; gives a time from which on none was missing, in milliseconds since
-   * 1970, or undefined where they could not all be read.
-   */
-  readonly readStream?: (onRecord: (record: StreamRecord) => void) => Promise<number | undefined>;
-  readonly memoryBytes?: number;
   readonly queueLimits?: QueueLimits;
 }
 
@@ -84,222 +74,204 @@ interface Watcher {
   readonly collection: string;
 }
 
-const MEMORY_BYTES = 32 * 1024 * 1024;
-/** Items whose last record is remembered, so that it is not told again. */
-const ITEMS_KNOWN = 50_000;
+/** What a new queue needs to know. */
+interface Subscription<T> {
+  readonly scope: string;
+  readonly since: number | undefined;
+  /** What the client gets of an event. */
+  readonly emit: (event: LiveEvent) => T | undefined;
+  /** Lets what comes be put into the queue, in the same tick; gives the function that stops it. */
+  readonly join: (queue: Queue<T>) => () => void;
+}
+
+/** Items whose last record is remembered, so that it is not emitted again. */
+const MOST_ITEMS = 50_000;
 /** Times of records are cut to the second, by clocks that may differ from ours by about as much. */
 const ROUNDING_MS = 2_000;
-/** How long a new subscription waits for the stream to be heard. */
-const HEARD_WITHIN_MS = 5_000;
-const LOOK_EVERY_MS = 50;
-/** Counts follow a change sooner than this, on a server that keeps up. */
+/** How long a new subscription waits for the stream to be connected. */
+const CONNECTED_WITHIN_MS = 5_000;
+const POLL_MS = 50;
+/** On a server that keeps up, counts follow a change within this time. */
 const COUNTED_WITHIN_MS = 10_000;
-/** Reading the stream in vain takes long enough not to be repeated for each client. */
-const REACH_AGAIN_MS = 60_000;
 
 const nameOf = ({ scope, key }: { readonly scope: string; readonly key: string }) => `${scope}\n${key}`;
 const instant = (milliseconds: number) => new Date(milliseconds).toISOString();
 
-/** A hub that hears nothing yet. */
+/** A hub that is not connected yet. */
 export function createHub(options: HubOptions): LiveHub {
-  const { keys, log, now, readStream, memoryBytes = MEMORY_BYTES, queueLimits } = options;
-  const recent = createRecentEvents(memoryBytes);
-  const latest = new LRUCache<string, string>({ max: ITEMS_KNOWN });
-  const markers = new Map<string, Watchers<Watcher>>();
-  const readings = new Map<string, Set<Queue<RecordedReading>>>();
-  const queues = new Set<Pick<Queue<unknown>, 'end'>>();
-  let hears = false;
-  let closed: CellportError | undefined;
-  let reaching: Promise<void> | undefined;
-  /** When the memory may be made to reach further back. */
-  let reachAgainAt = 0;
+  return new Hub(options);
+}
 
-  /** Whether the item's records up to this one were taken in already. */
-  function isKnown({ keys: { pk, sk }, sequence }: StreamRecord): boolean {
+class Hub implements LiveHub {
+  readonly #options: HubOptions;
+  readonly #history: History;
+  /** Sequence number of the last record of each item. */
+  readonly #latest = new LRUCache<string, string>({ max: MOST_ITEMS });
+  readonly #markers = new Map<string, Watchers<Watcher>>();
+  readonly #readings = new Map<string, Set<Queue<RecordedReading>>>();
+  readonly #queues = new Set<Pick<Queue<unknown>, 'end'>>();
+  #connected = false;
+  #closed: CellportError | undefined;
+
+  constructor(options: HubOptions) {
+    this.#options = options;
+    this.#history = new History(options);
+  }
+
+  take(record: StreamRecord): void {
+    const { keys, log } = this.#options;
+    try {
+      const event = eventOf(keys, record);
+      if (this.#closed !== undefined || event === undefined || this.#isRepeated(record)) return;
+      const bytes = this.#history.add(event);
+      if (event.type === 'marker') this.#emitMarker(event, bytes);
+      else this.#emitReading(event, bytes);
+    } catch (err) {
+      // The reader of the stream has other work that must not fail because of this.
+      log.error({ err, keys: record.keys }, 'cannot emit a record of the stream');
+      this.disconnected('a record could not be understood');
+      this.connected();
+    }
+  }
+
+  /** Whether this record of the item, or a later one, was taken in already. */
+  #isRepeated({ keys: { pk, sk }, sequence }: StreamRecord): boolean {
     const item = `${String(pk?.['S'])}\n${String(sk?.['S'])}`;
-    const last = latest.get(item);
+    const last = this.#latest.get(item);
     if (last !== undefined && !isAfter(sequence, last)) return true;
-    latest.set(item, sequence);
+    this.#latest.set(item, sequence);
     return false;
   }
 
-  function tellMarker(event: MarkerEvent, bytes: number): void {
-    for (const { area, queue, collection } of markers.get(event.scope)?.near(event) ?? []) {
+  #emitMarker(event: MarkerEvent, bytes: number): void {
+    for (const { area, queue, collection } of this.#markers.get(event.scope)?.near(event) ?? []) {
       const kind = changeKind(event, area);
-      if (kind !== undefined) queue.push(toldChange(keys, event, kind, collection), bytes);
+      if (kind !== undefined) queue.push(markerChange(this.#options.keys, event, kind, collection), bytes);
     }
   }
 
-  function tellReading(event: ReadingEvent, bytes: number): void {
-    const watching = readings.get(nameOf(event));
-    const told = watching && toldReading(event, now());
-    if (told === undefined) return;
-    for (const queue of watching ?? []) queue.push(told, bytes);
+  #emitReading(event: ReadingEvent, bytes: number): void {
+    const watching = this.#readings.get(nameOf(event));
+    const reading = watching && recordedReading(event, this.#options.now());
+    if (reading === undefined) return;
+    for (const queue of watching ?? []) queue.push(reading, bytes);
   }
 
-  function endAll(reason: CellportError): void {
-    for (const queue of queues) queue.end(reason);
+  connected(): void {
+    if (this.#connected) return;
+    this.#connected = true;
+    this.#history.restart(Math.ceil((this.#options.now() + ROUNDING_MS) / 1_000) * 1_000);
   }
 
-  /** Reads what the stream still holds, so that the memory reaches back as far as it can. */
-  async function reachBack(read: NonNullable<HubOptions['readStream']>): Promise<void> {
-    const completeFrom = recent.completeFrom();
-    reachAgainAt = now() + REACH_AGAIN_MS;
-    const found = createRecentEvents(memoryBytes);
-    found.restart(0);
-    const from = await read((record) => {
-      const event = eventOf(keys, record);
-      if (event !== undefined && event.at < completeFrom) found.add(event);
-    });
-    // Where the memory has begun anew or forgotten something meanwhile, there may be a hole between the two.
-    if (from === undefined || recent.completeFrom() !== completeFrom) return;
-    recent.addEarlier(found.since(0), Math.max(from, found.completeFrom()));
-    // What is not there now will not be there later.
-    reachAgainAt = Infinity;
+  disconnected(reason: string): void {
+    this.#connected = false;
+    this.#latest.clear();
+    this.#history.restart(Infinity);
+    const advice = 'subscribe again, with `since` to get what was missed';
+    this.#endAll(new CellportError('UNAVAILABLE', `changes may have been missed (${reason}): ${advice}`));
   }
 
-  async function untilHeard(): Promise<void> {
-    for (const until = now() + HEARD_WITHIN_MS; !hears && closed === undefined && now() < until;) {
-      await sleep(LOOK_EVERY_MS);
-    }
-    if (closed !== undefined) throw closed;
-    if (!hears) throw new CellportError('UNAVAILABLE', 'changes cannot be heard at the moment; try again in a while');
+  close(): void {
+    this.#closed = new CellportError('UNAVAILABLE', 'the server is shutting down: subscribe again, with `since`');
+    this.#history.restart(Infinity);
+    this.#endAll(this.#closed);
   }
 
-  async function recentFrom(): Promise<number | undefined> {
+  #endAll(reason: CellportError): void {
+    for (const queue of this.#queues) queue.end(reason);
+  }
+
+  async #untilConnected(): Promise<void> {
+    const { now } = this.#options;
+    const until = now() + CONNECTED_WITHIN_MS;
+    while (!this.#connected && this.#closed === undefined && now() < until) await sleep(POLL_MS);
+    if (this.#closed !== undefined) throw this.#closed;
+    if (!this.#connected) throw new CellportError('UNAVAILABLE', 'live changes are not available; try again later');
+  }
+
+  async recentFrom(): Promise<number | undefined> {
     try {
-      await untilHeard();
+      await this.#untilConnected();
     } catch {
       return undefined;
     }
-    return Math.ceil(Math.max(recent.completeFrom(), now() - COUNTED_WITHIN_MS) / 1_000) * 1_000;
+    const from = Math.max(this.#history.completeFrom(), this.#options.now() - COUNTED_WITHIN_MS);
+    return Math.ceil(from / 1_000) * 1_000;
   }
 
-  /** Whether all since a moment is remembered; of moments to come that is always so. */
-  const covers = (from: number) => from >= recent.completeFrom() || (hears && from > now());
-
-  async function cover(from: number): Promise<void> {
-    if (!covers(from) && readStream !== undefined && (reaching !== undefined || now() >= reachAgainAt)) {
-      await (reaching ??= reachBack(readStream).finally(() => {
-        reaching = undefined;
-      }));
-    }
+  /** Whether all events since a moment are known; of moments in the future that is always so. */
+  #covers(from: number): boolean {
+    return from >= this.#history.completeFrom() || (this.#connected && from > this.#options.now());
   }
 
-  /**
-   * A queue that begins with what is remembered since a moment. `join` has what comes put into it, in the same tick, and
-   * gives how to leave again.
-   */
-  async function open<T>(
-    scope: string,
-    since: number | undefined,
-    tell: (event: LiveEvent) => T | undefined,
-    join: (queue: Queue<T>) => () => void,
-  ): Promise<AsyncIterableIterator<T>> {
-    await untilHeard();
+  /** A queue that begins with what is known since a moment. */
+  async #open<T>({ scope, since, emit, join }: Subscription<T>): Promise<AsyncIterableIterator<T>> {
+    await this.#untilConnected();
     const from = since === undefined ? Infinity : Math.floor(since / 1_000) * 1_000;
-    await cover(from);
-    if (closed !== undefined) throw closed;
-    if (!covers(from)) {
-      const earliest = hears ? `${instant(Math.min(recent.completeFrom(), now()))} or later` : 'left out for now';
-      throw badInput('since', instant(from), `${earliest}, as what was before is not known here: read the map anew`);
+    if (!this.#covers(from)) await this.#history.extend();
+    if (this.#closed !== undefined) throw this.#closed;
+    if (!this.#covers(from)) {
+      const earliest = Math.min(this.#history.completeFrom(), this.#options.now());
+      const allowed = this.#connected ? `${instant(earliest)} or later` : 'omitted for now';
+      throw badInput('since', instant(from), `${allowed}, because earlier changes are not known: reload the map`);
     }
     function* missed(events: readonly LiveEvent[]) {
       for (const event of events) {
-        const told = tell(event);
-        if (told !== undefined) yield told;
+        const value = emit(event);
+        if (value !== undefined) yield value;
       }
     }
     let leave: () => void = () => undefined;
     const queue: Queue<T> = createQueue<T>(
       () => {
-        queues.delete(queue);
+        this.#queues.delete(queue);
         leave();
       },
-      missed(since === undefined ? [] : recent.since(from, scope)),
-      queueLimits,
+      missed(since === undefined ? [] : this.#history.since(from, scope)),
+      this.#options.queueLimits,
     );
-    queues.add(queue);
+    this.#queues.add(queue);
     leave = join(queue);
     return queue.reader;
   }
 
-  function hearing(): void {
-    if (hears) return;
-    hears = true;
-    reachAgainAt = 0;
-    recent.restart(Math.ceil((now() + ROUNDING_MS) / 1_000) * 1_000);
+  async markerChanges({ collection, area, since }: MarkersWanted): Promise<AsyncIterableIterator<MarkerChange>> {
+    const { keys } = this.#options;
+    const scope = keys.scope(collection);
+    const emit = (event: LiveEvent) => {
+      const kind = event.type === 'marker' ? changeKind(event, area) : undefined;
+      return event.type === 'marker' && kind ? markerChange(keys, event, kind, collection.key) : undefined;
+    };
+    const join = (queue: Queue<MarkerChange>) => {
+      const watcher = { area, queue, collection: collection.key };
+      const watching = this.#markers.get(scope) ?? createWatchers<Watcher>();
+      this.#markers.set(scope, watching);
+      watching.add(watcher, area);
+      return () => {
+        watching.remove(watcher, area);
+        if (watching.isEmpty()) this.#markers.delete(scope);
+      };
+    };
+    return this.#open({ scope, since, emit, join });
   }
 
-  function lost(reason: string): void {
-    hears = false;
-    latest.clear();
-    recent.restart(Infinity);
-    const advice = 'subscribe again, with `since` to be told what was missed';
-    endAll(new CellportError('UNAVAILABLE', `changes may have been missed (${reason}): ${advice}`));
+  async readings({ collection, marker, since }: ReadingsWanted): Promise<AsyncIterableIterator<RecordedReading>> {
+    const { keys, now } = this.#options;
+    const scope = keys.scope(collection);
+    const name = nameOf({ scope, key: marker.key });
+    const emit = (event: LiveEvent) => {
+      if (event.type !== 'reading' || event.key !== marker.key) return undefined;
+      return (incarnationOf(event) ?? marker.life) === marker.life ? recordedReading(event, now()) : undefined;
+    };
+    const join = (queue: Queue<RecordedReading>) => {
+      const watching = this.#readings.get(name) ?? new Set();
+      this.#readings.set(name, watching);
+      watching.add(queue);
+      return () => {
+        watching.delete(queue);
+        if (watching.size === 0) this.#readings.delete(name);
+      };
+    };
+    return this.#open({ scope, since, emit, join });
   }
-
-  return {
-    hearing,
-    lost,
-    recentFrom,
-
-    take(record) {
-      try {
-        const event = eventOf(keys, record);
-        if (closed !== undefined || event === undefined || isKnown(record)) return;
-        const bytes = recent.add(event);
-        if (event.type === 'marker') tellMarker(event, bytes);
-        else tellReading(event, bytes);
-      } catch (err) {
-        // Whoever reads the stream has other things to do with it than to fail for this.
-        log.error({ err, keys: record.keys }, 'a record of the stream could not be told');
-        lost('a record could not be understood');
-        hearing();
-      }
-    },
-
-    close() {
-      closed = new CellportError('UNAVAILABLE', 'the server is being stopped: subscribe again, with `since`');
-      recent.restart(Infinity);
-      endAll(closed);
-    },
-
-    async markerChanges({ collection, area, since }) {
-      const scope = keys.scope(collection);
-      const tell = (event: LiveEvent) => {
-        if (event.type !== 'marker') return undefined;
-        const kind = changeKind(event, area);
-        return kind && toldChange(keys, event, kind, collection.key);
-      };
-      return open(scope, since, tell, (queue) => {
-        const watcher = { area, queue, collection: collection.key };
-        const watching = markers.get(scope) ?? createWatchers<Watcher>();
-        markers.set(scope, watching);
-        watching.add(watcher, area);
-        return () => {
-          watching.remove(watcher, area);
-          if (watching.isEmpty()) markers.delete(scope);
-        };
-      });
-    },
-
-    async readings({ collection, marker, since }) {
-      const scope = keys.scope(collection);
-      const name = nameOf({ scope, key: marker.key });
-      const tell = (event: LiveEvent) => {
-        if (event.type !== 'reading' || event.key !== marker.key) return undefined;
-        return (readingOf(event) ?? marker.life) === marker.life ? toldReading(event, now()) : undefined;
-      };
-      return open<RecordedReading>(scope, since, tell, (queue) => {
-        const watching = readings.get(name) ?? new Set();
-        readings.set(name, watching);
-        watching.add(queue);
-        return () => {
-          watching.delete(queue);
-          if (watching.size === 0) readings.delete(name);
-        };
-      });
-    },
-  };
 }

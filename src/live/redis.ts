@@ -7,126 +7,147 @@ import type { StreamRecord } from '../stream/change.js';
 import { eventOf } from './change.js';
 import type { LiveHub } from './hub.js';
 
-/** What the one server that reads the stream sends to all, itself included. */
+/** What the one server that reads the stream sends to all servers, itself included. */
 interface Message {
-  /** Names the sender since it last began; whoever begins anew may have left something out. */
+  /** Names the sender since it last started; a sender that starts again may have skipped records. */
   readonly from: string;
-  /** How many records it has sent by now, this one included: a jump means that some were lost on the way. */
+  /** How many records it has sent by now, this one included: a jump shows that some were lost. */
   readonly count: number;
-  /** Left out in a sign of life. */
+  /** Absent from a heartbeat. */
   readonly record?: StreamRecord;
 }
 
-/** Changes between servers by way of Redis. */
+/** Passes changes between servers through Redis. */
 export interface Relay {
   /** Sends a record; nothing is sent before `begin`. */
   send(record: StreamRecord): void;
   /** Makes this server the sender, from its next record on. */
   begin(): void;
+  /** This server is no longer the sender. */
   end(): void;
   close(): void;
 }
 
 export interface RelayOptions {
   readonly url: string;
-  /** Servers on one channel hear each other. */
+  /** Servers on the same channel receive each other's changes. */
   readonly channel: string;
   readonly keys: Keyspace;
-  readonly hub: Pick<LiveHub, 'take' | 'hearing' | 'lost'>;
+  readonly hub: Pick<LiveHub, 'take' | 'connected' | 'disconnected'>;
   readonly log: Log;
 }
 
-const BEAT_EVERY_MS = 1_000;
-/** A sender is heard of this often, or something is wrong. */
-const HEARD_WITHIN_MS = 10_000;
-/** What Redis has not taken by then is left out, and shows as a jump. */
-const MOST_UNDER_WAY = 20_000;
+const HEARTBEAT_MS = 1_000;
+/** If no message comes for so long, no server is sending. */
+const SILENCE_MS = 10_000;
+/** Records beyond this many unacknowledged ones are dropped, which shows as a jump. */
+const MOST_IN_FLIGHT = 20_000;
 const LONGEST_PAUSE_MS = 2_000;
 
 /**
- * Takes part in a channel of Redis. Redis keeps nothing and says nothing of what it drops, so records are counted: where
- * one is missing, the sender is another one, or nobody is heard, the hub is told that something may be lost.
+ * Joins a channel of Redis. Redis stores nothing and does not report what it drops, so records are counted: when one is
+ * missing, the sender has changed or none is heard from, the hub is disconnected, as changes may be lost.
  */
-export function openRelay({ url, channel, keys, hub, log }: RelayOptions): Relay {
-  const options = {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: null,
-    retryStrategy: (times: number) => Math.min(LONGEST_PAUSE_MS, 50 * 2 ** times),
-  };
-  const sending = new Redis(url, options);
-  const hearing = new Redis(url, { ...options, enableOfflineQueue: true });
-  let self: string | undefined;
-  let count = 0;
-  let underWay = 0;
-  let heard: Pick<Message, 'from' | 'count'> | undefined;
+export function openRelay(options: RelayOptions): Relay {
+  return new RedisRelay(options);
+}
 
-  function deaf(reason: string): void {
-    if (heard !== undefined) hub.lost(reason);
-    heard = undefined;
+class RedisRelay implements Relay {
+  readonly #options: RelayOptions;
+  readonly #publisher: Redis;
+  readonly #subscriber: Redis;
+  readonly #heartbeat: NodeJS.Timeout;
+  readonly #silence: NodeJS.Timeout;
+  /** Names this server while it is the sender. */
+  #self: string | undefined;
+  #count = 0;
+  #inFlight = 0;
+  /** The last message received. */
+  #received: Pick<Message, 'from' | 'count'> | undefined;
+
+  constructor(options: RelayOptions) {
+    const { url, channel, log } = options;
+    const connection = {
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: null,
+      retryStrategy: (times: number) => Math.min(LONGEST_PAUSE_MS, 50 * 2 ** times),
+    };
+    this.#options = options;
+    this.#publisher = new Redis(url, connection);
+    this.#subscriber = new Redis(url, { ...connection, enableOfflineQueue: true });
+    for (const client of [this.#publisher, this.#subscriber]) {
+      client.on('error', (err) => log.warn({ err }, 'cannot reach Redis; retrying'));
+    }
+    this.#subscriber.on('close', () => this.#interrupt('the connection to Redis was lost'));
+    this.#subscriber.on('message', (_channel: string, text: string) => this.#receive(text));
+    this.#subscriber
+      .subscribe(channel)
+      .catch((err: unknown) => log.error({ err, channel }, 'cannot subscribe to the channel in Redis'));
+    this.#heartbeat = setInterval(() => this.#publish(), HEARTBEAT_MS);
+    this.#silence = setTimeout(() => this.#interrupt('no server sends changes'), SILENCE_MS);
   }
 
-  const silence = setTimeout(() => deaf('no server sends changes'), HEARD_WITHIN_MS);
+  #interrupt(reason: string): void {
+    if (this.#received !== undefined) this.#options.hub.disconnected(reason);
+    this.#received = undefined;
+  }
 
-  function take({ from, count: now, record }: Message): void {
-    const expected = (heard?.count ?? 0) + (record === undefined ? 0 : 1);
-    if (heard !== undefined && heard.from !== from) deaf('another server reads the stream now');
-    if (heard !== undefined && now !== expected) deaf('messages of Redis were lost');
-    if (heard === undefined) hub.hearing();
-    heard = { from, count: now };
-    silence.refresh();
+  #receive(text: string): void {
+    try {
+      this.#take(JSON.parse(text) as Message);
+    } catch (err) {
+      this.#options.log.error({ err }, 'received an invalid message from Redis');
+      this.#interrupt('a message from Redis was invalid');
+    }
+  }
+
+  #take({ from, count, record }: Message): void {
+    const { hub } = this.#options;
+    const expected = (this.#received?.count ?? 0) + (record === undefined ? 0 : 1);
+    if (this.#received !== undefined && this.#received.from !== from) this.#interrupt('another server is sending now');
+    if (this.#received !== undefined && count !== expected) this.#interrupt('Redis lost messages');
+    if (this.#received === undefined) hub.connected();
+    this.#received = { from, count };
+    this.#silence.refresh();
     if (record !== undefined) hub.take(record);
   }
 
-  function publish(message: Message): void {
-    if (underWay >= MOST_UNDER_WAY) return;
-    underWay += 1;
-    sending
-      .publish(channel, JSON.stringify(message))
-      // All who hear will notice that it is missing.
-      .catch((err: unknown) => log.debug({ err }, 'a change could not be sent by way of Redis'))
+  /** Sends a record, or a heartbeat, if this server is the sender. */
+  #publish(record?: StreamRecord): void {
+    const from = this.#self;
+    if (from === undefined) return;
+    if (record !== undefined) this.#count += 1;
+    if (this.#inFlight >= MOST_IN_FLIGHT) return;
+    this.#inFlight += 1;
+    const message: Message = { from, count: this.#count, ...(record === undefined ? {} : { record }) };
+    this.#publisher
+      .publish(this.#options.channel, JSON.stringify(message))
+      // All receivers will notice that it is missing.
+      .catch((err: unknown) => this.#options.log.debug({ err }, 'cannot send a change to Redis'))
       .finally(() => {
-        underWay -= 1;
+        this.#inFlight -= 1;
       });
   }
 
-  const beating = setInterval(() => {
-    if (self !== undefined) publish({ from: self, count });
-  }, BEAT_EVERY_MS);
-
-  for (const client of [sending, hearing]) {
-    client.on('error', (err) => log.warn({ err }, 'Redis cannot be reached; trying again'));
+  send(record: StreamRecord): void {
+    if (this.#self !== undefined && eventOf(this.#options.keys, record) !== undefined) this.#publish(record);
   }
-  hearing.on('close', () => deaf('the connection to Redis was lost'));
-  hearing.on('message', (_channel: string, text: string) => {
-    try {
-      take(JSON.parse(text) as Message);
-    } catch (err) {
-      log.error({ err }, 'a message of Redis could not be understood');
-      deaf('a message of Redis could not be understood');
-    }
-  });
-  hearing.subscribe(channel).catch((err: unknown) => log.error({ err }, 'changes cannot be heard from Redis'));
 
-  return {
-    send(record) {
-      if (self === undefined || eventOf(keys, record) === undefined) return;
-      count += 1;
-      publish({ from: self, count, record });
-    },
-    begin() {
-      self = randomUUID();
-      count = 0;
-      publish({ from: self, count });
-    },
-    end() {
-      self = undefined;
-    },
-    close() {
-      self = undefined;
-      clearInterval(beating);
-      clearTimeout(silence);
-      sending.disconnect();
-      hearing.disconnect();
-    },
-  };
+  begin(): void {
+    this.#self = randomUUID();
+    this.#count = 0;
+    this.#publish();
+  }
+
+  end(): void {
+    this.#self = undefined;
+  }
+
+  close(): void {
+    this.#self = undefined;
+    clearInterval(this.#heartbeat);
+    clearTimeout(this.#silence);
+    this.#publisher.disconnect();
+    this.#subscriber.disconnect();
+  }
 }

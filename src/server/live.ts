@@ -48,11 +48,11 @@ function hearFromStream(backend: Backend, hub: LiveHub, log: Log, stopping: Abor
       { ...parts, onRecord: (record) => hub.take(record) },
       {
         onEnd(at) {
-          hub.hearing();
+          hub.connected();
           // All that was written before the consumer began is read; what it read by then was written before, too.
           return ownedSince === undefined || at <= ownedSince;
         },
-        onLoss: (reason) => hub.lost(reason),
+        onLoss: (reason) => hub.disconnected(reason),
       },
       stopping.signal,
     ).finally(() => {
@@ -64,14 +64,14 @@ function hearFromStream(backend: Backend, hub: LiveHub, log: Log, stopping: Abor
   const feed: LiveFeed = {
     onRecord: (record) => hub.take(record),
     onLoss: (reason) => {
-      hub.lost(reason);
+      hub.disconnected(reason);
       // What is read from here on is told again.
-      if (following === undefined) hub.hearing();
+      if (following === undefined) hub.connected();
     },
     onOwnership(owner) {
       ownedSince = owner ? parts.clock.now() : undefined;
       if (owner || following !== undefined || stopping.signal.aborted) return;
-      hub.lost('this server does not keep the cells any more');
+      hub.disconnected('this server does not keep the cells any more');
       follow();
     },
   };

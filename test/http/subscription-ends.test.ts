@@ -27,7 +27,7 @@ afterEach(async () => {
 async function startWith(limits: Partial<Limits> = {}, values = 20) {
   const queueLimits = { values, bytes: 100 * 1024 * 1024 };
   const hub = createHub({ keys: db.keys, log: silentLog, now: () => Date.now(), queueLimits });
-  hub.hearing();
+  hub.connected();
   server = await startServer(db, { live: hub, limits });
   return { hub, server };
 }
@@ -134,13 +134,13 @@ test('when changes may be lost, all subscriptions end and say so', async () => {
     hub.take(markerRecord(db.keys, { sequence: String(Date.now()), key: 'a', after: [1, 1] }));
     return told.data.length > 0;
   });
-  hub.lost('for a test');
+  hub.disconnected('for a test');
   await until(() => told.ended !== undefined);
   expect(told).toMatchObject({ ended: 'complete', errors: [{ extensions: { code: 'UNAVAILABLE' } }] });
   // Nothing is promised until changes are heard again.
   const waiting = collect(client, QUERY);
   await new Promise((resolve) => setTimeout(resolve, 200));
-  hub.hearing();
+  hub.connected();
   await until(() => {
     hub.take(markerRecord(db.keys, { sequence: String(Date.now()), key: 'a', after: [1, 1] }));
     return waiting.data.length > 0;
@@ -165,6 +165,6 @@ test('a server that is stopped tells every subscriber why, and closes', async ()
   expect(told.errors).toMatchObject([{ extensions: { code: 'UNAVAILABLE' } }]);
   expect(await closed).toMatchObject({ code: 1001 });
   const text = await response.text();
-  expect(text).toMatch('the server is being stopped');
+  expect(text).toMatch('the server is shutting down');
   expect(text.trimEnd()).toMatch(/event: complete\ndata:$/);
 });

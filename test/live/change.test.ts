@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { type Area, areaContains, normalizeBounds } from '../../src/geo/bounds.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
-import { changeKind, eventOf, toldChange } from '../../src/live/change.js';
+import { changeKind, eventOf, markerChange } from '../../src/live/change.js';
 import { createWatchers } from '../../src/live/watchers.js';
 import { aPoint, anArea, pointsNear } from '../geo/arbitraries.js';
 import { markerRecord } from './records.js';
@@ -84,7 +84,7 @@ test('a change is told with the marker as it left it, its image untouched, empty
   const after = { ...record.after, m: { M: { colour: { S: 'red' }, empty: {} } } };
   const event = eventOf(keys, { ...record, at: 1_795_000_000_000, after });
   if (event?.type !== 'marker') throw new Error('no event');
-  const told = toldChange(keys, event, 'MOVED', 'parks');
+  const told = markerChange(keys, event, 'MOVED', 'parks');
   expect(told).toMatchObject({
     kind: 'MOVED',
     id: 'marker::parks::a',
@@ -96,6 +96,6 @@ test('a change is told with the marker as it left it, its image untouched, empty
     position: { lng: 3, lat: 4 },
     properties: { colour: 'red', empty: {} },
   });
-  expect(toldChange(keys, event, 'LEFT', 'parks').marker).toBe(told.marker);
+  expect(markerChange(keys, event, 'LEFT', 'parks').marker).toBe(told.marker);
   expect(after.m).toEqual({ M: { colour: { S: 'red' }, empty: {} } });
 });

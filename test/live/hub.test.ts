@@ -45,7 +45,7 @@ async function present(changes: AsyncIterableIterator<MarkerChange>, count: numb
 
 test('what comes is told in its order, to those who are there, once', async () => {
   const { hub, record, open } = world();
-  hub.hearing();
+  hub.connected();
   hub.take(record('early'));
   const changes = await open();
   const [one, two] = [record('one'), record('two')];
@@ -55,7 +55,7 @@ test('what comes is told in its order, to those who are there, once', async () =
 
 test('says from when on it can tell without reading the stream: ten seconds back, or as far as it remembers', async () => {
   const { clock, hub, record, open } = world();
-  hub.hearing();
+  hub.connected();
   const remembered = ((await hub.recentFrom()) ?? 0) / 1_000;
   // Times are cut to the second, by clocks that may differ from ours.
   expect(remembered).toBe(START + 2);
@@ -72,7 +72,7 @@ test('says from when on it can tell without reading the stream: ten seconds back
 
 test('since a moment that is remembered, nothing is missing and nothing older comes', async () => {
   const { clock, hub, record, open } = world();
-  hub.hearing();
+  hub.connected();
   for (let n = 0; n < 20; n += 1) {
     clock.seconds = START + n;
     hub.take(record(`m${n}`));
@@ -92,7 +92,7 @@ test('since a moment that is remembered, nothing is missing and nothing older co
 
 test('a moment from before it began to hear, or forgotten by now, is refused and the earliest one named', async () => {
   const { clock, hub, record, open } = world({ memoryBytes: 20_000 });
-  hub.hearing();
+  hub.connected();
   await expect(open(START - 1)).rejects.toMatchObject({ code: 'BAD_USER_INPUT', details: { field: 'since' } });
   clock.seconds = START + 100;
   for (let n = 0; n < 39; n += 1) hub.take(record(`m${n}`, START + 100 + n, { text: 'x'.repeat(1_000) }));
@@ -120,7 +120,7 @@ test('what it has not heard is read from the stream, once for all who ask, and j
   };
   const { clock, hub, record, open } = world({ readStream });
   for (let n = 0; n < 10; n += 1) past.push(record(`m${n}`, START - 10 + n));
-  hub.hearing();
+  hub.connected();
   clock.seconds = START + 10;
   hub.take(record('live'));
   const all = await Promise.all([open(START - 5), open(START - 5), open(START - 3)]);
@@ -140,7 +140,7 @@ test('a stream that cannot be read in time is not read again for every client', 
     return undefined;
   };
   const { clock, hub, open } = world({ readStream });
-  hub.hearing();
+  hub.connected();
   for (let n = 0; n < 5; n += 1) await expect(open(START - 5)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
   expect(reads).toBe(1);
   clock.seconds += 61;
@@ -150,22 +150,22 @@ test('a stream that cannot be read in time is not read again for every client', 
 
 test('a hole ends every subscription, and the past begins anew behind it', async () => {
   const { clock, hub, record, open } = world();
-  hub.hearing();
+  hub.connected();
   clock.seconds += 10;
   hub.take(record('before'));
   const changes = await open(START + 5);
   expect(await present(changes, 1)).toEqual(['before']);
   const waiting = changes.next();
-  hub.lost('for a test');
+  hub.disconnected('for a test');
   await expect(waiting).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   expect(await changes.next()).toMatchObject({ done: true });
-  hub.hearing();
+  hub.connected();
   await expect(open(START + 5)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
 });
 
 test('a record that cannot be told ends subscriptions rather than be left out, and breaks nothing else', async () => {
   const { hub, record, open } = world();
-  hub.hearing();
+  hub.connected();
   const changes = await open();
   const waiting = changes.next();
   const odd = record('odd');
@@ -178,7 +178,7 @@ test('a record that cannot be told ends subscriptions rather than be left out, a
 
 test('readings are told to those who ask for their marker; expired ones and those of a former marker are not', async () => {
   const { clock, hub } = world();
-  hub.hearing();
+  hub.connected();
   clock.seconds += 100;
   let sequence = 0;
   const reading = (

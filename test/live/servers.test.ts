@@ -65,7 +65,7 @@ describe('servers that read the stream themselves', async () => {
     await write(['last']);
     await until(() => ofTwo.keys.includes('last'));
     expect(ofTwo).toMatchObject({ keys: [...written('a', 30), ...written('b', 150), 'last'], error: undefined });
-    expect(ofOne.error).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching('is being stopped') });
+    expect(ofOne.error).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching('is shutting down') });
     await two.stop();
   });
 });

@@ -124,7 +124,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
 
   it('runs subscriptions, and shows what they bring', async () => {
     await createCollection(db, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
-    hub.hearing();
+    hub.connected();
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     const faults: string[] = [];
     page.on('console', (message) => {

@@ -1,0 +1,83 @@
+import type { Keyspace } from '../keys/keyspace.js';
+import type { StreamRecord } from '../stream/change.js';
+import { type LiveEvent, eventOf } from './change.js';
+import { createRecentEvents } from './recent.js';
+
+export interface HistoryOptions {
+  readonly keys: Keyspace;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /**
+   * Calls back with all records that the stream still holds; gives a time since when none was missing, in milliseconds
+   * since 1970, or undefined if they could not all be read.
+   */
+  readonly readStream?: ((onRecord: (record: StreamRecord) => void) => Promise<number | undefined>) | undefined;
+  readonly memoryBytes?: number | undefined;
+}
+
+const MEMORY_BYTES = 32 * 1024 * 1024;
+/** Reading the stream takes 20 s before it fails, so it is not tried again for each client. */
+const RETRY_AFTER_MS = 60_000;
+
+/** Recent events of this process, extended into the past from the stream when a client asks for more. */
+export class History {
+  readonly #options: HistoryOptions;
+  readonly #memoryBytes: number;
+  readonly #recent;
+  #extending: Promise<void> | undefined;
+  /** When extending may be tried again. */
+  #extendAfter = 0;
+
+  constructor(options: HistoryOptions) {
+    this.#options = options;
+    this.#memoryBytes = options.memoryBytes ?? MEMORY_BYTES;
+    this.#recent = createRecentEvents(this.#memoryBytes);
+  }
+
+  /** Adds an event that just came; gives about how many bytes it takes. */
+  add(event: LiveEvent): number {
+    return this.#recent.add(event);
+  }
+
+  /** Events of a collection that may have been written at `from` or later, in the order in which they came. */
+  since(from: number, scope: string): LiveEvent[] {
+    return this.#recent.since(from, scope);
+  }
+
+  /** Since when every event is known, in milliseconds since 1970; Infinity if that is not known of any time. */
+  completeFrom(): number {
+    return this.#recent.completeFrom();
+  }
+
+  /** Forgets everything; every event that is written at `from` or later will be added. */
+  restart(from: number): void {
+    this.#recent.restart(from);
+    this.#extendAfter = 0;
+  }
+
+  /** Reads what the stream still holds, once for all who wait, unless that has been tried before. */
+  async extend(): Promise<void> {
+    const { readStream, now } = this.#options;
+    if (readStream === undefined || (this.#extending === undefined && now() < this.#extendAfter)) return;
+    await (this.#extending ??= this.#readBack(readStream).finally(() => {
+      this.#extending = undefined;
+    }));
+  }
+
+  async #readBack(readStream: NonNullable<HistoryOptions['readStream']>): Promise<void> {
+    const { keys, now } = this.#options;
+    const completeFrom = this.completeFrom();
+    this.#extendAfter = now() + RETRY_AFTER_MS;
+    const found = createRecentEvents(this.#memoryBytes);
+    found.restart(0);
+    const from = await readStream((record) => {
+      const event = eventOf(keys, record);
+      if (event !== undefined && event.at < completeFrom) found.add(event);
+    });
+    // If the memory was restarted or has evicted something meanwhile, there may be a hole between the two.
+    if (from === undefined || this.completeFrom() !== completeFrom) return;
+    this.#recent.addEarlier(found.since(0), Math.max(from, found.completeFrom()));
+    // What is not there now will not be there later.
+    this.#extendAfter = Infinity;
+  }
+}
