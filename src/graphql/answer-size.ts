@@ -113,18 +113,20 @@ function objectsUnder(type: GraphQLNamedType | undefined, set: SelectionSetNode,
   return sum;
 }
 
+export interface SizedOperation {
+  readonly schema: GraphQLSchema;
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly limits: Limits;
+}
+
 /**
  * Refuses an operation whose lists may add up to more than `maxNodes` objects, before anything is read. The document has
  * been validated, so that its fragments do not stand in themselves. Throws LIMIT_EXCEEDED.
  */
-export function checkAnswerSize(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  operation: OperationDefinitionNode,
-  given: Readonly<Record<string, unknown>>,
-  limits: Limits,
-): void {
-  const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], { ...given });
+export function checkAnswerSize({ schema, document, operation, variables, limits }: SizedOperation): void {
+  const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
   // Variables that cannot be read end the request in the executor, which names them.
   if (coerced === undefined) return;
   const fragments = new Map(

@@ -8,8 +8,9 @@ import {
   TokenKind,
   parse,
 } from 'graphql';
+import { LRUCache } from 'lru-cache';
 
-import { limitExceeded } from '../errors.js';
+import { CellportError, limitExceeded } from '../errors.js';
 import type { Limits } from '../model/limits.js';
 
 /** How much a document asks for once its fragments stand where they are spread. */
@@ -162,9 +163,8 @@ function equalFields(document: DocumentNode, fragments: Fragments, budget: numbe
 }
 
 /**
- * Refuses a document that is too big before it is validated: validation compares fields with each other and takes half
- * a second for two thousand equal ones. Throws LIMIT_EXCEEDED naming what there is too much of, or the parser's
- * GraphQLError.
+ * Throws LIMIT_EXCEEDED naming what a document has too much of, or the parser's GraphQLError. This comes before
+ * validation, which compares fields with each other and takes half a second for 2,000 equal ones.
  */
 export function checkDocument(source: string, limits: Limits): void {
   checkTokens(source, limits.maxTokens);
@@ -189,4 +189,25 @@ export function checkDocument(source: string, limits: Limits): void {
       'ask for each of them once',
     );
   }
+}
+
+/** Characters of the documents that are remembered as being within the limits. */
+const REMEMBERED_CHARACTERS = 8 * 1024 * 1024;
+
+/** `checkDocument` under these limits, once for each text. What cannot be parsed passes: the parser will report it. */
+export function documentChecker(limits: Limits): (source: string) => void {
+  const known = new LRUCache<string, true>({
+    maxSize: REMEMBERED_CHARACTERS,
+    sizeCalculation: (_, text) => text.length + 1,
+  });
+  return (source) => {
+    if (known.has(source)) return;
+    try {
+      checkDocument(source, limits);
+    } catch (error) {
+      if (error instanceof CellportError) throw error;
+      return;
+    }
+    known.set(source, true);
+  };
 }

@@ -10,45 +10,55 @@ import { LRUCache } from 'lru-cache';
 import { type CompiledOperation, compileOperation } from './compiled.js';
 import type { RequestContext } from './context.js';
 
-/** A valid document and which operation of it to run. */
+/** One operation of a valid document, with everything that executing it takes. */
 export interface Execution {
   readonly document: DocumentNode;
-  /** Undefined where the name names none; graphql-js says so. */
+  /** Undefined if no operation has this name; graphql-js reports that. */
   readonly operation: OperationDefinitionNode | undefined;
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly context: RequestContext;
+  /** The event that a subscription answers. */
+  readonly root?: unknown;
 }
 
 export type Executor = (execution: Execution) => Promise<ExecutionResult>;
 
-/** Runs operations as graphql-js does, field by field. */
+/** Executes operations with graphql-js, field by field. */
 export function interpreting(schema: GraphQLSchema): Executor {
-  return async ({ document, operationName, variables, context }) =>
-    execute({ schema, document, operationName, variableValues: variables, contextValue: context });
+  return async ({ document, operationName, variables, context, root }) =>
+    execute({
+      schema,
+      document,
+      operationName,
+      variableValues: variables,
+      contextValue: context,
+      rootValue: root,
+    });
 }
 
-const MOST_KEPT = 500;
-/** Compiling takes as long as several runs, so what is asked only once or twice is not worth it. */
+const MAX_OPERATIONS = 500;
+/** Compiling takes as long as several runs, which does not pay for operations that are executed once or twice. */
 const RUNS_BEFORE_COMPILING = 2;
 
-/** What is known of an operation: how often it was run, then its compiled form; null where it has none. */
-type Known = number | CompiledOperation | null;
+/** How often an operation was run, then its compiled form; null if it cannot be compiled. */
+type State = number | CompiledOperation | null;
 
 /**
- * Runs operations that come again and again as compiled functions, which answer the same with less CPU. Whatever is
- * wrong or unusual is run by graphql-js, if need be a second time in the same context: its loaders have read by then.
+ * Executes repeated operations as compiled functions, with the same results for less CPU. Operations that fail or cannot
+ * be compiled are executed by graphql-js, if need be a second time in the same context, where the loaders have cached the
+ * reads.
  */
 export function compiling(
   schema: GraphQLSchema,
   { runsBefore = RUNS_BEFORE_COMPILING }: { readonly runsBefore?: number } = {},
 ): Executor {
   const interpret = interpreting(schema);
-  // By node, as the server keeps parsed documents: a text that is parsed again is counted again.
-  const known = new LRUCache<OperationDefinitionNode, { readonly state: Known }>({ max: MOST_KEPT });
+  // Keyed by node, as Apollo Server keeps parsed documents: a text that is parsed again is counted anew.
+  const known = new LRUCache<OperationDefinitionNode, { readonly state: State }>({ max: MAX_OPERATIONS });
 
   function compiledForm(document: DocumentNode, operation: OperationDefinitionNode): CompiledOperation | undefined {
-    const before: Known = known.get(operation)?.state ?? 0;
+    const before: State = known.get(operation)?.state ?? 0;
     if (typeof before !== 'number') return before ?? undefined;
     const state = before < runsBefore ? before + 1 : (compileOperation(schema, document, operation) ?? null);
     known.set(operation, { state });

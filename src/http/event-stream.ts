@@ -3,29 +3,26 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
 import type { FastifyInstance } from 'fastify';
 
-import { badInput } from '../errors.js';
-import type { SubscriptionAnswer, SubscriptionRequest } from '../graphql/subscriptions.js';
+import type { OperationResult, SubscriptionRequest } from '../graphql/pipeline.js';
 import type { SubscriptionsOptions } from './websocket.js';
 
-/** For proxies that end a connection on which nothing happens, and to find out who is gone. */
+/** Keeps proxies from closing an idle connection, and detects clients that have disconnected. */
 const PING_EVERY_MS = 12_000;
-/** A client that has taken nothing for this long is gone. */
-const TAKES_WITHIN_MS = 20_000;
+/** A client that has read nothing for this long is disconnected. */
+const READ_TIMEOUT_MS = 20_000;
 
 const HEAD = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
   'x-content-type-options': 'nosniff',
-  // Proxies that collect answers before they pass them on (nginx) leave this one alone.
+  // Keeps nginx from buffering the stream.
   'x-accel-buffering': 'no',
 };
 
-const eventOf = (answer: SubscriptionAnswer) => `event: next\ndata: ${JSON.stringify(answer)}\n\n`;
-
-/** Writes and resolves when it has left this process: whoever waits for that makes nothing more meanwhile. */
+/** Writes, and resolves when the text has left this process: callers wait for that before they produce more. */
 async function write(response: ServerResponse, text: string): Promise<void> {
   if (response.writableEnded || response.destroyed) return;
-  const late = setTimeout(() => response.destroy(), TAKES_WITHIN_MS);
+  const late = setTimeout(() => response.destroy(), READ_TIMEOUT_MS);
   const gone = new AbortController();
   try {
     await Promise.race([
@@ -38,20 +35,23 @@ async function write(response: ServerResponse, text: string): Promise<void> {
   }
 }
 
-/** What a client asks for in the URL of an EventSource. */
+/** The request in the URL of an EventSource. Variables that are not JSON stay a string, which is refused later. */
 function requestIn(query: unknown): SubscriptionRequest {
-  const { query: text, operationName, variables } = query as Readonly<Record<string, string | undefined>>;
-  if (variables === undefined) return { query: text, operationName };
+  const { variables, ...request } = query as Readonly<Record<string, string | undefined>>;
   try {
-    return { query: text, operationName, variables: JSON.parse(variables) as unknown };
+    return variables === undefined ? request : { ...request, variables: JSON.parse(variables) as unknown };
   } catch {
-    throw badInput('variables', variables, 'JSON');
+    return { ...request, variables };
   }
 }
 
+async function* only(answer: OperationResult): AsyncGenerator<OperationResult> {
+  yield answer;
+}
+
 /**
- * Subscriptions as server-sent events from `/graphql/stream`, in the protocol of graphql-sse, a connection for each. The
- * handler of that library takes in all answers as fast as they come, and so buffers without end for a slow client.
+ * Subscriptions as server-sent events from `/graphql/stream`: the protocol of graphql-sse with one connection for each.
+ * That library's own handler reads all answers as fast as they come, so it buffers without limit for a slow client.
  */
 export function addEventStreams(server: FastifyInstance, { subscribe, log }: SubscriptionsOptions): void {
   async function send(
@@ -59,22 +59,18 @@ export function addEventStreams(server: FastifyInstance, { subscribe, log }: Sub
     request: SubscriptionRequest,
     headers: OutgoingHttpHeaders,
   ): Promise<void> {
-    const begun = await subscribe(request);
-    const answers = 'errors' in begun ? [begun][Symbol.iterator]() : begun;
-    // The connection may have ended meanwhile, or end while nothing happens.
-    response.once('close', () => void ('errors' in begun ? undefined : begun.return?.()));
-    if (response.destroyed && !('errors' in begun)) await begun.return?.();
+    const started = await subscribe(request);
+    const answers = 'errors' in started ? only(started) : started.answers;
+    // The connection may have closed already, or may close between two events.
+    response.once('close', () => void answers.return?.());
+    if (response.destroyed) await answers.return?.();
     response.writeHead(200, { ...headers, ...HEAD });
     await write(response, ':\n\n');
     const pinging = setInterval(() => {
       if (response.writableLength === 0) void write(response, ':\n\n');
     }, PING_EVERY_MS);
     try {
-      for (;;) {
-        const { done, value } = await answers.next();
-        if (done === true) break;
-        await write(response, eventOf(value));
-      }
+      for await (const answer of answers) await write(response, `event: next\ndata: ${JSON.stringify(answer)}\n\n`);
       await write(response, 'event: complete\ndata: \n\n');
     } finally {
       clearInterval(pinging);
@@ -89,7 +85,7 @@ export function addEventStreams(server: FastifyInstance, { subscribe, log }: Sub
       const request = method === 'GET' ? requestIn(query) : ((body ?? {}) as SubscriptionRequest);
       reply.hijack();
       send(reply.raw, request, reply.getHeaders() as OutgoingHttpHeaders).catch((err: unknown) => {
-        log.error({ err }, 'A stream of events met an unexpected error');
+        log.error({ err }, 'An event stream failed with an unexpected error');
         reply.raw.destroy();
       });
     },
