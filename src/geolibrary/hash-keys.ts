@@ -1,26 +1,23 @@
 import { type IdRange, united } from './s2.js';
 
-/** Digits of the greatest id. */
-const LONGEST = 19;
+/** Digits of the greatest ID. */
+const MAX_DIGITS = 19;
 const ID_END = 2n ** 63n;
 
 const digitsOf = (id: bigint) => String(id < 0n ? -id : id).length;
 const least = (a: bigint, b: bigint) => (a < b ? a : b);
 const greatest = (a: bigint, b: bigint) => (a > b ? a : b);
 
-/** The library's hash key of an id: its first so many digits, the sign not counted. */
+/** The library's hash key of an ID: its first `length` digits, not counting the sign. */
 export function hashKeyOf(id: bigint, length: number): bigint {
   const digits = digitsOf(id);
   return digits <= length ? id : id / 10n ** BigInt(digits - length);
 }
 
-/**
- * The ids that share a hash key, sorted: a range of each number of digits that an id can have, as the library does not
- * say how many have been cut off.
- */
+/** The IDs that share a hash key, sorted: one range for each number of digits that may have been cut off. */
 function idsUnder(hashKey: bigint, length: number): IdRange[] {
   const digits = digitsOf(hashKey);
-  const longest = digits < length ? 0 : LONGEST - digits;
+  const longest = digits < length ? 0 : MAX_DIGITS - digits;
   const ranges = Array.from({ length: longest + 1 }, (_, cut) => {
     const size = 10n ** BigInt(cut);
     // Digits are cut off towards zero, whatever the sign.
@@ -30,11 +27,11 @@ function idsUnder(hashKey: bigint, length: number): IdRange[] {
   return united(ranges.filter(({ from, to }) => from < to));
 }
 
-/** The hash keys under which ids of these ranges may stand, sorted, disjoint and not touching: `from <= key < to`. */
+/** The hash keys of the IDs in these ranges, sorted, disjoint and not adjacent: `from <= key < to`. */
 export function hashKeysOf(ranges: readonly IdRange[], length: number): IdRange[] {
   const keys: IdRange[] = [];
   for (const { from, to } of ranges) {
-    for (let digits = 1; digits <= LONGEST; digits++) {
+    for (let digits = 1; digits <= MAX_DIGITS; digits++) {
       const low = digits === 1 ? 0n : 10n ** BigInt(digits - 1);
       const high = 10n ** BigInt(digits);
       for (const same of [
@@ -49,7 +46,7 @@ export function hashKeysOf(ranges: readonly IdRange[], length: number): IdRange[
   return united(keys);
 }
 
-/** The parts of sorted ranges whose ids stand under a hash key, sorted. */
+/** The parts of sorted ranges whose IDs have this hash key, sorted. */
 export function under(hashKey: bigint, length: number, ranges: readonly IdRange[]): IdRange[] {
   const own = idsUnder(hashKey, length);
   return ranges.flatMap((range) =>
@@ -59,7 +56,7 @@ export function under(hashKey: bigint, length: number, ranges: readonly IdRange[
   );
 }
 
-/** How many ids under a hash key lie between two. */
+/** How many IDs of a range have this hash key. */
 export function idsBetween(hashKey: bigint, length: number, between: IdRange): bigint {
   return under(hashKey, length, [between]).reduce((sum, { from, to }) => sum + to - from, 0n);
 }

@@ -4,7 +4,7 @@ import type { Properties } from '../model/marker.js';
 import type { Item } from '../store/database.js';
 import { centreOf, isLeafId } from './s2.js';
 
-/** Names in a table of the Geo Library, as its configuration has them. */
+/** The names of the library's attributes in a table. */
 export interface Attributes {
   readonly hashKey: string;
   readonly rangeKey: string;
@@ -12,22 +12,22 @@ export interface Attributes {
   readonly geoJson: string;
 }
 
-/** What an item of a table of the Geo Library says. */
+/** A marker in an item of a table of the Geo Library. */
 export interface GeoItem {
   readonly key: string;
   readonly position: Point;
-  /** How its coordinates are written; undefined where both ways mean the same. */
+  /** The order of its coordinates; undefined if it could be either. */
   readonly order: 'longitude first' | 'latitude first' | undefined;
   readonly name: string | null;
   readonly category: string | null;
   readonly properties: Properties;
 }
 
-/** A geohash names a square of a centimetre: what lies farther off than this was not written by the library. */
-const NEAR_METRES = 1;
+/** A geohash is a square of a centimetre: the library does not write positions farther from it than this. */
+const TOLERANCE_METRES = 1;
 const MANTISSA = 15;
 
-/** A value of DynamoDB as JSON has it: sets are lists, bytes are base64, numbers that no double holds are texts. */
+/** A value of DynamoDB as JSON: sets become lists, bytes base64, numbers that a double cannot hold strings. */
 function jsonOf(value: unknown): unknown {
   if (typeof value === 'bigint' || (Number.isInteger(value) && !Number.isSafeInteger(value))) return String(value);
   if (value instanceof Set) return [...value].map(jsonOf);
@@ -37,13 +37,13 @@ function jsonOf(value: unknown): unknown {
   return value;
 }
 
-/** The fields of an object but some, as JSON. A name that would set a prototype is left out. */
-function propertiesOf(fields: object, but: readonly string[]): Properties {
-  const kept = Object.entries(fields).filter(([name]) => !but.includes(name) && name !== '__proto__');
+/** The fields of an object as JSON, except those in `omitted` and a name that would set the prototype. */
+function propertiesOf(fields: object, omitted: readonly string[]): Properties {
+  const kept = Object.entries(fields).filter(([name]) => !omitted.includes(name) && name !== '__proto__');
   return Object.fromEntries(kept.map(([name, value]) => [name, jsonOf(value)]));
 }
 
-/** The two numbers of a geoJson attribute. */
+/** The coordinates in a geoJson attribute. */
 function coordinatesIn(text: unknown): readonly [number, number] | undefined {
   if (typeof text !== 'string') return undefined;
   try {
@@ -58,48 +58,42 @@ function coordinatesIn(text: unknown): readonly [number, number] | undefined {
 const isPosition = ({ lng, lat }: Point) => Math.abs(lng) <= 180 && Math.abs(lat) <= 90;
 
 /**
- * A marker from an item, or the reason why it is none. Which coordinate comes first is told by the geohash, item by item:
- * a table may have been written by the library in Java and by its port.
+ * The marker in an item, or the reason why there is none. The geohash shows which coordinate comes first, item by item:
+ * the library in Java and its JavaScript port may both have written to a table.
  */
 export function readGeoItem(item: Item, attributes: Attributes): GeoItem | { readonly reason: string } {
   const { hashKey, rangeKey, geohash, geoJson } = attributes;
   const key = item[rangeKey];
   if (typeof key !== 'string' && typeof key !== 'number' && typeof key !== 'bigint') {
-    return { reason: `its ${rangeKey} is no text or number` };
+    return { reason: `${rangeKey} is not a string or a number` };
   }
   const id = item[geohash];
-  if (typeof id !== 'bigint' && !Number.isSafeInteger(id))
-    return { reason: `it has no ${geohash} that is a whole number` };
+  if (typeof id !== 'bigint' && !Number.isSafeInteger(id)) return { reason: `${geohash} is not an integer` };
   const leaf = BigInt(id as bigint | number);
-  if (!isLeafId(leaf)) return { reason: `its ${geohash} ${leaf} is no S2 cell of level 30` };
+  if (!isLeafId(leaf)) return { reason: `${geohash} ${leaf} is not an S2 cell of level 30` };
   const coordinates = coordinatesIn(item[geoJson]);
-  if (coordinates === undefined) return { reason: `its ${geoJson} is no GeoJSON text of a point` };
+  if (coordinates === undefined) return { reason: `${geoJson} is not the GeoJSON of a point` };
   const [first, second] = coordinates;
   const centre = centreOf(leaf);
-  const fits = (at: Point) => isPosition(at) && distance(at, centre) < NEAR_METRES;
+  const fits = (at: Point) => isPosition(at) && distance(at, centre) < TOLERANCE_METRES;
   const asGeoJson = { lng: first, lat: second };
   const swapped = { lng: second, lat: first };
-  const [given, turned] = [fits(asGeoJson), fits(swapped)];
-  if (!given && !turned) {
+  const [fitsAsGeoJson, fitsSwapped] = [fits(asGeoJson), fits(swapped)];
+  if (!fitsAsGeoJson && !fitsSwapped) {
     const where = [centre.lng, centre.lat]
       .map((degrees) => Number(degrees.toPrecision(MANTISSA)).toFixed(6))
       .join(', ');
-    return { reason: `its ${geoJson} is not where its ${geohash} is, at longitude and latitude ${where}` };
+    return { reason: `${geoJson} is not at the position of ${geohash}, longitude and latitude ${where}` };
   }
   const name = item['name'];
   const category = item['category'];
-  const used = [
-    hashKey,
-    rangeKey,
-    geohash,
-    geoJson,
-    ...(typeof name === 'string' ? ['name'] : []),
-    ...(typeof category === 'string' ? ['category'] : []),
-  ];
+  const used = [hashKey, rangeKey, geohash, geoJson];
+  if (typeof name === 'string') used.push('name');
+  if (typeof category === 'string') used.push('category');
   return {
     key: String(key),
-    position: given ? asGeoJson : swapped,
-    order: given && turned ? undefined : given ? 'longitude first' : 'latitude first',
+    position: fitsAsGeoJson ? asGeoJson : swapped,
+    order: fitsAsGeoJson && fitsSwapped ? undefined : fitsAsGeoJson ? 'longitude first' : 'latitude first',
     name: typeof name === 'string' ? name : null,
     category: typeof category === 'string' ? category : null,
     properties: propertiesOf(item, used),

@@ -9,25 +9,25 @@ import { send } from '../store/request/send.js';
 import { hashKeyOf } from './hash-keys.js';
 import { type Attributes, type GeoItem, readGeoItem } from './item.js';
 
-/** How a table of the Geo Library is laid out. */
+/** The layout of a table of the Geo Library. */
 export interface Layout {
   readonly table: string;
   readonly attributes: Attributes;
   /** Name of the local secondary index by geohash. */
   readonly index: string;
-  /** Digits of an id that are its hash key. */
+  /** How many digits of an ID form its hash key. */
   readonly hashKeyLength: number;
-  /** Which of the two coordinates in its geoJson comes first, as far as a sample tells. */
+  /** Which coordinate comes first in geoJson, by a sample. */
   readonly order: 'longitude first' | 'latitude first';
-  /** When the table was made, RFC 3339 in UTC. */
+  /** When the table was created, RFC 3339 in UTC. */
   readonly createdAt: string;
-  /** Items, by a count that DynamoDB brings up to date every six hours. */
+  /** Number of items, which DynamoDB updates about every six hours. */
   readonly items: number;
-  /** What tells it from another table of that name. */
+  /** Distinguishes it from other tables of the same name. */
   readonly id: string;
 }
 
-/** What cannot be seen in a table itself; the library's own names where left out. */
+/** Names that the table does not reveal; the library's defaults if omitted. */
 export interface LayoutOptions {
   readonly index?: string | undefined;
   readonly geoJson?: string | undefined;
@@ -46,9 +46,9 @@ async function describe({ client }: Database, table: string): Promise<TableDescr
 }
 
 const foreign = (table: string, why: string) =>
-  new CellportError('BAD_USER_INPUT', `${table} is no table of the Geo Library: ${why}`, { table });
+  new CellportError('BAD_USER_INPUT', `${table} is not a table of the Geo Library: ${why}`, { table });
 
-/** The names of the attributes, from the table's keys. Throws BAD_USER_INPUT where they are not those of such a table. */
+/** The names of the attributes, from the table's keys. Throws BAD_USER_INPUT if the keys do not fit the library. */
 function namesIn(description: TableDescription, index: string, geoJson: string): Attributes {
   const table = description.TableName ?? '';
   const typeOf = new Map(description.AttributeDefinitions?.map((each) => [each.AttributeName, each.AttributeType]));
@@ -56,21 +56,22 @@ function namesIn(description: TableDescription, index: string, geoJson: string):
     schema?.find(({ KeyType }) => KeyType === type)?.AttributeName;
   const hashKey = keyIn(description.KeySchema, 'HASH');
   const rangeKey = keyIn(description.KeySchema, 'RANGE');
-  if (hashKey === undefined || typeOf.get(hashKey) !== 'N') throw foreign(table, 'its partition key is no number');
-  if (rangeKey === undefined || typeOf.get(rangeKey) === 'B') throw foreign(table, 'its sort key is no text or number');
+  if (hashKey === undefined || typeOf.get(hashKey) !== 'N') throw foreign(table, 'its partition key is not a number');
+  if (rangeKey === undefined || typeOf.get(rangeKey) === 'B')
+    throw foreign(table, 'its sort key is not a string or a number');
   const indexes = description.LocalSecondaryIndexes ?? [];
   const geohash = keyIn(indexes.find(({ IndexName }) => IndexName === index)?.KeySchema, 'RANGE');
   if (geohash === undefined || typeOf.get(geohash) !== 'N') {
     const names = indexes.map(({ IndexName }) => IndexName).join(', ') || 'none';
     throw foreign(
       table,
-      `it has no local secondary index ${index} by a number (--geohash-index names another); it has ${names}`,
+      `it has no local secondary index ${index} by a number; its indexes: ${names}; pass --geohash-index to use another`,
     );
   }
   return { hashKey, rangeKey, geohash, geoJson };
 }
 
-/** The length of the hash keys of some items. Throws BAD_USER_INPUT where they have not all the same. */
+/** The length of the hash keys of a sample. Throws BAD_USER_INPUT if they differ in length, or there are none. */
 function hashKeyLengthIn(table: string, sample: readonly Item[], { hashKey, geohash }: Attributes): number {
   const lengths = new Set<number>();
   for (const item of sample) {
@@ -78,43 +79,43 @@ function hashKeyLengthIn(table: string, sample: readonly Item[], { hashKey, geoh
     const id = String(item[geohash]);
     const length = key.replace('-', '').length;
     if (!/^-?\d+$/.test(id) || String(hashKeyOf(BigInt(id), length)) !== key) {
-      throw foreign(table, `its ${hashKey} ${key} is not how its ${geohash} ${id} begins`);
+      throw foreign(table, `${hashKey} ${key} is not a prefix of ${geohash} ${id}`);
     }
     lengths.add(length);
   }
   const [length, other] = lengths;
   if (length !== undefined && other === undefined) return length;
   if (length === undefined) {
-    throw new CellportError('BAD_USER_INPUT', `table ${table} is empty: nothing tells how long its hash keys are`, {
+    throw new CellportError('BAD_USER_INPUT', `table ${table} is empty: the length of its hash keys is unknown`, {
       table,
     });
   }
-  throw foreign(table, `it has hash keys of ${length} and of ${other} digits`);
+  throw foreign(table, `its hash keys have ${length} and ${other} digits`);
 }
 
 /**
- * Looks at a table of the Geo Library for Amazon DynamoDB, or of its JavaScript port: its keys and some of its items tell
- * how it is laid out. Throws NOT_FOUND where there is none, BAD_USER_INPUT where it is none of the library's or is empty.
+ * The layout of a table of the Geo Library for Amazon DynamoDB or of its JavaScript port, from its keys and a sample of its
+ * items. Throws NOT_FOUND if there is no such table, BAD_USER_INPUT if it is not one of the library or is empty.
  */
 export async function readLayout(database: Database, table: string, options: LayoutOptions = {}): Promise<Layout> {
   const { index = 'geohash-index', geoJson = 'geoJson' } = options;
   if (!/^[A-Za-z0-9_.-]{3,255}$/.test(table)) {
-    throw badInput('table', table, 'the name of a table: 3 to 255 letters, digits, `_`, `-` or `.`');
+    throw badInput('table', table, 'a table name: 3 to 255 letters, digits, `_`, `-` or `.`');
   }
   const description = await describe(database, table);
   const attributes = namesIn(description, index, geoJson);
-  // The one Scan that serving takes, of one page, before anybody asks for anything.
+  // The only Scan that serving takes: one page, at the start.
   const { Items: page = [] } = await send(database, 'wireScan', { TableName: table, Limit: SAMPLE }, newCall());
   const sample = page.map(itemOfImage);
   const hashKeyLength = hashKeyLengthIn(table, sample, attributes);
   const read = sample.map((item) => readGeoItem(item, attributes));
-  const understood = read.filter((one): one is GeoItem => !('reason' in one));
+  const markers = read.filter((one): one is GeoItem => !('reason' in one));
   const [fault] = read;
-  if (understood.length === 0) {
-    throw foreign(table, fault !== undefined && 'reason' in fault ? fault.reason : 'no item of a sample is a point');
+  if (markers.length === 0) {
+    throw foreign(table, fault !== undefined && 'reason' in fault ? fault.reason : 'no item of the sample is a point');
   }
-  const latitudeFirst = understood.filter(({ order }) => order === 'latitude first').length;
-  const longitudeFirst = understood.filter(({ order }) => order === 'longitude first').length;
+  const latitudeFirst = markers.filter(({ order }) => order === 'latitude first').length;
+  const longitudeFirst = markers.filter(({ order }) => order === 'longitude first').length;
   return {
     table,
     attributes,

@@ -4,16 +4,16 @@ import { type Area, type Bounds } from '../geo/bounds.js';
 import { EARTH_RADIUS, distance } from '../geo/distance.js';
 import type { Point } from '../geo/point.js';
 
-/** Ids of S2 cells as the Geo Library stores them, signed: `from <= id < to`. */
+/** IDs of S2 cells as the Geo Library stores them, signed: `from <= id < to`. */
 export interface IdRange {
   readonly from: bigint;
   readonly to: bigint;
 }
 
-/** How a cell lies to a region. */
+/** How a cell relates to a region; `across` is always correct, but costs more reads. */
 type Relation = 'outside' | 'across' | 'inside';
 
-/** An area of the globe, as far as a cover needs to know it. `across` is always a right answer, only a costly one. */
+/** An area of the globe to cover with cells. */
 export type Region = (cell: S2Cell) => Relation;
 
 const BITS = 64;
@@ -21,14 +21,14 @@ const FACES = 6;
 const FINEST = 30;
 const DEGREES = 180 / Math.PI;
 /**
- * Cells are taken for this much greater than they are: the library rounded a position to a cell by its own arithmetic, and
- * on the line between two faces the neighbour's ids are far away.
+ * Cells count as this much larger than they are: the library rounds positions to cells by its own arithmetic, and across
+ * the edge of a face the neighbour's IDs are far away.
  */
-const SPARE_DEGREES = 1e-6;
-/** The same for distances, which are off by some metres between opposite points. */
-const SPARE_METRES = 10;
+const MARGIN_DEGREES = 1e-6;
+/** The same for distances, which are off by some metres between antipodes. */
+const MARGIN_METRES = 10;
 
-/** The id of the leaf cell (about a centimetre) in which a position lies. */
+/** The ID of the leaf cell (about a centimetre) that contains a position. */
 export function idAt({ lng, lat }: Point): bigint {
   return BigInt.asIntN(BITS, S2CellId.fromPoint(S2LatLng.fromDegrees(lat, lng).toPoint()).id);
 }
@@ -39,56 +39,56 @@ export function centreOf(id: bigint): Point {
   return { lng, lat };
 }
 
-/** Whether an id is one of a leaf cell, as all are that the library stores. */
+/** Whether an ID is that of a leaf cell, like all that the library stores. */
 export function isLeafId(id: bigint): boolean {
   const unsigned = BigInt.asUintN(BITS, id);
   return BigInt.asIntN(BITS, id) === id && unsigned % 2n === 1n && unsigned >> 61n < BigInt(FACES);
 }
 
-/** The rectangle around a cell, with some room; its east may lie beyond 180. */
+/** The bounding box of a cell with a margin; its east may be beyond 180. */
 function boundsOf(cell: S2Cell): Bounds {
   const { lat, lng } = cell.getRectBound();
-  const south = lat.lo * DEGREES - SPARE_DEGREES;
-  const north = lat.hi * DEGREES + SPARE_DEGREES;
+  const south = lat.lo * DEGREES - MARGIN_DEGREES;
+  const north = lat.hi * DEGREES + MARGIN_DEGREES;
   const farthest = Math.max(Math.abs(south), Math.abs(north));
   if (lng.isFull() || farthest >= 90) return { west: -180, east: 180, south, north };
-  const spare = SPARE_DEGREES / Math.cos(farthest / DEGREES);
+  const margin = MARGIN_DEGREES / Math.cos(farthest / DEGREES);
   const west = lng.lo * DEGREES;
   const east = lng.hi * DEGREES + (lng.isInverted() ? 360 : 0);
-  return { west: west - spare, east: east + spare, south, north };
+  return { west: west - margin, east: east + margin, south, north };
 }
 
-/** The region of a rectangle of a map, all four edges included. */
+/** The region of a bounding box, all four edges included. */
 export function areaRegion({ bounds }: Area): Region {
   const { west, south, north } = bounds;
   const east = bounds.east < west ? bounds.east + 360 : bounds.east;
   const around = east - west >= 360;
   return (cell) => {
-    const of = boundsOf(cell);
-    if (of.south > north || of.north < south) return 'outside';
+    const box = boundsOf(cell);
+    if (box.south > north || box.north < south) return 'outside';
     const turns = [-360, 0, 360];
-    if (!around && !turns.some((turn) => of.west + turn <= east && of.east + turn >= west)) return 'outside';
-    const within = around || turns.some((turn) => west <= of.west + turn && of.east + turn <= east);
-    // Nothing lies beyond a pole: the room that was added there is not asked for.
-    const high = of.north <= north || north === 90;
-    const low = of.south >= south || south === -90;
+    if (!around && !turns.some((turn) => box.west + turn <= east && box.east + turn >= west)) return 'outside';
+    const within = around || turns.some((turn) => west <= box.west + turn && box.east + turn <= east);
+    // There is nothing beyond a pole, so the margin there does not count.
+    const high = box.north <= north || north === 90;
+    const low = box.south >= south || south === -90;
     return within && high && low ? 'inside' : 'across';
   };
 }
 
-/** The region between two circles around a point, radii in metres; both circles belong to it. */
+/** The region between two circles around a point, radii in metres, both circles included. */
 export function ringRegion(center: Point, inner: number, outer: number): Region {
   return (cell) => {
     const cap = cell.getCapBound();
     const { lngDegrees: lng, latDegrees: lat } = S2LatLng.fromPoint(cap.axis);
-    const radius = cap.angle().radians * EARTH_RADIUS + SPARE_METRES;
+    const radius = cap.angle().radians * EARTH_RADIUS + MARGIN_METRES;
     const away = distance(center, { lng, lat });
     if (away - radius > outer || away + radius < inner) return 'outside';
     return away + radius <= outer && away - radius >= inner ? 'inside' : 'across';
   };
 }
 
-/** The ids of a cell and all in it; one cell's end where the next one begins. */
+/** The IDs of a cell and all cells inside it; adjacent cells have adjacent ranges. */
 function idsOf(id: S2CellId): IdRange {
   const half = id.lowestOnBit();
   const from = BigInt.asIntN(BITS, id.id - half);
@@ -96,8 +96,8 @@ function idsOf(id: S2CellId): IdRange {
 }
 
 /**
- * The ids of cells that cover a region, sorted, disjoint and not touching each other: at most `most` cells, the coarsest
- * that lie across its edge being cut first.
+ * The IDs of at most `most` cells that cover a region, sorted, disjoint and not adjacent. Of the cells across its edge the
+ * largest are split first.
  */
 export function coverRegion(region: Region, most: number): IdRange[] {
   const inside: S2CellId[] = [];
@@ -108,7 +108,7 @@ export function coverRegion(region: Region, most: number): IdRange[] {
     else if (relation === 'across') across.push({ id, level });
   };
   for (let face = 0; face < FACES; face++) take(S2CellId.fromFacePosLevel(face, 0n, 0), 0);
-  // They stand in the order of their levels, as each is cut into cells of the next one.
+  // In the order of levels, as each cell is split into cells of the next level.
   let next = 0;
   for (; next < across.length && inside.length + across.length - next + 3 <= most; next++) {
     const cell = across[next];
@@ -123,7 +123,7 @@ export function coverRegion(region: Region, most: number): IdRange[] {
 
 const ascending = (a: bigint, b: bigint) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Ranges in their order, those that touch or overlap as one. */
+/** The ranges sorted, with adjacent and overlapping ones united. */
 export function united(ranges: readonly IdRange[]): IdRange[] {
   const whole: { from: bigint; to: bigint }[] = [];
   for (const { from, to } of ranges.toSorted((a, b) => ascending(a.from, b.from))) {

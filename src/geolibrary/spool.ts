@@ -19,12 +19,12 @@ import type { Layout } from './layout.js';
 
 const wireKey = z.record(z.string(), z.object({ S: z.string() }).or(z.object({ N: z.string() })));
 const stateShape = z.object({
-  /** What is copied: another one makes the copy worthless. */
+  /** The table that is copied; the copy of another table is discarded. */
   identity: z.string(),
-  /** How much of the file is good. */
+  /** How much of the file is valid. */
   bytes: z.number(),
   items: z.number(),
-  /** Where each segment goes on, null at its begin; `done` where nothing is left of it. */
+  /** Where each segment resumes, null at its start; `done` if it is complete. */
   segments: z.array(z.object({ start: wireKey.nullable(), done: z.boolean() })),
 });
 type State = z.infer<typeof stateShape>;
@@ -32,33 +32,33 @@ type State = z.infer<typeof stateShape>;
 export interface SpoolJob {
   readonly database: Database;
   readonly layout: Layout;
-  /** The copy; its state is kept beside it. */
+  /** The copy; its state is stored next to it. */
   readonly path: string;
-  /** Parts of the table that are read side by side. */
+  /** Number of segments that are scanned in parallel. */
   readonly segments: number;
   readonly call: Call;
   readonly onProgress: (progress: SpoolProgress) => void;
 }
 
 export interface SpoolProgress {
-  /** Items that are copied. */
+  /** Items copied so far. */
   readonly items: number;
-  /** How many of these a former run has copied. */
+  /** How many of these an earlier run copied. */
   readonly resumed: number;
 }
 
-/** Items of a page: DynamoDB's own limit, 1 MB, takes a slow engine longer than a command may. */
+/** Items of a page: DynamoDB's own limit of 1 MB can take a slow engine longer than a request's deadline. */
 const PAGE = 1000;
 
 const stateOf = (path: string) => `${path}.state`;
 
-async function readState(path: string, anew: State): Promise<State> {
+async function readState(path: string, initial: State): Promise<State> {
   try {
     const state = stateShape.parse(JSON.parse(await readFile(stateOf(path), 'utf8')));
-    return state.identity === anew.identity ? state : anew;
+    return state.identity === initial.identity ? state : initial;
   } catch {
-    // None, or cut off: then the table is read anew, which is only slower.
-    return anew;
+    // There is none, or it is truncated: then the copy starts over.
+    return initial;
   }
 }
 
@@ -84,31 +84,30 @@ function lineOf(item: object): string {
 }
 
 /**
- * Copies all items of a table into a file, one a line as DynamoDB writes them: a Scan in parallel segments, each of which
- * goes on where an interrupted run has come to. Throttling is waited out. What is written to the table meanwhile may be in
- * the copy or not.
+ * Copies all items of a table into a file, one per line in DynamoDB's JSON, by a parallel Scan that resumes where an
+ * interrupted run ended. Throttling is retried. Items that are written meanwhile may or may not be in the copy.
  */
 export async function spoolTable(job: SpoolJob): Promise<SpoolProgress> {
   const { database, layout, path, call, onProgress } = job;
   await mkdir(dirname(path), { recursive: true });
-  // Each segment listens; Node takes more than ten for a leak and says so.
+  // Every segment listens; above ten listeners Node warns of a leak.
   if (call.signal !== undefined) setMaxListeners(Infinity, call.signal);
   const segments = Array.from({ length: job.segments }, () => ({ start: null, done: false }));
-  const anew: State = { identity: layout.id, bytes: 0, items: 0, segments };
-  let state = await readState(path, anew);
+  const initial: State = { identity: layout.id, bytes: 0, items: 0, segments };
+  let state = await readState(path, initial);
   const resumed = state.items;
   let file: FileHandle;
   try {
     file = await open(path, 'r+');
   } catch {
-    // The state may be of a copy that was taken away.
-    state = anew;
+    // The state may be that of a copy that was removed.
+    state = initial;
     file = await open(path, 'w+');
   }
-  // One page at a time goes into the file: what the state calls good is whole.
+  // One page at a time, so that what the state calls valid is complete.
   const inTurn = pLimit(1);
   try {
-    if ((await file.stat()).size < state.bytes) state = anew;
+    if ((await file.stat()).size < state.bytes) state = initial;
     await file.truncate(state.bytes);
     const copy = async (segment: number): Promise<void> => {
       for (let at = state.segments[segment]; at && !at.done; at = state.segments[segment]) {
@@ -126,7 +125,7 @@ export async function spoolTable(job: SpoolJob): Promise<SpoolProgress> {
         );
         await inTurn(async () => {
           const bytes = Buffer.from(Items.map(lineOf).join(''));
-          // A disk that is nearly full takes a part, and says so only in how much it took.
+          // A disk that is nearly full may write a part without an error.
           for (let at = 0; at < bytes.length;) {
             at += (await file.write(bytes, at, bytes.length - at, state.bytes + at)).bytesWritten;
           }
@@ -152,22 +151,22 @@ export async function spoolTable(job: SpoolJob): Promise<SpoolProgress> {
   }
 }
 
-/** Takes the copy away, once it is not needed any more. */
+/** Removes the copy and its state. */
 export async function removeSpool(path: string): Promise<void> {
   await rm(path, { force: true });
   await rm(stateOf(path), { force: true });
 }
 
-/** The marker of a line of the copy. Throws RowFault. */
+/** The marker in a line of the copy. Throws RowFault. */
 function contentIn(value: unknown, attributes: Attributes): MarkerRow {
-  if (!isFields(value)) throw new RowFault('it is no item');
+  if (!isFields(value)) throw new RowFault('it is not an item');
   const item = readGeoItem(itemOfImage(value as WireMap), attributes);
   if ('reason' in item) throw new RowFault(item.reason);
   const { key, position, name, category, properties } = item;
   return { key, position, name, category, properties, place: undefined };
 }
 
-/** The rows of a copy that is whole; `bytes` is its size. */
+/** The rows of a complete copy of `bytes` bytes. */
 export function spoolRows(path: string, bytes: number, { attributes }: Layout): RowSource<MarkerRow> {
   return new FileSource(
     path,

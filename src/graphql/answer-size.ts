@@ -21,59 +21,60 @@ import type { Limits } from '../model/limits.js';
 type Arguments = Readonly<Record<string, unknown>>;
 type Estimate = (args: Arguments, limits: Limits) => number;
 
-/** As many as an argument says. A number that is refused by its field, with a better reason, makes no objects. */
-const counted =
+/** As many as the argument says; 0 if its field will reject the value, with a better reason. */
+const byCount =
   (name: string): Estimate =>
   (args, { maxFirst }) => {
     const count = args[name];
     return typeof count === 'number' && count >= 1 && count <= maxFirst ? count : 0;
   };
 
-const listed =
+const byLength =
   (name: string): Estimate =>
   (args) =>
     Array.isArray(args[name]) ? args[name].length : 1;
 
-const about =
+const roughly =
   (size: number): Estimate =>
   () =>
     size;
 
 /**
- * How many objects a field may answer with. Connections count by their `first`, so their edges and nodes do not count
- * again; a rectangle's cells and clusters by what fills a large screen, a level of places by more than anybody picks from; what takes reads of its own as one.
+ * How many objects a field may return. Connections count by their `first`, so their edges and nodes do not count again;
+ * cells and clusters of a viewport by what fills a large screen; a level of places by more than anyone picks from; single
+ * objects that take reads of their own as one.
  */
 const SIZES: Readonly<Record<string, Estimate>> = {
-  'Query.nodes': listed('ids'),
-  'Query.collections': counted('first'),
-  'Collection.markers': counted('first'),
-  'Collection.markersIn': counted('first'),
-  'Collection.places': about(1_000),
-  'Collection.within': counted('first'),
-  'Collection.nearest': counted('count'),
-  'Collection.inside': counted('first'),
-  'Collection.marker': about(1),
-  'Collection.zone': about(1),
-  'Collection.zones': counted('first'),
-  'Collection.zonesAt': about(10),
-  'Collection.count': about(1),
-  'Collection.bounds': about(1),
-  'Zone.markers': counted('first'),
-  'Marker.cell': about(1),
-  'Marker.readings': counted('last'),
-  'Cell.parent': about(1),
-  'Cell.children': about(32),
-  'Cell.markers': counted('first'),
-  'Viewport.markers': counted('first'),
-  'Viewport.cells': about(1_500),
-  'Viewport.clusters': about(250),
-  'Viewport.zones': counted('first'),
-  'Viewport.auto': counted('limit'),
-  'Viewport.features': counted('limit'),
-  'Mutation.createMarkers': listed('markers'),
+  'Query.nodes': byLength('ids'),
+  'Query.collections': byCount('first'),
+  'Collection.markers': byCount('first'),
+  'Collection.markersIn': byCount('first'),
+  'Collection.places': roughly(1_000),
+  'Collection.within': byCount('first'),
+  'Collection.nearest': byCount('count'),
+  'Collection.inside': byCount('first'),
+  'Collection.marker': roughly(1),
+  'Collection.zone': roughly(1),
+  'Collection.zones': byCount('first'),
+  'Collection.zonesAt': roughly(10),
+  'Collection.count': roughly(1),
+  'Collection.bounds': roughly(1),
+  'Zone.markers': byCount('first'),
+  'Marker.cell': roughly(1),
+  'Marker.readings': byCount('last'),
+  'Cell.parent': roughly(1),
+  'Cell.children': roughly(32),
+  'Cell.markers': byCount('first'),
+  'Viewport.markers': byCount('first'),
+  'Viewport.cells': roughly(1_500),
+  'Viewport.clusters': roughly(250),
+  'Viewport.zones': byCount('first'),
+  'Viewport.auto': byCount('limit'),
+  'Viewport.features': byCount('limit'),
+  'Mutation.createMarkers': byLength('markers'),
 };
 
-/** What stands around the selections that are being counted. */
+/** Where the selections that are counted come from. */
 interface Scope {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
@@ -85,12 +86,12 @@ function argumentsOf(field: GraphQLField<unknown, unknown>, node: FieldNode, { v
   try {
     return getArgumentValues(field, node, variables);
   } catch {
-    // The executor says what is wrong with them, at their place.
+    // The executor reports what is wrong with them.
     return {};
   }
 }
 
-/** Objects under one object of `type`, lists in lists multiplied. */
+/** The number of objects under one object of `type`; nested lists multiply. */
 function objectsUnder(type: GraphQLNamedType | undefined, set: SelectionSetNode, scope: Scope): number {
   let sum = 0;
   for (const selection of set.selections) {
@@ -122,12 +123,12 @@ export interface SizedOperation {
 }
 
 /**
- * Refuses an operation whose lists may add up to more than `maxNodes` objects, before anything is read. The document has
- * been validated, so that its fragments do not stand in themselves. Throws LIMIT_EXCEEDED.
+ * Throws LIMIT_EXCEEDED if the lists of an operation may add up to more than `maxNodes` objects. The document has been
+ * validated, so its fragments do not contain themselves.
  */
 export function checkAnswerSize({ schema, document, operation, variables, limits }: SizedOperation): void {
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
-  // Variables that cannot be read end the request in the executor, which names them.
+  // The executor reports invalid variables.
   if (coerced === undefined) return;
   const fragments = new Map(
     document.definitions.flatMap((definition) =>
@@ -138,10 +139,10 @@ export function checkAnswerSize({ schema, document, operation, variables, limits
   const objects = objectsUnder(root, operation.selectionSet, { schema, fragments, variables: coerced, limits });
   if (objects > limits.maxNodes) {
     throw limitExceeded(
-      'the objects that the lists of the query may add up to',
+      'objects that the lists of the query may add up to',
       objects,
       limits.maxNodes,
-      'ask for shorter pages, or for fewer lists inside lists',
+      'request shorter pages, or fewer nested lists',
     );
   }
 }

@@ -21,16 +21,16 @@ import type { RequestContext } from './context.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** An operation as a function of its own. */
+/** An operation compiled into a function. */
 export interface CompiledOperation {
   /**
-   * The data that graphql-js would answer with; undefined where it has to run instead, because something is wrong: with
-   * the values of variables or arguments, or with any field.
+   * The result that graphql-js would give; undefined if graphql-js has to execute the operation, because a variable, an
+   * argument or a field fails.
    */
   run(context: RequestContext, variables: Values): Promise<ExecutionResult | undefined>;
 }
 
-/** A field with arguments, and the variables of the compiled document that stand in their place. */
+/** A field with arguments, and the variables of the compiled document that replace them. */
 interface Call {
   readonly field: GraphQLField<unknown, unknown>;
   readonly node: FieldNode;
@@ -39,24 +39,24 @@ interface Call {
 
 const INTROSPECTION = new Set(['__schema', '__type']);
 
-/** A name that an object literal takes for its prototype. */
+/** A name that sets the prototype in an object literal. */
 const UNSAFE_NAME = '__proto__';
 
-/** A scalar whose values are taken as they are. */
+/** A scalar that accepts any value unchanged. */
 const ANY_VALUE = 'JSON';
 
 /**
- * Whether graphql-jit answers this document as graphql-js does. Left to graphql-js is what it does otherwise (directives,
- * as their variables are checked differently), what it does without catching errors (types that only values tell),
- * introspection, which is no hot path, and everything that is not a single query.
+ * Whether graphql-jit gives the same results for this document as graphql-js. It does not for directives, whose variables
+ * it checks differently, and for abstract types, whose errors it does not catch. Introspection and documents with more
+ * than a query are not worth compiling.
  */
 function isCompilable(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): boolean {
   if (operation.operation !== OperationTypeNode.QUERY) return false;
-  let fine = document.definitions.every(
+  let compilable = document.definitions.every(
     (definition) => definition === operation || definition.kind === Kind.FRAGMENT_DEFINITION,
   );
   const refuse = () => {
-    fine = false;
+    compilable = false;
   };
   const types = new TypeInfo(schema);
   visit(
@@ -66,19 +66,19 @@ function isCompilable(schema: GraphQLSchema, document: DocumentNode, operation: 
       Field({ name, alias }) {
         if (alias?.value === UNSAFE_NAME || INTROSPECTION.has(name.value)) refuse();
       },
-      // What stands under an interface or a union: there are no fields of its own to find it by.
+      // Selections on an interface or a union.
       SelectionSet() {
         if (!isObjectType(types.getParentType())) refuse();
       },
     }),
   );
-  return fine;
+  return compilable;
 }
 
 /**
- * The document with a variable in place of each argument's value, to be filled with what graphql-js makes of the argument.
- * So no literal of a client is written into the code (graphql-jit would let some break out of their quotes), and
- * variables, defaults, lists and input objects are coerced by the one who knows how.
+ * The document with a variable in place of each argument's value, to be filled with the value that graphql-js coerces. So
+ * no literal of a client gets into the code, where graphql-jit would let some break out of their quotes, and all variables,
+ * defaults, lists and input objects are coerced by graphql-js.
  */
 function liftArguments(
   schema: GraphQLSchema,
@@ -127,7 +127,7 @@ function liftArguments(
   };
 }
 
-/** What the lifted variables stand for in one request; undefined where a variable or an argument is wrong. */
+/** The values of the lifted variables in one request; undefined if a variable or an argument is invalid. */
 function valuesOf(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
@@ -141,7 +141,7 @@ function valuesOf(
     for (const { field, node, variables } of calls) {
       for (const [name, value] of Object.entries(getArgumentValues(field, node, coerced))) {
         const variable = variables.get(name);
-        // A default of the schema has none; it is compiled in.
+        // A default of the schema has no variable; it is compiled in.
         if (variable !== undefined) values[variable] = value;
       }
     }
@@ -151,7 +151,7 @@ function valuesOf(
   return values;
 }
 
-/** The operation of a valid document as a function; undefined where it has to be left to graphql-js. */
+/** The operation of a valid document as a function; undefined if only graphql-js can execute it. */
 export function compileOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -166,7 +166,7 @@ export function compileOperation(
       const values = valuesOf(schema, operation, calls, variables);
       if (values === undefined) return undefined;
       const result = await compiled.query(undefined, context, values);
-      // Which of several errors are told, in what order and how far they reach is for graphql-js to say.
+      // Leave it to graphql-js which errors are reported, in which order, and what they null.
       return result.errors === undefined ? result : undefined;
     },
   };

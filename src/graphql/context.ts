@@ -13,11 +13,11 @@ import type { GeometryStore } from '../store/zone/zone-geometry.js';
 import type { Limits } from '../model/limits.js';
 import type { Work } from './work.js';
 
-/** What is known of the stream's consumer, as far as answers depend on it. */
+/** The state of the stream consumer, as far as answers depend on it. */
 export interface StreamStatus {
-  /** Whether this process is the one that keeps the cells. */
+  /** Whether this process updates the cells. */
   readonly owner: boolean;
-  /** Milliseconds since the cells were last known to hold all of the stream; undefined before the first time. */
+  /** Milliseconds since the cells last included the whole stream; undefined before the first time. */
   readonly behindMs: number | undefined;
   /** False from a gap in the stream until a recount. */
   readonly countsExact: boolean;
@@ -26,25 +26,25 @@ export interface StreamStatus {
 /** What all requests of a process share. */
 export interface Services {
   readonly db: Database;
-  /** Where geometry lies that is too large for the table; left out where nobody has said where. */
+  /** Stores geometry that is too large for the table, if configured. */
   readonly objects?: ObjectStore | undefined;
   readonly cellCache: CellCache;
   readonly markerCache: MarkerCache;
   readonly geometryCache: GeometryCache;
   readonly collectionCache: CollectionCache;
-  /** Undefined where no consumer runs. */
+  /** Undefined if no consumer runs. */
   readonly consumerStatus: () => StreamStatus | undefined;
-  /** What subscriptions are answered from; left out where no changes are heard. */
+  /** What subscriptions follow, if this process follows changes. */
   readonly live?: LiveChanges | undefined;
-  /** A table of the Geo Library that is served beside the collections. */
+  /** A table of the Geo Library that is served like a collection. */
   readonly geoTable?: GeoTable | undefined;
   readonly limits: Limits;
-  /** Whether clients may ask for the schema; they may where it is left out. */
+  /** Whether clients may introspect the schema; true by default. */
   readonly introspection?: boolean | undefined;
   readonly now: () => Date;
 }
 
-/** What resolvers work with: made anew for each request, so that nothing read for one client is shown to another. */
+/** What resolvers work with. One for each request, so that no client sees what was read for another. */
 export interface RequestContext {
   readonly services: Services;
   readonly work: Work;
@@ -54,7 +54,7 @@ export interface RequestContext {
 }
 
 const TRUSTED_BEHIND_MS = 2_000;
-/** Query calls of one request that are under way at once. */
+/** Maximum number of concurrent Query calls of one request. */
 const CONCURRENT_QUERIES = 16;
 
 /** Whether this process keeps the cells and has not fallen behind, so that its caches hear of every change at once. */
@@ -67,7 +67,7 @@ export function areCountsTrusted(status: StreamStatus | undefined): boolean {
   return isFollowing(status) && status?.countsExact === true;
 }
 
-/** Where a server keeps geometry. */
+/** Where a server stores geometry. */
 export function geometryStoreOf({ objects, limits }: Services): GeometryStore {
   return { objects, inlineBytes: limits.inlineGeometryBytes };
 }

@@ -13,7 +13,7 @@ import { LRUCache } from 'lru-cache';
 import { CellportError, limitExceeded } from '../errors.js';
 import type { Limits } from '../model/limits.js';
 
-/** How much a document asks for once its fragments stand where they are spread. */
+/** The size of a document with its fragments expanded. */
 interface Size {
   readonly depth: number;
   readonly aliases: number;
@@ -25,40 +25,39 @@ type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 const NOTHING: Size = { depth: 0, aliases: 0, fields: 0 };
 
 /**
- * Brackets inside brackets that are still parsed. The parser calls itself for each, so that without a bound a document
- * of nothing but brackets would end its stack; far more than any limit of depth worth having.
+ * Maximum nesting of brackets. The parser recurses for each, so a document of nothing but brackets would overflow its
+ * stack; far above any useful limit of depth.
  */
-const DEEPEST_BRACKETS = 250;
+const MAX_NESTING = 250;
 
 const OPENING = new Set<string>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
 const CLOSING = new Set<string>([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
 
-/** Reads the document's tokens, which takes no stack. A document that cannot be read is left to the parser's message. */
+/** Checks the tokens of a document without recursion. Syntax errors are left to the parser. */
 function checkTokens(source: string, maxTokens: number): void {
   const lexer = new Lexer(new Source(source));
   let depth = 0;
   for (let count = 0; lexer.advance().kind !== TokenKind.EOF; count++) {
     if (count >= maxTokens) {
-      throw limitExceeded('tokens of the query', `more than ${maxTokens}`, maxTokens, 'ask in several requests');
+      throw limitExceeded('tokens of the query', `more than ${maxTokens}`, maxTokens, 'split it into several requests');
     }
     if (OPENING.has(lexer.token.kind)) depth++;
     if (CLOSING.has(lexer.token.kind)) depth--;
-    if (depth > DEEPEST_BRACKETS) {
-      throw limitExceeded('nesting of the query', `more than ${DEEPEST_BRACKETS}`, DEEPEST_BRACKETS, 'nest less');
+    if (depth > MAX_NESTING) {
+      throw limitExceeded('nesting of the query', `more than ${MAX_NESTING}`, MAX_NESTING, 'nest less');
     }
   }
 }
 
-const beside = (a: Size, b: Size): Size => ({
+const sum = (a: Size, b: Size): Size => ({
   depth: Math.max(a.depth, b.depth),
   aliases: a.aliases + b.aliases,
   fields: a.fields + b.fields,
 });
 
 /**
- * Measures selections with their fragments in place. Each fragment is measured once however often it is spread, so that
- * fragments that double each other cost no time, only counts. A fragment inside itself counts as nothing there: such a
- * document is refused by validation, which never gets slow over it.
+ * Measures selections with their fragments expanded. Each fragment is measured once however often it is spread, so
+ * fragments that double each other take no time. A fragment inside itself counts as nothing: validation rejects it.
  */
 function measurer(fragments: Fragments): (set: SelectionSetNode) => Size {
   const measured = new Map<string, Size>();
@@ -78,14 +77,14 @@ function measurer(fragments: Fragments): (set: SelectionSetNode) => Size {
     let size = NOTHING;
     for (const selection of set.selections) {
       if (selection.kind === Kind.FRAGMENT_SPREAD) {
-        size = beside(size, beside(fragment(selection.name.value), { depth: 0, aliases: 0, fields: 1 }));
+        size = sum(size, sum(fragment(selection.name.value), { depth: 0, aliases: 0, fields: 1 }));
       } else {
         const inner = selection.selectionSet === undefined ? NOTHING : selections(selection.selectionSet);
         if (selection.kind === Kind.INLINE_FRAGMENT) {
-          size = beside(size, inner);
+          size = sum(size, inner);
         } else {
-          size = beside(size, {
-            // Introspection is deep by nature; graphql-js refuses what would repeat its lists.
+          size = sum(size, {
+            // Introspection is deep by nature; graphql-js rejects queries that repeat its lists.
             depth: selection.name.value.startsWith('__') ? 1 : inner.depth + 1,
             aliases: inner.aliases + (selection.alias === undefined ? 0 : 1),
             fields: inner.fields + 1,
@@ -107,15 +106,15 @@ function fragmentsOf(document: DocumentNode): Fragments {
   return fragments;
 }
 
-/** The size of all a document's operations together; what no operation uses counts as written. */
+/** The size of all operations of a document together; fragments that no operation uses count as written. */
 function measure(document: DocumentNode, fragments: Fragments): Size {
   const selections = measurer(fragments);
   const asWritten = measurer(new Map());
   let used = NOTHING;
   let written = NOTHING;
   for (const definition of document.definitions) {
-    if (definition.kind === Kind.OPERATION_DEFINITION) used = beside(used, selections(definition.selectionSet));
-    if ('selectionSet' in definition) written = beside(written, asWritten(definition.selectionSet));
+    if (definition.kind === Kind.OPERATION_DEFINITION) used = sum(used, selections(definition.selectionSet));
+    if ('selectionSet' in definition) written = sum(written, asWritten(definition.selectionSet));
   }
   return {
     depth: Math.max(used.depth, written.depth),
@@ -125,38 +124,38 @@ function measure(document: DocumentNode, fragments: Fragments): Size {
 }
 
 /**
- * The most fields that fall together into one of the answer: the same name at the same place. A document within the other
- * limits that consists of them alone would still keep validation busy for half a second, as it compares each with each.
+ * Maximum number of selections that merge into one field of the response. Validation compares each with each, so a
+ * document of nothing else would keep it busy for half a second within the other limits.
  */
-const MOST_EQUAL_FIELDS = 50;
+const MAX_EQUAL_FIELDS = 50;
 
-/** How often the most frequent name at one place of the answer is asked for; gives up counting after `budget` selections. */
+/** How many selections merge into the most selected field of the response; stops counting after `budget` selections. */
 function equalFields(document: DocumentNode, fragments: Fragments, budget: number): number {
   let left = budget;
   let most = 0;
   const counts = new Map<string, number>();
 
-  function walk(set: SelectionSetNode, place: string, inside: readonly string[]): void {
+  function walk(set: SelectionSetNode, path: string, inside: readonly string[]): void {
     for (const selection of set.selections) {
       if (left-- <= 0) return;
       if (selection.kind === Kind.FIELD) {
-        const here = `${place}.${(selection.alias ?? selection.name).value}`;
+        const here = `${path}.${(selection.alias ?? selection.name).value}`;
         const count = (counts.get(here) ?? 0) + 1;
         counts.set(here, count);
         most = Math.max(most, count);
         if (selection.selectionSet) walk(selection.selectionSet, here, inside);
       } else if (selection.kind === Kind.INLINE_FRAGMENT) {
-        walk(selection.selectionSet, place, inside);
+        walk(selection.selectionSet, path, inside);
       } else {
         const name = selection.name.value;
         const fragment = fragments.get(name);
-        if (fragment && !inside.includes(name)) walk(fragment.selectionSet, place, [...inside, name]);
+        if (fragment && !inside.includes(name)) walk(fragment.selectionSet, path, [...inside, name]);
       }
     }
   }
 
   for (const [index, definition] of document.definitions.entries()) {
-    // Fragments are validated on their own as well, be they used or not.
+    // Fragments are validated on their own, too, even if unused.
     if ('selectionSet' in definition) walk(definition.selectionSet, String(index), []);
   }
   return most;
@@ -172,22 +171,17 @@ export function checkDocument(source: string, limits: Limits): void {
   const fragments = fragmentsOf(document);
   const size = measure(document, fragments);
   if (size.depth > limits.maxDepth) {
-    throw limitExceeded('depth of the query', size.depth, limits.maxDepth, 'ask for fewer fields inside fields');
+    throw limitExceeded('depth of the query', size.depth, limits.maxDepth, 'nest fewer fields');
   }
   if (size.aliases > limits.maxAliases) {
-    throw limitExceeded('aliases in the query', size.aliases, limits.maxAliases, 'ask in several requests');
+    throw limitExceeded('aliases in the query', size.aliases, limits.maxAliases, 'split it into several requests');
   }
   if (size.fields > limits.maxFields) {
-    throw limitExceeded('fields of the query', size.fields, limits.maxFields, 'ask in several requests');
+    throw limitExceeded('fields of the query', size.fields, limits.maxFields, 'split it into several requests');
   }
   const equal = equalFields(document, fragments, 2 * limits.maxFields);
-  if (equal > MOST_EQUAL_FIELDS) {
-    throw limitExceeded(
-      'equal fields at one place of the query',
-      equal,
-      MOST_EQUAL_FIELDS,
-      'ask for each of them once',
-    );
+  if (equal > MAX_EQUAL_FIELDS) {
+    throw limitExceeded('equal fields at one place of the query', equal, MAX_EQUAL_FIELDS, 'select each of them once');
   }
 }
 

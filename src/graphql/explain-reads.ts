@@ -6,15 +6,15 @@ import { rangeBounds } from '../plan/explain.js';
 import type { RangeRead } from '../store/request/read-log.js';
 import { groupBy } from '../loaders/group.js';
 
-/** A range that was read, with where on the globe it lies, for people to look at. */
+/** A range that was read and where on the globe it is. */
 export interface ExplainedRead extends RangeRead {
-  /** The rectangle around all cells of the range, in degrees; null where the range is not one of places on the globe. */
+  /** The bounding box of the range's cells, in degrees; null if the range is not one of geohashes. */
   readonly bounds: Bounds | null;
-  /** Its cells: all geohashes from one to another of the same length, both included, in their order. */
+  /** Its cells: all geohashes of one length from `first` to `last`, both included. */
   readonly geohashes: { readonly first: string; readonly last: string } | null;
 }
 
-/** A read among all geohashes of length 10, half-open, and when it ended among the reads of its request. */
+/** A read with its half-open range of geohashes of length 10, and its position among the reads of the request. */
 interface Located {
   readonly read: ExplainedRead;
   readonly at: number;
@@ -35,7 +35,7 @@ function locate(read: RangeRead, at: number, keys: Keyspace): Located {
   return { read: { ...read, bounds: rangeBounds(z), geohashes: { first, last } }, at, ...z };
 }
 
-/** Two reads side by side as one. */
+/** Two adjacent reads as one. */
 function joined(a: Located, b: Located): Located {
   const z = { from: a.from, to: b.to };
   const read = {
@@ -48,16 +48,16 @@ function joined(a: Located, b: Located): Located {
   return { read, at: Math.min(a.at, b.at), ...z };
 }
 
-/** What a cache answered of one partition: without what else is told of it, and in as few ranges as it takes. */
-function cachedOf(members: readonly Located[]): Located[] {
-  const told = members.filter(({ read }) => !read.cached);
+/** The ranges of one partition that came from a cache and were not also read, adjacent ones joined. */
+function cachedRanges(members: readonly Located[]): Located[] {
+  const listed = members.filter(({ read }) => !read.cached);
   const found: Located[] = [];
   for (const member of members.filter(({ read }) => read.cached).sort((a, b) => a.from - b.from || b.to - a.to)) {
     const before = found.at(-1);
-    const isTold = [...told, ...(before ? [before] : [])].some(
+    const isListed = [...listed, ...(before ? [before] : [])].some(
       ({ from, to }) => from <= member.from && member.to <= to,
     );
-    if (isTold) continue;
+    if (isListed) continue;
     if (before?.to === member.from) found[found.length - 1] = joined(before, member);
     else found.push(member);
   }
@@ -65,13 +65,13 @@ function cachedOf(members: readonly Located[]): Located[] {
 }
 
 /**
- * The ranges of one request in the order in which they were read, or found in a cache. What a cache answered is joined
- * where it touches, and is not told where the request has read it, too.
+ * The ranges of one request in the order in which they were read or found in a cache. Adjacent ranges from a cache are
+ * joined, and omitted if the request has read them as well.
  */
 export function explainReads(reads: readonly RangeRead[], keys: Keyspace): ExplainedRead[] {
   const all = reads.map((read, at) => locate(read, at, keys));
   const partitions = groupBy(all, ({ read: { index, pk } }) => `${index}\n${pk}`);
-  const cached = [...partitions.values()].flatMap(cachedOf);
-  const told = [...all.filter(({ read }) => !read.cached), ...cached].sort((a, b) => a.at - b.at);
-  return told.map(({ read }) => read);
+  const cached = [...partitions.values()].flatMap(cachedRanges);
+  const listed = [...all.filter(({ read }) => !read.cached), ...cached].sort((a, b) => a.at - b.at);
+  return listed.map(({ read }) => read);
 }

@@ -7,20 +7,20 @@ type Headers = Readonly<Record<string, unknown>>;
 const COST = 'x-cellport-cost';
 const EXPLAIN = 'x-cellport-explain';
 
-/** Most ranges that one answer tells. */
-const MOST_READS = 500;
+/** Maximum number of ranges in one response. */
+const MAX_READS = 500;
 
-/** Whether a request asks what it costs; `headers` by lower-case name. */
+/** Whether a request asks for its cost; `headers` by lower-case name. */
 export function asksForCost(headers: Headers): boolean {
   return headers[COST] === '1';
 }
 
-/** Whether a request asks which ranges it read. */
+/** Whether a request asks for the ranges it reads. */
 export function asksForReads(headers: Headers): boolean {
   return headers[EXPLAIN] === '1';
 }
 
-/** A request that was worked on, and the keys of what it read. */
+/** A request that was executed, and the key convention of what it read. */
 interface Done {
   readonly call: Pick<Call, 'meter' | 'reads'>;
   readonly keys: Keyspace;
@@ -28,12 +28,12 @@ interface Done {
 
 function readsOf(done: Done | undefined) {
   const reads = done ? explainReads(done.call.reads ?? [], done.keys) : [];
-  return { reads: reads.slice(0, MOST_READS), readsLeftOut: Math.max(0, reads.length - MOST_READS) };
+  return { reads: reads.slice(0, MAX_READS), readsLeftOut: Math.max(0, reads.length - MAX_READS) };
 }
 
 /**
- * The text of an answer, which has no extensions yet, with those that the request asks for: what DynamoDB reported for it
- * under `cost`, and the ranges it read under `reads`. Nothing was done for a request that failed at the door.
+ * The JSON of a response with the extensions that the request asks for: what DynamoDB charged as `cost`, the ranges it
+ * read as `reads`. `done` is undefined for a request that failed before it was executed.
  */
 export function withExtensions(body: string, headers: Headers, done?: Done): string {
   const extensions = {
@@ -41,6 +41,6 @@ export function withExtensions(body: string, headers: Headers, done?: Done): str
     ...(asksForReads(headers) ? readsOf(done) : {}),
   };
   if (Object.keys(extensions).length === 0) return body;
-  // Not parsed for it: a map asks for the cost of each of its answers, and some are long.
+  // Without parsing it: a map asks for the cost of each response, and some are long.
   return `${body.slice(0, body.lastIndexOf('}'))},"extensions":${JSON.stringify(extensions)}}\n`;
 }

@@ -4,14 +4,14 @@ import { badInput } from '../errors.js';
 import { readGeohash } from '../geo/geohash.js';
 import { readInstant } from '../model/instant.js';
 
-/** A text or number literal as the value it stands for; undefined for every other kind of literal. */
+/** The value of a string or number literal; undefined for any other literal. */
 function plainLiteral(node: ValueNode): unknown {
   if (node.kind === Kind.STRING) return node.value;
   if (node.kind === Kind.INT || node.kind === Kind.FLOAT) return Number(node.value);
   return undefined;
 }
 
-/** A scalar of texts or numbers that is checked the same way in a literal and in a variable. */
+/** A scalar of strings or numbers with the same check for literals and variables. */
 function plainScalar<T>(name: string, read: (value: unknown) => T): GraphQLScalarType<T, unknown> {
   return new GraphQLScalarType({
     name,
@@ -35,7 +35,7 @@ const readLatitude = (value: unknown): number => {
   throw badInput('Latitude', value, `a number of degrees from -90 to 90${swapped}`);
 };
 
-/** JSON as a literal. A number in it that a double does not hold is refused: JSON.parse has lost its digits by then. */
+/** A JSON literal. Throws BAD_USER_INPUT for numbers that a double cannot represent. */
 function literal(
   name: string,
   node: ValueNode,
@@ -44,7 +44,7 @@ function literal(
   visit(node, {
     IntValue: (int) => {
       if (!Number.isSafeInteger(Number(int.value))) {
-        throw badInput(name, int.value, 'without integers of more than 53 bits; write them as texts');
+        throw badInput(name, int.value, 'without integers of more than 53 bits; write them as strings');
       }
     },
     FloatValue: (float) => {
@@ -79,7 +79,7 @@ const readGeoJson = (value: unknown): unknown => {
   throw badInput('GeoJSON', value, `an object whose type is one of ${GEOJSON_TYPES.join(', ')}`);
 };
 
-/** The resolvers of the schema's scalars; their descriptions stand in schema/scalars.graphql. */
+/** The resolvers of the schema's scalars, which schema/scalars.graphql describes. */
 export const scalars = {
   DateTime: plainScalar('DateTime', (value) => readInstant('DateTime', value)),
   Geohash: plainScalar('Geohash', (value) => readGeohash('Geohash', value)),

@@ -6,10 +6,10 @@ import type { GraphQLSchema } from 'graphql';
 
 import { resolvers } from './resolvers/all.js';
 
-/** schema/ stands beside src/ and beside dist/, in the repository as in the package. */
+/** schema/ is next to src/ in the repository and next to dist/ in the package. */
 const FOLDER = join(import.meta.dirname, '../../schema');
 
-/** The schema of schema/*.graphql with its resolvers. Throws where a resolver answers to no field. */
+/** The schema of schema/*.graphql with its resolvers. Throws if a resolver has no field. */
 export function buildSchema(): GraphQLSchema {
   const typeDefs = readdirSync(FOLDER)
     .filter((file) => file.endsWith('.graphql'))

@@ -3,39 +3,39 @@ import { setMaxListeners } from 'node:events';
 import { CellportError } from '../errors.js';
 import { type Call, newMeter } from '../store/request/meter.js';
 
-/** One request from its arrival to its answer: what it cost, and when to stop working for it. */
+/** One request from arrival to response: its cost, and when to stop working on it. */
 export interface Work extends Call {
   readonly signal: AbortSignal;
-  /** Nobody waits for the answer any more: reads stop. Writes under way go on, so that their outcome is no matter of luck. */
+  /** To be called when the client disconnects. Stops reads; a mutation goes on, so that its outcome is not left to chance. */
   readonly abandon: () => void;
-  /** To be called before the first write. */
+  /** To be called before the first write of a mutation. */
   readonly startWriting: () => void;
-  /** Fulfilled a moment after the deadline, for the answer that has to be given whatever still runs then. */
+  /** Resolves shortly after the deadline with the error to respond with, whatever is still running. */
   readonly overdue: Promise<CellportError>;
   /** Frees the timers. */
   readonly end: () => void;
 }
 
-/** For reads that stop at the deadline to come back with their errors, and so for a partial answer. */
+/** For reads that stop at the deadline to return their errors, which makes a partial answer. */
 const GRACE_MS = 250;
 
-/** The reason that reads of a client that has hung up are stopped with; nobody is told of it. */
+/** The reason for which reads of a disconnected client stop; it is neither sent nor logged. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }
 
-/** What somebody will want to know of a request behind it: what it cost in units, and which ranges it read. */
-export interface Watched {
+/** What a response reports about its request: its cost in units, and the ranges it read. */
+export interface Reported {
   readonly cost: boolean;
   readonly reads: boolean;
 }
 
-/** Starts the clock of one request; at its deadline everything that listens to `signal` fails with UNAVAILABLE. */
-export function startWork(deadlineMs: number, { cost, reads }: Watched = { cost: true, reads: false }): Work {
+/** Starts a request. At its deadline everything that listens to `signal` fails with UNAVAILABLE. */
+export function startWork(deadlineMs: number, { cost, reads }: Reported = { cost: true, reads: false }): Work {
   const stop = new AbortController();
-  // Each command under way listens; Node takes more than ten for a leak and says so.
+  // Every call in progress listens; above ten listeners Node warns of a leak.
   setMaxListeners(Infinity, stop.signal);
-  // Made when it is needed: an error walks the stack.
+  // Created on demand, as an error captures the stack.
   const late = () =>
     new CellportError('UNAVAILABLE', `the request took longer than its deadline of ${deadlineMs} ms`, { deadlineMs });
   const deadline = setTimeout(() => stop.abort(late()), deadlineMs);
@@ -50,7 +50,7 @@ export function startWork(deadlineMs: number, { cost, reads }: Watched = { cost:
     unpriced: !cost && !reads,
     reads: reads ? [] : undefined,
     abandon: () => {
-      if (!writing) stop.abort(new ClientGone('the client is gone'));
+      if (!writing) stop.abort(new ClientGone('the client has disconnected'));
     },
     startWriting: () => {
       writing = true;

@@ -6,7 +6,7 @@ import { withExtensions } from '../graphql/extensions.js';
 import type { Limits } from '../model/limits.js';
 import type { Log } from '../log.js';
 
-/** What is wrong with a request that never became a GraphQL one; undefined where it is our fault. */
+/** What is wrong with a request that never reached GraphQL; undefined for errors of the server. */
 function refusal(error: Partial<FastifyError>, contentType: unknown, limits: Limits): CellportError | undefined {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
@@ -14,31 +14,31 @@ function refusal(error: Partial<FastifyError>, contentType: unknown, limits: Lim
         'the size of the body',
         `more than ${limits.maxBodyBytes} bytes`,
         limits.maxBodyBytes,
-        'send it in several requests',
+        'split it into several requests',
       );
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return badInput('content-type', contentType, 'application/json');
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
-      return badInput('body', '', 'a JSON object with the text `query`');
+      return badInput('body', '', 'a JSON object with the string `query`');
     default:
   }
   if (error.statusCode === undefined || error.statusCode >= 500) return undefined;
-  return new CellportError('BAD_USER_INPUT', `the request cannot be read: ${error.message ?? 'no reason is known'}`, {
+  return new CellportError('BAD_USER_INPUT', `the request cannot be read: ${error.message ?? 'unknown reason'}`, {
     field: 'body',
-    allowed: 'a JSON object with the text `query`',
+    allowed: 'a JSON object with the string `query`',
   });
 }
 
 /**
- * Answers in GraphQL's form for what fails before GraphQL is reached: bodies that are too big or no JSON, addresses that
- * are not there. What is our fault is masked and logged.
+ * Answers requests that fail before they reach GraphQL in GraphQL's form: bodies that are too large or not JSON, unknown
+ * addresses. Errors of the server are masked and logged.
  */
 export function handleErrors(server: FastifyInstance, limits: Limits, log: Log): void {
   server.setErrorHandler<Partial<FastifyError>>((error, request, reply) => {
     const refused = refusal(error, request.headers['content-type'], limits);
-    if (refused === undefined) log.error({ err: error, url: request.url }, 'A request met an unexpected error');
+    if (refused === undefined) log.error({ err: error, url: request.url }, 'A request failed with an unexpected error');
     const body = JSON.stringify({ errors: [refused === undefined ? MASKED : formatted(refused)] });
-    // A body that was not read to its end would be taken for the next request on this connection.
+    // The rest of the body would be read as the next request on this connection.
     if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') void reply.header('connection', 'close');
     return reply
       .code(refused === undefined ? 500 : (error.statusCode ?? 400))
@@ -46,6 +46,6 @@ export function handleErrors(server: FastifyInstance, limits: Limits, log: Log):
       .send(withExtensions(body, request.headers));
   });
   server.setNotFoundHandler((request, reply) =>
-    reply.code(404).send({ errors: [formatted(new CellportError('NOT_FOUND', `there is nothing at ${request.url}`))] }),
+    reply.code(404).send({ errors: [formatted(new CellportError('NOT_FOUND', `${request.url} does not exist`))] }),
   );
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { GraphqlServer } from '../graphql/server.js';
 
-/** Aborts when the connection ends before the answer is out. */
+/** Aborts when the connection closes before the answer is sent. */
 function goneSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
   reply.raw.once('close', () => {
@@ -16,12 +16,12 @@ const searchOf = (url: string) => {
   return start === -1 ? '' : url.slice(start);
 };
 
-/** Whether somebody has opened the address in a browser to see what is there. */
+/** Whether someone has opened the address in a browser. */
 function isVisit({ method, headers, url }: FastifyRequest): boolean {
   return method === 'GET' && searchOf(url) === '' && (headers.accept ?? '').includes('text/html');
 }
 
-/** `/graphql` by POST, and by GET for queries of clients that say by a header that they are no page of another site. */
+/** `/graphql` by POST, and by GET for queries with a header that pages of other sites cannot send. */
 export function addGraphql(server: FastifyInstance, graphql: GraphqlServer): void {
   server.route({
     method: ['GET', 'POST'],

@@ -1,39 +1,39 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Whether the server can answer, and what it knows of the cells it answers from. */
+/** Whether the server can answer, and how far the counts are behind. */
 export interface Readiness {
   readonly ready: boolean;
-  /** Why it is not ready, one sentence each; empty where it is. */
+  /** Why it is not ready, one sentence each; empty if it is. */
   readonly reasons: readonly string[];
-  /** Null where no consumer runs. */
+  /** Null if this server runs no stream consumer. */
   readonly stream: StreamReadiness | null;
 }
 
 export interface StreamReadiness {
-  /** Whether this process keeps the cells. */
+  /** Whether this process updates the cells. */
   readonly owner: boolean;
-  /** Milliseconds since the cells were last known to hold all of the stream; null before the first time. */
+  /** Milliseconds since the cells last included the whole stream; null before the first time. */
   readonly behindMs: number | null;
   readonly countsExact: boolean;
-  /** A stretch of the stream that nobody has read; counts may be wrong until a recount. */
+  /** A part of the stream that was never read; counts may be wrong until a recount. */
   readonly gap: { readonly since: string; readonly reason: string } | null;
-  /** Records that could not be understood and were put aside. */
+  /** Number of dead letters: records that could not be processed. */
   readonly setAside: number;
 }
 
-const ANSWERS_WITHIN_MS = 2_000;
+const PING_TIMEOUT_MS = 2_000;
 
 /**
- * Readiness from a read that must succeed and from the consumer's state. The read is given a signal that ends it after
- * two seconds: whoever asks wants to know now. Lag and gaps are told and keep nothing from being served.
+ * Readiness by a read that has to succeed within two seconds, with the state of the stream consumer: a lag or a gap is
+ * reported, but does not make the server unready.
  */
 export async function checkReadiness(
   ping: (signal: AbortSignal) => Promise<unknown>,
   stream: StreamReadiness | null,
 ): Promise<Readiness> {
-  const signal = AbortSignal.timeout(ANSWERS_WITHIN_MS);
+  const signal = AbortSignal.timeout(PING_TIMEOUT_MS);
   const late = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(new Error(`DynamoDB gave no answer in ${ANSWERS_WITHIN_MS} ms`)));
+    signal.addEventListener('abort', () => reject(new Error(`DynamoDB did not answer within ${PING_TIMEOUT_MS} ms`)));
   });
   try {
     await Promise.race([ping(signal), late]);
@@ -43,7 +43,7 @@ export async function checkReadiness(
   }
 }
 
-/** `/healthz`: this process runs. `/readyz`: it can answer queries; 503 with the reasons where it cannot. */
+/** `/healthz`: this process runs. `/readyz`: it can answer queries; 503 with the reasons if not. */
 export function addHealth(server: FastifyInstance, ready: () => Promise<Readiness>): void {
   server.get('/healthz', async (_request, reply) => reply.header('cache-control', 'no-store').send({ healthy: true }));
   server.get('/readyz', async (_request, reply) => {

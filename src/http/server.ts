@@ -20,40 +20,40 @@ export interface HttpOptions {
   readonly ready: () => Promise<Readiness>;
   /** Folder of the built GraphiQL page. */
   readonly staticDir: string;
-  /** Folder of the built map page; without it `/` leads to GraphiQL. */
+  /** Folder of the built map page; without it `/` redirects to GraphiQL. */
   readonly mapDir?: string | undefined;
-  /** Origins of other sites whose pages may ask and subscribe; `*` for any. */
+  /** Origins of other sites whose pages may send requests and subscribe; `*` for any. */
   readonly allowedOrigins?: readonly string[] | undefined;
   readonly log: Log;
-  /** Ends all subscriptions with a reason, when the server is told to close. */
+  /** Ends all subscriptions with a reason when the server closes. */
   readonly endSubscriptions?: (() => void) | undefined;
 }
 
-/** The whole of a request has to arrive within this time, so that slow senders do not pile up. */
-const ARRIVES_WITHIN_MS = 30_000;
-/** What Chromium keeps at most. */
-const PREFLIGHT_HOLDS_S = 7_200;
+/** Within this time a whole request has to arrive, so that slow senders do not accumulate. */
+const REQUEST_TIMEOUT_MS = 30_000;
+/** The maximum that Chromium accepts. */
+const PREFLIGHT_MAX_AGE_S = 7_200;
 
-/** Nothing but what this server itself serves may run or be loaded, besides what a page says it needs. */
-const policy = (needs: Partial<Record<'style' | 'font' | 'img', string>>) =>
+/** A content security policy that allows what this server serves, and the given sources. */
+const policy = (also: Partial<Record<'style' | 'font' | 'img', string>>) =>
   [
     "default-src 'none'",
     "script-src 'self'",
     "worker-src 'self'",
     "connect-src 'self'",
-    ...(['style', 'font', 'img'] as const).map((kind) => `${kind}-src ${["'self'", needs[kind]].join(' ').trim()}`),
+    ...(['style', 'font', 'img'] as const).map((kind) => `${kind}-src ${["'self'", also[kind]].join(' ').trim()}`),
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
 
-/** The editor in GraphiQL writes style elements and keeps its icon font in a data URL. */
+/** GraphiQL's editor writes style elements and has its icon font in a data URL. */
 const GRAPHIQL_POLICY = policy({ style: "'unsafe-inline'", font: 'data:', img: 'data:' });
-/** The style sheet of MapLibre has the icons of its buttons in data URLs. */
+/** MapLibre's style sheet has its icons in data URLs. */
 const MAP_POLICY = policy({ img: 'data:' });
 
 /**
- * Lets pages of other sites ask. Without credentials: nothing here knows a user by a cookie, so that `*` gives away no
+ * Allows pages of other sites to send requests, without credentials: no user is identified by a cookie, so `*` exposes no
  * more than the port itself does.
  */
 function allowOrigins(server: FastifyInstance, origins: readonly string[]): void {
@@ -61,11 +61,11 @@ function allowOrigins(server: FastifyInstance, origins: readonly string[]): void
   void server.register(cors, {
     origin: origins.includes('*') ? '*' : [...origins],
     methods: ['GET', 'POST'],
-    maxAge: PREFLIGHT_HOLDS_S,
+    maxAge: PREFLIGHT_MAX_AGE_S,
   });
 }
 
-/** The map at `/`, its parts under `/map/`; GraphiQL in its place where the map is not built. */
+/** The map at `/`, its files under `/map/`; a redirect to GraphiQL if the map is not built. */
 function addMap(server: FastifyInstance, folder: string | undefined): void {
   if (folder === undefined || !existsSync(folder)) {
     server.get('/', (_request, reply) => reply.redirect('/graphiql/'));
@@ -76,9 +76,9 @@ function addMap(server: FastifyInstance, folder: string | undefined): void {
     prefix: '/map/',
     index: false,
     setHeaders(reply, path) {
-      // Files with a hash in their name never change; all else is asked for again, and mostly answered with a 304.
-      const lasts = path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
-      void reply.header('cache-control', lasts).header('content-security-policy', MAP_POLICY);
+      // Files with a hash in their name never change; all others are revalidated, mostly with a 304.
+      const cacheControl = path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
+      void reply.header('cache-control', cacheControl).header('content-security-policy', MAP_POLICY);
     },
   });
   server.get('/', (_request, reply) => reply.sendFile('index.html', { cacheControl: false }));
@@ -89,7 +89,7 @@ function addGraphiql(server: FastifyInstance, folder: string): void {
   if (!existsSync(folder)) {
     for (const url of ['/graphiql', '/graphiql/']) {
       server.get(url, (_request, reply) =>
-        reply.code(404).type('text/plain').send('GraphiQL is not built: run `npm run build`.\n'),
+        reply.code(404).type('text/plain').send('GraphiQL is not built; run `npm run build`.\n'),
       );
     }
     return;
@@ -106,8 +106,8 @@ function addGraphiql(server: FastifyInstance, folder: string): void {
 }
 
 /**
- * The one port of Cellport: / (the map), /graphql, /graphql/stream, /graphiql/, /healthz, /readyz. Listens to nothing yet: the caller says where.
- * Closing it lets answers under way finish and ends all other connections at once.
+ * The one port of Cellport: / (the map), /graphql, /graphql/stream, /graphiql/, /healthz, /readyz. Not listening yet.
+ * Closing it lets requests in progress finish and closes all other connections at once.
  */
 export function buildHttp({
   graphql,
@@ -121,16 +121,16 @@ export function buildHttp({
 }: HttpOptions): FastifyInstance {
   const server = fastify({
     bodyLimit: limits.maxBodyBytes,
-    requestTimeout: ARRIVES_WITHIN_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
     forceCloseConnections: false,
     return503OnClosing: true,
   });
-  // Only JSON is understood: a form or a text can be sent from any page of the web without asking.
+  // Only JSON is accepted: any page of the web can send forms and plain text without a preflight request.
   server.removeContentTypeParser('text/plain');
   server.addHook('onSend', async (_request, reply) => {
     void reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
   });
-  // Before connections are ended: clients are told why.
+  // Before connections are closed, so that clients learn the reason.
   const { subscribe, recentFrom } = graphql;
   const subscriptions = { subscribe, recentFrom, limits, allowedOrigins, log };
   server.addHook('preClose', async () => endSubscriptions?.());

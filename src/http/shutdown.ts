@@ -4,29 +4,29 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Makes closing the server end each connection as soon as no request is under way on it, and all of them after
- * `patienceMs`. Node's own way counts a connection that never sent anything as busy, and browsers open such ahead of need:
- * each would hold up the end of the process for many seconds.
+ * Makes closing the server close each connection as soon as it has no request in progress, and all of them after
+ * `timeoutMs`. Node counts a connection that has never sent anything as busy; browsers open such connections in advance,
+ * and each would delay the shutdown by many seconds.
  */
-export function endConnectionsOnClose(server: FastifyInstance, patienceMs: number): void {
-  const quiet = new Set<Socket>();
+export function endConnectionsOnClose(server: FastifyInstance, timeoutMs: number): void {
+  const idle = new Set<Socket>();
   let closing = false;
   server.server.on('connection', (socket: Socket) => {
-    quiet.add(socket);
-    socket.once('close', () => quiet.delete(socket));
+    idle.add(socket);
+    socket.once('close', () => idle.delete(socket));
   });
-  // What has become a WebSocket is closed by its own rules.
-  server.server.on('upgrade', ({ socket }: IncomingMessage) => quiet.delete(socket));
+  // WebSockets are closed by their own protocol.
+  server.server.on('upgrade', ({ socket }: IncomingMessage) => idle.delete(socket));
   server.server.on('request', ({ socket }, response) => {
-    quiet.delete(socket);
+    idle.delete(socket);
     response.once('close', () => {
       if (closing) socket.end();
-      else if (!socket.destroyed) quiet.add(socket);
+      else if (!socket.destroyed) idle.add(socket);
     });
   });
   server.addHook('preClose', async () => {
     closing = true;
-    for (const socket of quiet) socket.destroy();
-    setTimeout(() => server.server.closeAllConnections(), patienceMs).unref();
+    for (const socket of idle) socket.destroy();
+    setTimeout(() => server.server.closeAllConnections(), timeoutMs).unref();
   });
 }

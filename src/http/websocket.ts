@@ -22,7 +22,7 @@ export interface SubscriptionsOptions {
   readonly log: Log;
 }
 
-/** A client that has not alive a ping when the next one is due is disconnected. */
+/** A client that has not answered a ping when the next one is due is disconnected. */
 const PING_EVERY_MS = 12_000;
 const CLOSES_WITHIN_MS = 1_000;
 const GOING_AWAY = 1001;

@@ -65,7 +65,7 @@ const boundsOf = ([west, south, east, north]: readonly [number, number, number, 
 });
 
 describe.each(TABLES)(
-  'a table written by dynamodb-geo, hash keys of $length digits, $order',
+  'a table written by dynamodb-geo with hash keys of $length digits, $order',
   ({ name, length, order }) => {
     test('is recognised by its keys and items', async () => {
       expect(await readLayout(database, name)).toMatchObject({
@@ -75,7 +75,7 @@ describe.each(TABLES)(
       });
     });
 
-    test('gives the library’s own answer to every rectangle that the library answers, on few Query calls', async () => {
+    test('gives the library’s own answer for every bounding box that the library can answer, with few Query calls', async () => {
       let answered = 0;
       for (const { box, answers } of LIBRARY.boxes) {
         const answer = answers[LIBRARY.lengths.indexOf(length)];
@@ -92,7 +92,7 @@ describe.each(TABLES)(
       expect(answered).toBeGreaterThan(30);
     });
 
-    test('answers rightly where the library throws or asks without end, within the ceiling of a page', async () => {
+    test('gives the right answer where the library throws or never ends, within the limits of a page', async () => {
       const others = LIBRARY.boxes.filter(
         ({ answers }) => typeof answers[LIBRARY.lengths.indexOf(length)] === 'string',
       );
@@ -117,8 +117,8 @@ describe.each(TABLES)(
 const CORNER = { lng: -45, lat: -35.264389682754654 };
 const EASY = 'geo-2-longitude-first';
 
-describe('a rectangle', () => {
-  test('of any kind is answered as by brute force, each marker once over all pages', async () => {
+describe('a bounding box', () => {
+  test('of any shape has the markers that brute force finds, each once over all pages', async () => {
     const lng = fc.oneof(fc.double({ min: -540, max: 540, noNaN: true }), fc.constantFrom(-180, 180, 170, -170, 190));
     const lat = fc.oneof(fc.double({ min: -90, max: 90, noNaN: true }), fc.constantFrom(-90, 90, 0, 45));
     const span = fc.oneof(fc.double({ min: 0, max: 400, noNaN: true }), fc.double({ min: 0, max: 2, noNaN: true }));
@@ -134,7 +134,7 @@ describe('a rectangle', () => {
     );
   });
 
-  test('of the world is read in pages of at most so many Query calls, however few these are', async () => {
+  test('of the whole world is paged within the limit of Query calls, however low it is', async () => {
     const world = { west: -180, south: -90, east: 180, north: 90 };
     const { keys, most } = await allPages(EASY, world, 50, { ...LIMITS, rangesPerPage: 4 });
     expect(sorted(keys)).toEqual(POSITIONS.map((_, index) => index));
@@ -143,7 +143,7 @@ describe('a rectangle', () => {
     expect(sorted(few.keys)).toEqual(POSITIONS.map((_, index) => index));
   });
 
-  test('around a crowd at one place is paged through it', async () => {
+  test('around many markers at one position is paged through them', async () => {
     const at = { west: 16.9, south: 52.4, east: 16.9, north: 52.4 };
     const { keys, pages } = await allPages(EASY, at, 5);
     expect(sorted(keys)).toEqual(brute(at));
@@ -151,7 +151,7 @@ describe('a rectangle', () => {
     expect(pages).toBeGreaterThan(2);
   });
 
-  test('is counted, and drawn while it fits, by reading it; else the error says what to do', async () => {
+  test('is counted and drawn by reading it; if it is too large, the error says what to do', async () => {
     const call = newCall();
     const answers = openedAs(EASY).answers(call, LIMITS);
     const town = readViewport({ bounds: { west: 16.5, south: 52.1, east: 17.4, north: 52.7 }, zoom: 9 });
@@ -177,7 +177,7 @@ describe('a rectangle', () => {
     expect(call.meter.queries).toBe(before);
   });
 
-  test('gives what the items hold as properties', async () => {
+  test('returns the attributes of items as properties', async () => {
     const answers = openedAs(EASY).answers(newCall(), LIMITS);
     const at = POSITIONS[0] ?? { lng: 0, lat: 0 };
     const bounds = { west: at.lng, south: at.lat, east: at.lng, north: at.lat };
@@ -198,7 +198,7 @@ describe('a rectangle', () => {
   });
 });
 
-describe('what is near', () => {
+describe('a radius query', () => {
   async function nearby(name: string, center: { lng: number; lat: number }, radius: number, first: number) {
     const found: { key: string; distance: number }[] = [];
     let most = 0;
@@ -219,7 +219,7 @@ describe('what is near', () => {
       .filter(({ distance: away }) => away <= radius)
       .toSorted((a, b) => a.distance - b.distance || (a.key < b.key ? -1 : 1));
 
-  test('comes nearest first, each marker once, from no radius to half the globe, over poles and the antimeridian', async () => {
+  test('returns each marker once, nearest first, for radii from 0 to half the globe, across poles and the antimeridian', async () => {
     const center = fc.oneof(
       fc.constantFrom(...POSITIONS),
       fc.record({
@@ -238,8 +238,8 @@ describe('what is near', () => {
     );
   });
 
-  // Around it all first digits there are stand side by side: 147 hash keys of two digits, 1,462 of three.
-  test('comes nearest first across the corner where all ids begin, in pages under the ceiling', async () => {
+  // All possible first digits meet here: 147 hash keys of two digits, 1,462 of three.
+  test('returns nearest first across the corner where all IDs begin, in pages within the limit', async () => {
     for (const [name, center, radius, atMost] of [
       [EASY, { lng: 0, lat: 0 }, 3e7, 30],
       [EASY, CORNER, 6_000_000, 30],
@@ -253,7 +253,7 @@ describe('what is near', () => {
     }
   });
 
-  test('goes on by a cursor within another radius, and refuses one that it did not give', async () => {
+  test('resumes from a cursor with another radius, and rejects a cursor of another list', async () => {
     const center = { lng: 16.9, lat: 52.4 };
     const answers = openedAs(EASY).answers(newCall(), LIMITS);
     const page = await answers.within({ center, radius: 50_000 }, { first: 7 });
@@ -269,7 +269,7 @@ describe('what is near', () => {
     await expect(other).rejects.toThrow('after must be a cursor');
   });
 
-  test('within 50 km takes few Query calls where hash keys are short', async () => {
+  test('of 50 km takes few Query calls if hash keys are short', async () => {
     for (const center of POSITIONS.slice(0, 40)) {
       const { found, most } = await nearby(EASY, center, 50_000, 1000);
       expect(found).toEqual(bruteNearby(center, 50_000));
@@ -277,7 +277,7 @@ describe('what is near', () => {
     }
   });
 
-  test('refuses what is no circle', async () => {
+  test('rejects an invalid centre or radius', async () => {
     const answers = openedAs(EASY).answers(newCall(), LIMITS);
     const ask = (lat: number, radius: number) => answers.within({ center: { lng: 0, lat }, radius }, { first: 10 });
     await expect(ask(91, 5)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });

@@ -44,7 +44,7 @@ const spool = (db = database, signal?: AbortSignal) =>
   spoolTable({ database: db, layout, path, segments: 4, call: newCall(signal), onProgress: () => undefined });
 
 describe('a layout', () => {
-  test('with other names is recognised, and a table of another kind is refused', async () => {
+  test('with other attribute names is recognised, and a table of another kind is rejected', async () => {
     const names = { hashKey: 'h', rangeKey: 'r', geohash: 'g', geoJson: 'where' };
     const items = libraryItems({ length: 5, order: 'longitude first', names });
     await makeGeoTable(database, 'Renamed', items, { names, index: 'by-place' });
@@ -54,7 +54,7 @@ describe('a layout', () => {
       order: 'longitude first',
     });
     await expect(readLayout(database, 'Renamed')).rejects.toThrow(/no local secondary index geohash-index.*by-place/);
-    await expect(readLayout(database, 'Renamed', { index: 'by-place' })).rejects.toThrow(/its geoJson is no GeoJSON/);
+    await expect(readLayout(database, 'Renamed', { index: 'by-place' })).rejects.toThrow(/geoJson is not the GeoJSON/);
     await expect(readLayout(database, 'Nowhere')).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await makeGeoTable(database, 'Empty', []);
     await expect(readLayout(database, 'Empty')).rejects.toThrow(/is empty/);
@@ -63,13 +63,13 @@ describe('a layout', () => {
       index: 'by-place',
     });
     await expect(readLayout(database, 'Mixed', { index: 'by-place', geoJson: 'where' })).rejects.toThrow(
-      /hash keys of/,
+      /its hash keys have/,
     );
   });
 });
 
 describe('the copy of a table', () => {
-  test('goes on in each segment where it was stopped, and holds each item once', async () => {
+  test('resumes in each segment where it was interrupted, and has each item once', async () => {
     const stop = new AbortController();
     const stopping = newDatabase('readable', { tables: database.tables });
     const answers: Promise<Record<string, unknown>>[] = [];
@@ -102,7 +102,7 @@ describe('the copy of a table', () => {
     expect(calls.count()).toBe(done);
   });
 
-  test('is read as markers; what is none comes with its reason', async () => {
+  test('is read as markers; items without one are reported with the reason', async () => {
     const source = spoolRows(path, (await stat(path)).size, layout);
     const markers = new Map<string, unknown>();
     const reasons: string[] = [];
@@ -124,15 +124,15 @@ describe('the copy of a table', () => {
     expect(reasons).toHaveLength(2);
     expect(reasons).toEqual(
       expect.arrayContaining([
-        'its geoJson is no GeoJSON text of a point',
-        expect.stringMatching(/^its geoJson is not where its geohash is, at longitude and latitude /) as string,
+        'geoJson is not the GeoJSON of a point',
+        expect.stringMatching(/^geoJson is not at the position of geohash, longitude and latitude /) as string,
       ]),
     );
   });
 });
 
 describe('cellport import --from-geo-table', () => {
-  test('loads a table into a collection, says what it found, and changes nothing when it is run again', async () => {
+  test('loads a table into a collection, prints what it found, and changes nothing when run again', async () => {
     const rejects = join(folder, 'rejects.ndjson');
     const args = ['import', '--from-geo-table', 'Shops', '--collection', 'shops', '--rejects', rejects];
     const first = runCli(args, ENV);
@@ -154,7 +154,7 @@ describe('cellport import --from-geo-table', () => {
 });
 
 describe('cellport serve --geo-table', () => {
-  test('says how the table is laid out and answers from it', async () => {
+  test('prints the layout of the table and serves it', async () => {
     const run = runCli(['serve', '--geo-table', 'Shops'], { ...ENV, CELLPORT_TABLE: 'beside', PORT: '0' });
     const [, url = ''] = await run.said(/Serving +(http:\/\/\S+)/);
     expect(run.output()).toMatch(/Shops as collection shops, read-only: latitude first, hash keys of 3 digits/);

@@ -28,7 +28,7 @@ const wrapped = (value: number) => (value > 180 ? value - 360 : value < -180 ? v
 const id = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
 describe('a cover by S2 cells', () => {
-  test('holds the id of every position in a rectangle, however it lies', () => {
+  test('contains the ID of every position in a bounding box, wherever it is', () => {
     fc.assert(
       fc.property(
         point,
@@ -53,7 +53,7 @@ describe('a cover by S2 cells', () => {
     );
   });
 
-  test('holds the id of every position in a ring, and has no more cells than were asked for', () => {
+  test('contains the ID of every position in a ring, with no more cells than allowed', () => {
     fc.assert(
       fc.property(point, point, near(1), fc.integer({ min: 6, max: 60 }), (center, other, more, most) => {
         const away = distance(center, other);
@@ -65,7 +65,7 @@ describe('a cover by S2 cells', () => {
     );
   });
 
-  test('does not reach far beyond a rectangle', () => {
+  test('does not extend far beyond a bounding box', () => {
     const area = normalizeBounds('bounds', { west: 16.8, south: 52.3, east: 17, north: 52.5 });
     const sizes = coverRegion(areaRegion(area), 48).reduce((sum, { from, to }) => sum + Number(to - from), 0);
     // The ids of a face are spread over a sixth of the globe.
@@ -75,14 +75,14 @@ describe('a cover by S2 cells', () => {
 });
 
 describe('hash keys', () => {
-  test('are the first digits of an id, its sign not counted', () => {
+  test('are the first digits of an ID, not counting its sign', () => {
     expect(hashKeyOf(5_764_607_523_034_234_879n, 2)).toBe(57n);
     expect(hashKeyOf(-5_764_607_523_034_234_879n, 2)).toBe(-57n);
     expect(hashKeyOf(123_456n, 6)).toBe(123_456n);
     expect(hashKeyOf(12n, 6)).toBe(12n);
   });
 
-  test('part ranges of ids: each id stands under its own hash key and no other', () => {
+  test('partition ranges of IDs: each ID is under its own hash key and no other', () => {
     fc.assert(
       fc.property(id, id, id, fc.constantFrom(...LENGTHS), (a, b, middle, length) => {
         const [from = 0n, to = 0n] = [a, b].toSorted((x, y) => (x < y ? -1 : 1));
@@ -102,7 +102,7 @@ describe('hash keys', () => {
 });
 
 describe('a plan', () => {
-  test('asks for every id of its ranges once, under its own hash key, on six queries or one a hash key', () => {
+  test('reads every ID of its ranges once, under its own hash key, in six queries or one for each hash key', () => {
     fc.assert(
       fc.property(point, near(3), near(3), fc.constantFrom(...LENGTHS), (at, wide, high, length) => {
         const area = normalizeBounds('bounds', {
@@ -127,7 +127,7 @@ describe('a plan', () => {
     );
   });
 
-  test('of the world begins at once, however many hash keys there are', () => {
+  test('of the whole world starts at once, however many hash keys there are', () => {
     const world = normalizeBounds('bounds', { west: -180, south: -90, east: 180, north: 90 });
     const ranges = coverRegion(areaRegion(world), 48);
     const counts = LENGTHS.map((length) => Number(planQueries(ranges, length).hashKeys));
@@ -138,7 +138,7 @@ describe('a plan', () => {
   });
 });
 
-test('the centre of a cell is where its position was', () => {
+test('the centre of a cell is at the position that it was made of', () => {
   fc.assert(
     fc.property(point, (at) => {
       expect(distance(at, centreOf(idAt(at)))).toBeLessThan(0.02);

@@ -15,7 +15,7 @@ import type { RequestContext } from '../../src/graphql/context.js';
 import { compiling, interpreting } from '../../src/graphql/executor.js';
 import { comparing, newComparison } from '../support/compare-executors.js';
 
-/** Of each kind that the real schema has: what comes late, what fails, lists in lists, and a value handed back. */
+/** Everything that the real schema has: late values, failures, nested lists, arguments that are returned. */
 const schema = makeExecutableSchema({
   typeDefs: `
     scalar JSON
@@ -53,7 +53,7 @@ const schema = makeExecutableSchema({
   },
 });
 
-// None of these resolvers looks at it.
+// None of these resolvers uses it.
 const context = {} as RequestContext;
 
 function read(text: string): { document: DocumentNode; operation: OperationDefinitionNode } {
@@ -119,7 +119,7 @@ describe('the same answer as graphql-js', () => {
   });
 });
 
-describe('what is left to graphql-js', () => {
+describe('what graphql-js executes', () => {
   test.each([
     ['mutations', 'mutation {thing {id}}'],
     ['directives', 'query ($yes: Boolean!) {thing {id name @include(if: $yes)}}'],
@@ -135,7 +135,7 @@ describe('what is left to graphql-js', () => {
   });
 });
 
-test('no literal of a client gets into the code', async () => {
+test('no literal of a client gets into the compiled code', async () => {
   // graphql-jit writes a date in place of a text with this beginning, and what follows it as code.
   const magic = '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74d';
   const text = `${magic}globalThis.wasRun = true`;
@@ -152,7 +152,7 @@ test('no literal of a client gets into the code', async () => {
   expect('wasRun' in globalThis).toBe(false);
 });
 
-test('an operation is compiled when it has been run twice, and answers the same before and after', async () => {
+test('an operation is compiled after two runs, and gives the same answer before and after', async () => {
   const run = compiling(schema);
   const execution = { ...read('{thing {id late}}'), operationName: undefined, variables: {}, context };
   const answers = [await run(execution), await run(execution), await run(execution), await run(execution)];

@@ -18,8 +18,8 @@ function refusal(source: string, limits: Partial<Limits> = {}): CellportError | 
 
 const nested = (depth: number) => `${'{a'.repeat(depth)}${'}'.repeat(depth)}`;
 
-describe('a document is refused before validation', () => {
-  test('for its depth, in fields inside fields, from the first one too many', () => {
+describe('a document is rejected before validation', () => {
+  test('for its depth in nested fields, from the first one too many', () => {
     expect(refusal(nested(12))).toBeUndefined();
     expect(refusal(nested(13))).toMatchObject({
       code: 'LIMIT_EXCEEDED',
@@ -28,13 +28,13 @@ describe('a document is refused before validation', () => {
     });
   });
 
-  test('for depth that it has by its fragments alone', () => {
+  test('for depth that comes from its fragments alone', () => {
     const source = '{a{...A}} fragment A on T{b{... on U{c{...B}}}} fragment B on T{d{e}}';
     expect(refusal(source, { maxDepth: 5 })).toBeUndefined();
     expect(refusal(source, { maxDepth: 4 })?.details).toMatchObject({ value: 5 });
   });
 
-  test('for its aliases, counted where fragments are spread', () => {
+  test('for its aliases, counted wherever fragments are spread', () => {
     const source = '{x{...A} y{...A}} fragment A on T{p:b q:c}';
     expect(refusal(source, { maxAliases: 4 })).toBeUndefined();
     expect(refusal(source, { maxAliases: 3 })?.details).toMatchObject({ field: 'aliases in the query', value: 4 });
@@ -43,12 +43,12 @@ describe('a document is refused before validation', () => {
     );
   });
 
-  test('for its fields: two thousand equal ones never reach the validation that compares them', () => {
+  test('for its fields: 2,000 equal ones never reach the validation that compares them', () => {
     expect(refusal(`{${Array.from({ length: 1_000 }, (_, index) => `a${index}`).join(' ')}}`)).toBeUndefined();
     expect(refusal(`{${'a '.repeat(2_000)}}`)?.details).toMatchObject({ field: 'fields of the query', value: 2_000 });
   });
 
-  test('for fields that fall together at one place, at the top, deeper down, or by fragments', () => {
+  test('for fields that merge into one, at the top, deeper down, or by fragments', () => {
     const equal = { details: { field: 'equal fields at one place of the query', limit: 50 } };
     expect(refusal(`{${'a '.repeat(50)}}`)).toBeUndefined();
     expect(refusal(`{${'a '.repeat(51)}}`)).toMatchObject(equal);
@@ -60,12 +60,12 @@ describe('a document is refused before validation', () => {
     expect(refusal(`{${apart}}`), 'the same names at different places are no trouble').toBeUndefined();
   });
 
-  test('for fields of fragments that are never used, and of operations that are not asked for', () => {
+  test('for fields of unused fragments and of operations that are not executed', () => {
     expect(refusal(`{a} fragment F on T {${'a '.repeat(1_001)}}`)?.details).toMatchObject({ value: 1_002 });
     expect(refusal(`query A{a} query B{${'a '.repeat(1_000)}}`)?.details).toMatchObject({ value: 1_001 });
   });
 
-  test('for its tokens, whatever they are', () => {
+  test('for its tokens, of any kind', () => {
     expect(refusal(`{a(b:[${'1 '.repeat(8_001)}])}`)?.details).toMatchObject({
       field: 'tokens of the query',
       limit: 8_000,
@@ -74,7 +74,7 @@ describe('a document is refused before validation', () => {
     expect(refusal(`{a(b:"${'1 '.repeat(10_000)}")}`), 'a long text is one token').toBeUndefined();
   });
 
-  test('for brackets that would end the parser’s stack', () => {
+  test('for brackets that would overflow the parser’s stack', () => {
     const limits = { maxTokens: 1_000_000 };
     expect(refusal(`{a(b:${'['.repeat(400_000)}`, limits)?.details).toMatchObject({ field: 'nesting of the query' });
     expect(refusal(nested(100_000), limits)?.details).toMatchObject({ field: 'nesting of the query' });
@@ -82,7 +82,7 @@ describe('a document is refused before validation', () => {
 });
 
 describe('fragments are expanded safely', () => {
-  test('sixty that each spread the next one twice are counted at once, and refused', () => {
+  test('sixty that each spread the next one twice are counted at once, and rejected', () => {
     const fragments = Array.from(
       { length: 60 },
       (_, index) => `fragment F${index} on T{...F${index + 1} ...F${index + 1}}`,
@@ -100,14 +100,14 @@ describe('fragments are expanded safely', () => {
     expect(refusal(source)).toBeUndefined();
   });
 
-  test('that all spread each other are looked through in a bounded number of steps', () => {
+  test('that all spread each other take a bounded number of steps', () => {
     const names = Array.from({ length: 40 }, (_, index) => `F${index}`);
     const spreads = names.map((name) => `...${name}`).join(' ');
     const source = `{...F0} ${names.map((name) => `fragment ${name} on T{a ${spreads}}`).join(' ')}`;
     expect(() => refusal(source, { maxFields: 1_000_000 })).not.toThrow();
   });
 
-  test('the order of fragments in the document makes no difference to what is counted', () => {
+  test('the order of fragments in the document does not change the counts', () => {
     const names = ['A', 'B', 'C', 'D'];
     fc.assert(
       fc.property(
@@ -129,12 +129,12 @@ describe('fragments are expanded safely', () => {
   });
 });
 
-describe('what is not refused', () => {
+describe('what is not rejected', () => {
   test('introspection, however deep its types are nested', () => {
     expect(refusal(`{__schema{types{fields{type${'{ofType'.repeat(9)}{name}${'}'.repeat(9)}}}}}`)).toBeUndefined();
   });
 
-  test('a text that cannot be parsed is left to the parser’s message', () => {
+  test('a syntax error is left to the parser', () => {
     expect(() => refusal('{')).toThrow(GraphQLError);
     expect(() => refusal('}}}}')).toThrow(GraphQLError);
     expect(() => refusal('')).toThrow(GraphQLError);

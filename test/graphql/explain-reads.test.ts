@@ -13,7 +13,7 @@ const cells = (first: string, last: string, cached = true) => ({
   cached,
 });
 
-test('what a cache answered is joined where it touches, whatever the order, and told where it was first found', () => {
+test('adjacent ranges from a cache are joined, whatever the order, and listed where the first was found', () => {
   const place = { ...figures, index: 'place', pk: 'place::parks::x', from: null, to: null, cached: false };
   const reads = [cells('u4', 'u5'), place, cells('u1', 'u1'), cells('u2', 'u3'), cells('u7', 'u7')];
   expect(explainReads(reads, keys).map(({ geohashes, items }) => [geohashes, items])).toEqual([
@@ -23,7 +23,7 @@ test('what a cache answered is joined where it touches, whatever the order, and 
   ]);
 });
 
-test('what a request has read, and what it has found before, is not told again', () => {
+test('a range that was read or found before is not listed again', () => {
   const reads = [cells('u4', 'u5'), cells('u4', 'u5'), cells('u5', 'u5'), cells('u0', 'u2', false), cells('u1', 'u2')];
   expect(explainReads(reads, keys).map(({ geohashes, cached }) => [geohashes?.first, cached])).toEqual([
     ['u4', true],
@@ -34,7 +34,7 @@ test('what a request has read, and what it has found before, is not told again',
   expect(explainReads([cells('u0', 'u2', false), other], keys)).toHaveLength(2);
 });
 
-test('a cover of one character stands for two cells, and a block of the whole collection for the globe', () => {
+test('a cover of one character is two cells, and a block of the whole collection is the globe', () => {
   const covers = { index: 'geoA', ...keys.zoneRange('parks', 's', 's'), ...figures, cached: false };
   const globe = cells('', '', false);
   const [pair, all] = explainReads([covers, globe], keys);
@@ -46,7 +46,7 @@ test('a cover of one character stands for two cells, and a block of the whole co
   });
 });
 
-test('a marker by the name of a cell is no place on the globe', () => {
+test('a marker named like a cell has no bounds', () => {
   const read = { index: 'entities', pk: 'marker::parks::u1', from: 'reading::', to: 'reading:;' };
   expect(explainReads([{ ...read, ...figures }], keys)).toMatchObject([{ bounds: null, geohashes: null }]);
 });

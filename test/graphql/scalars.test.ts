@@ -55,7 +55,7 @@ describe('DateTime', () => {
 });
 
 describe('Latitude and Longitude', () => {
-  test('take both ends of their range, in variables and in the query', () => {
+  test('accept both ends of their range, in variables and in literals', () => {
     for (const [name, end] of [
       ['Latitude', 90],
       ['Longitude', 180],
@@ -74,7 +74,7 @@ describe('Latitude and Longitude', () => {
 });
 
 describe('JSON', () => {
-  test('is in the query what it is in variables', () => {
+  test('has the same value as a literal and as a variable', () => {
     const values = fc.jsonValue({ noUnicodeString: false }).filter((value) => !JSON.stringify(value).includes('e'));
     /** A JSON value as GraphQL writes it: names instead of texts as keys. */
     const written = (value: unknown): string => {
@@ -97,11 +97,11 @@ describe('JSON', () => {
     );
   });
 
-  test('takes variables inside literals', () => {
+  test('accepts variables inside literals', () => {
     expect(literal('JSON', '{a: [1 $x]}', { x: { b: 2 } })).toEqual({ a: [1, { b: 2 }] });
   });
 
-  test('loses no digit silently', () => {
+  test('never loses digits silently', () => {
     expect(literal('JSON', '9007199254740991')).toBe(Number.MAX_SAFE_INTEGER);
     expect(() => literal('JSON', '{id: [9007199254740993]}')).toThrow('53 bits');
     expect(() => literal('JSON', '1e999')).toThrow('1.8e308');
@@ -109,7 +109,7 @@ describe('JSON', () => {
 });
 
 describe('JSONObject and GeoJSON', () => {
-  test('take objects only, GeoJSON those of a known type', () => {
+  test('accept objects only, GeoJSON those of a known type', () => {
     expect(scalars.JSONObject.parseValue({ a: null })).toEqual({ a: null });
     expect(literal('JSONObject', '{a: null}')).toEqual({ a: null });
     for (const value of [[], 'a', 1, null]) expect(() => scalars.JSONObject.parseValue(value)).toThrow('a JSON object');
@@ -123,7 +123,7 @@ describe('JSONObject and GeoJSON', () => {
 });
 
 describe('Geohash', () => {
-  test('reads capitals as lower case and refuses what is no cell', () => {
+  test('reads upper case as lower case and rejects invalid geohashes', () => {
     expect(scalars.Geohash.parseValue('U33DC')).toBe('u33dc');
     expect(literal('Geohash', '"U33DC"')).toBe('u33dc');
     for (const value of ['', 'a', 'u33dcu33dcu33', 5, null]) {

@@ -54,7 +54,7 @@ function undescribed(definition: DefinitionNode): string[] {
 }
 
 describe('the schema', () => {
-  test('has every promised field with its arguments, types, nullability and defaults, and no other', () => {
+  test('has exactly the promised fields with their arguments, types, nullability and defaults', () => {
     expect(definitions.flatMap(signatures).sort()).toEqual([...PROMISED].sort());
   });
 
@@ -62,7 +62,7 @@ describe('the schema', () => {
     expect(definitions.flatMap(undescribed)).toEqual([]);
   });
 
-  test('says of every number what it counts or measures', () => {
+  test('states for every number what it counts or measures', () => {
     const units =
       /\b(characters|degrees|metres|px|days|markers|collections|zones|features|readings|instants|partitions|positions|version|raised by 1|zoom|from 0)\b/i;
     const numbers = definitions.flatMap((definition) => {
@@ -86,7 +86,7 @@ describe('the schema', () => {
     expect(schema.getDirectives().every(isSpecifiedDirective)).toBe(true);
   });
 
-  test('has one file for each noun, each of them used', () => {
+  test('has one file for each noun, all of them used', () => {
     expect(readdirSync(FOLDER).every((file) => /^[a-z-]+\.graphql$/.test(file))).toBe(true);
   });
 });

@@ -84,7 +84,7 @@ describe('a viewport', () => {
     expect(only(await literal('"7"')).extensions['code']).toBe('GRAPHQL_VALIDATION_FAILED');
   });
 
-  test('whose edges are huge but finite is wrapped and clamped, and answered', async () => {
+  test('with huge but finite edges is wrapped, clamped and answered', async () => {
     for (const name of ['west', 'east']) {
       for (const number of ['1e308', '-1e308', '190', '-540']) {
         const { errors, data } = await askRaw(name, number);
@@ -96,12 +96,12 @@ describe('a viewport', () => {
     expect((await askRaw('south', '-1e308')).errors).toEqual([]);
   });
 
-  test('whose south is above its north is refused, never empty', async () => {
+  test('with south above north is rejected, never empty', async () => {
     expectBadInput(await askRaw('south', '51.5'), 'bounds.south', '51.5', /north/);
     expectBadInput(await askRaw('south', '1e308'), 'bounds.south', '1e+308', /north/);
   });
 
-  test('whose zoom is not -2 to 30 is refused', async () => {
+  test('with a zoom outside -2 to 30 is rejected', async () => {
     for (const zoom of ['-2.01', '30.5', '1e308', '-1e308']) {
       expectBadInput(await askRaw('zoom', zoom), 'zoom', String(Number(zoom)), /from -2 to 30/);
     }
@@ -116,7 +116,7 @@ const inViewport = (field: string, variables: Record<string, unknown> = {}, type
   });
 
 describe('a field of a viewport', () => {
-  test('of a collection that is not there is NOT_FOUND, and takes no other field with it', async () => {
+  test('of a collection that does not exist is NOT_FOUND, and fails no other field', async () => {
     const fields = [
       'markers {nodes {key}}',
       'cells {count}',
@@ -155,7 +155,7 @@ describe('a field of a viewport', () => {
     );
   });
 
-  test('first: 1.5, 1e10 and "5" are no Int', async () => {
+  test('first: 1.5, 1e10 and "5" are not an Int', async () => {
     for (const first of [1.5, 1e10, '5']) {
       const answer = await inViewport(
         'markers(collection: "parks", first: $first) {nodes {key}}',
@@ -203,12 +203,12 @@ describe('a geohash', () => {
     });
   });
 
-  test('in capitals is read as lower case', async () => {
+  test('in upper case is read as lower case', async () => {
     const { data, errors } = await server.ask('{cell(collection: "parks", geohash: "U0") {geohash}}');
     expect([errors, data.cell.geohash]).toEqual([[], 'u0']);
   });
 
-  test('of a collection that is not there is NOT_FOUND', async () => {
+  test('of a collection that does not exist is NOT_FOUND', async () => {
     expect(only(await server.ask('{cell(collection: "nobody", geohash: "u0") {count}}')).extensions['code']).toBe(
       'NOT_FOUND',
     );
@@ -223,7 +223,7 @@ describe('a cursor', () => {
       { bounds, collection, after, filter },
     );
 
-  test('from elsewhere is refused: another rectangle, collection, filter, list, or none of ours', async () => {
+  test('of another bounding box, collection, filter or list, or that is none, is rejected', async () => {
     const { data } = await inViewport('markers(collection: "parks", first: 2) {pageInfo {endCursor}}');
     const cursor = data.viewport.markers.pageInfo.endCursor as string;
     expect((await markers(cursor)).data.viewport.markers.nodes).toHaveLength(2);
@@ -244,7 +244,7 @@ describe('a cursor', () => {
       expect(only(answer).extensions).toMatchObject({ code: 'BAD_USER_INPUT', field: 'after' });
   });
 
-  test('of the list of collections goes on where it stands, and is no cursor of markers', async () => {
+  test('of the list of collections resumes after its collection, and is not a cursor of markers', async () => {
     const { data } = await server.ask(
       '{collections(first: 1) {nodes {key} pageInfo {hasNextPage hasPreviousPage endCursor}}}',
     );
@@ -268,7 +268,7 @@ describe('a filter', () => {
   const filtered = (filter: unknown) =>
     inViewport('markers(collection: "parks", filter: $filter) {nodes {key}}', { filter }, '$filter: MarkerFilter');
 
-  test('of no comparison or of several is refused', async () => {
+  test('with no comparison or several is rejected', async () => {
     for (const comparison of [{}, { eq: 1, ne: 2 }, { gt: 1, lt: 2 }]) {
       const error = only(await filtered({ properties: [{ name: 'size', ...comparison }] }));
       expect(error.extensions).toMatchObject({ code: 'BAD_USER_INPUT', field: expect.stringContaining('properties') });
@@ -276,7 +276,7 @@ describe('a filter', () => {
     }
   });
 
-  test('with an instant that is none is refused', async () => {
+  test('with an invalid instant is rejected', async () => {
     for (const updatedAt of ['yesterday', '2026-02-30T00:00:00Z', '2026-11-21', '2026-11-21T25:00:00Z', 5]) {
       expectBadInput(await filtered({ updatedAfter: updatedAt }), 'filter.updatedAfter', String(updatedAt), /RFC 3339/);
     }
@@ -300,7 +300,7 @@ describe('a new marker', () => {
     expectBadInput(answer, `input.position.${name}`, String(value), allowed);
   });
 
-  test('at 91 degrees in the query itself fails validation, with the same reason', async () => {
+  test('at 91 degrees in a literal fails validation, with the same reason', async () => {
     const answer = await server.ask(
       'mutation {createMarker(input: {collection: "parks", key: "n", position: {lng: 10, lat: 91}}) {key}}',
     );
@@ -310,14 +310,14 @@ describe('a new marker', () => {
     });
   });
 
-  test('whose key is empty, missing, too long or half a character is refused', async () => {
+  test('with a key that is empty, missing, too long or ends in half a character is rejected', async () => {
     for (const key of ['', null, 'k'.repeat(3_000), '不'.repeat(1_000), '\ud800']) {
       const error = only(await create({ key }));
       expect(error.extensions).toMatchObject({ code: 'BAD_USER_INPUT', field: expect.stringMatching(/key$/) });
     }
   });
 
-  test('whose key holds separators or any other character is stored under that key, or refused whole', async () => {
+  test('with separators or any other character in its key is stored under that key, or rejected', async () => {
     for (const key of ['a::b', '::', 'a#b', '#', ':', 'ÄÖ不🏃', 'a/b?c=d', '\\', '%', 'null', 'self']) {
       const answer = await server.ask('mutation ($input: CreateMarkerInput!) {createMarker(input: $input) {id key}}', {
         input: { collection: 'huts', key, position: { lng: 10, lat: 50 } },
@@ -328,7 +328,7 @@ describe('a new marker', () => {
     }
   });
 
-  test('whose properties are over 400 KB, too deep, no object, or hold numbers that would lose digits is refused', async () => {
+  test('with properties that are over 400 KB, too deep, not an object, or have numbers that would lose digits is rejected', async () => {
     expectBadInput(await create({ properties: { text: 'x'.repeat(410_000) } }), 'properties', 'bytes', /under/);
     const deep = JSON.parse(`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`) as unknown;
     expect(only(await create({ properties: deep })).extensions['code']).toBe('BAD_USER_INPUT');
@@ -352,13 +352,13 @@ describe('a new marker', () => {
     expect(only(literal).message).toContain('12345678901234567890');
   });
 
-  test('of a collection that is not there is NOT_FOUND', async () => {
+  test('of a collection that does not exist is NOT_FOUND', async () => {
     for (const collection of ['nobody', '', 'a::b', 'a#b', '不', 'x'.repeat(3_000)]) {
       expect(only(await create({ collection })).extensions['code']).toBe('NOT_FOUND');
     }
   });
 
-  test('whose key is taken is a CONFLICT that leaves the first one as it was', async () => {
+  test('with a key that exists is a CONFLICT, and the first marker stays unchanged', async () => {
     const answer = await create({ key: 'p1', name: 'another' });
     expect(answer.errors).toMatchObject([{ extensions: { code: 'CONFLICT' } }]);
     const { data } = await server.ask('{collection(key: "parks") {marker(key: "p1") {name version}}}');
@@ -372,11 +372,11 @@ describe('a batch of new markers', () => {
   const many = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ key: `m${index}`, position: { lng: 0, lat: 0 } }));
 
-  test('of 501 is refused whole: none of them is written', async () => {
+  test('of 501 is rejected: none of them is written', async () => {
     expectBadInput(await server.ask(CREATE, { collection: 'parks', markers: many(501) }), 'markers', '501', /500/);
   });
 
-  test('with a position out of range is refused whole, naming the marker', async () => {
+  test('with a position out of range is rejected, naming the marker', async () => {
     const markers = [...many(2), { key: 'x', position: { lng: 0, lat: 91 } }];
     expectBadInput(
       await server.ask(CREATE, { collection: 'parks', markers }),
@@ -386,7 +386,7 @@ describe('a batch of new markers', () => {
     );
   });
 
-  test('some of which are wrong keeps the others: each stands whole or not at all', async () => {
+  test('writes the valid ones if some are invalid: each entirely or not at all', async () => {
     const markers = [
       { key: 'b1', position: { lng: 0, lat: 0 } },
       { key: '', position: { lng: 0, lat: 0 } },
@@ -424,7 +424,7 @@ describe('a new collection', () => {
     },
   );
 
-  test('with a prefix, shards, a name, properties or a code out of bounds is refused', async () => {
+  test('with an invalid prefix, shards, name, properties or code is rejected', async () => {
     const wrong: [string, unknown][] = [
       ['prefixLength', -1],
       ['prefixLength', 7],
@@ -441,12 +441,12 @@ describe('a new collection', () => {
     }
   });
 
-  test('whose key is taken is a CONFLICT', async () => {
+  test('with a key that exists is a CONFLICT', async () => {
     expect((await create({ key: 'parks' })).errors).toMatchObject([{ extensions: { code: 'CONFLICT' } }]);
   });
 });
 
-test('an argument that is null where it may not be is named, though only its variable shows it', async () => {
+test('an argument that must not be null is named even if only its variable is null', async () => {
   const answer = await server.ask('query ($key: String = "parks") {collection(key: $key) {key}}', { key: null });
   expect(only(answer)).toMatchObject({
     message: expect.stringContaining('"key"'),
@@ -455,7 +455,7 @@ test('an argument that is null where it may not be is named, though only its var
   });
 });
 
-test('an argument with a default that is null is taken for one that was left out', async () => {
+test('null for an argument with a default is treated as omitted', async () => {
   const { errors, data } = await server.ask(
     `query ($bounds: BoundsInput!) {
       collections(first: null) {nodes {key}}
@@ -503,6 +503,6 @@ describe('an id', () => {
   });
 });
 
-test('nothing of all this was an error of ours', () => {
+test('no internal error was logged', () => {
   expect(server.logged.filter(({ level }) => level === 'error')).toEqual([]);
 });

@@ -93,7 +93,7 @@ const keysAskedFor = () =>
 
 const BOUNDS = { west: 6, south: 46, east: 9, north: 48 };
 
-test('the cost of a viewport is the sum of what DynamoDB reported for it', async () => {
+test('the cost of a viewport is the sum of what DynamoDB reports for it', async () => {
   const fields =
     'markers(collection: "parks") {nodes {key properties version}} count(collection: "parks") clusters(collection: "parks") {count}';
   const { cost } = await asked(`{${viewport('a', BOUNDS, fields)}}`);
@@ -109,7 +109,7 @@ test('the cost of a viewport is the sum of what DynamoDB reported for it', async
   expect(cost.itemsReturned).toBeGreaterThan(0);
 });
 
-test('the cost of a write is counted too, and a request that does not ask is not told', async () => {
+test('writes have a cost, too, and only requests that ask for the cost get it', async () => {
   const mutation = (key: string) =>
     `mutation {createMarkers(collection: "parks", markers: [{key: "${key}1", position: {lng: 100, lat: 0}}, {key: "${key}2", position: {lng: 100, lat: 0}}]) {failures {code}}}`;
   const { cost } = await asked(mutation('a'));
@@ -119,7 +119,7 @@ test('the cost of a write is counted too, and a request that does not ask is not
   expect((await server.ask('{__typename}', {}, { 'x-cellport-cost': '0' })).extensions).toBeUndefined();
 });
 
-test('a second look at the same cells is answered from the cache, and says so', async () => {
+test('a second request for the same cells is answered from the cache, and the cost says so', async () => {
   const query = `{${viewport('a', BOUNDS, 'cells(collection: "parks") {count}')}}`;
   await asked(query);
   const { cost } = await asked(query);
@@ -127,7 +127,7 @@ test('a second look at the same cells is answered from the cache, and says so', 
   expect(cost.cacheHits).toBeGreaterThan(0);
 });
 
-test('requests that run side by side do not count for each other', async () => {
+test('concurrent requests have separate costs', async () => {
   const query = `{${viewport('a', BOUNDS, 'markers(collection: "parks") {nodes {key}}')}}`;
   const alone = (await asked(query)).cost;
   const together = await Promise.all(Array.from({ length: 8 }, () => asked(query)));
@@ -192,7 +192,7 @@ test('twenty overlapping viewports in one request make the Query calls of their 
   expect(cost.queries).toBeLessThan(oneByOne / 4);
 });
 
-test('twenty times the same viewport makes the Query calls of one', async () => {
+test('the same viewport twenty times makes the Query calls of one', async () => {
   const one = await asked(
     `{${viewport('a', BOUNDS, 'markers(collection: "parks") {nodes {key}} count(collection: "parks")')}}`,
   );
@@ -204,7 +204,7 @@ test('twenty times the same viewport makes the Query calls of one', async () => 
   expect(twenty.cost.readUnits).toBe(one.cost.readUnits);
 });
 
-test('all ids of one request are read in one batch, each item once', async () => {
+test('all IDs of one request are read in one batch, each item once', async () => {
   await asked('{collection(key: "parks") {key}}');
   sent.reset();
   const ids = [3, 1, 4, 1, 5].map((index) => `"marker::parks::p${index}"`).join(' ');
@@ -222,7 +222,7 @@ test('all ids of one request are read in one batch, each item once', async () =>
   expect([sent.count(), cost.getItems]).toEqual([1, 5]);
 });
 
-test('what one request has read is not kept for the next one', async () => {
+test('what one request reads is not reused by the next one', async () => {
   const query = '{collection(key: "parks") {marker(key: "later") {name}}}';
   expect((await asked(query)).data.collection.marker).toBeNull();
   await asked(

@@ -174,7 +174,7 @@ function asked(schema: GraphQLSchema, documents: readonly string[]): Set<string>
   return found;
 }
 
-test('every field of every type is asked for below', () => {
+test('every field of every type is queried below', () => {
   const schema = buildSchema();
   const fields = Object.values(schema.getTypeMap()).flatMap((type) =>
     (isObjectType(type) || isInterfaceType(type)) && !isIntrospectionType(type)
@@ -200,7 +200,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
   const [zoo, ...others] = PLACES;
   const keysOf = (nodes: { key: string }[]) => nodes.map((node) => node.key).sort();
 
-  test('what is created comes back as it was given, by every way to it', async () => {
+  test('created objects are returned as they were given, by every path to them', async () => {
     const collection = {
       key,
       name: 'Places',
@@ -316,7 +316,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     expect(centroid.lat).toBeCloseTo((52.5085 + 52.5145 + 52.5035) / 3, 5);
   });
 
-  test('a viewport shows what lies in it, and nothing else', async () => {
+  test('a viewport has what is inside it, and nothing else', async () => {
     const bounds = { west: 13.2, south: 52.4, east: 13.5, north: 52.6 };
     const { data, errors } = await server.ask(VIEWPORT, { key, bounds, zoom: 8 });
     expect(errors).toEqual([]);
@@ -350,7 +350,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     for (const range of viewport.plan.ranges) expect(range.from <= range.to).toBe(true);
   });
 
-  test('zones are found by key, by what they hold and by what a map shows, and change and go', async () => {
+  test('zones are found by key, by a point inside and by viewport, and can be updated and deleted', async () => {
     const rectangle = (west: number, south: number, east: number, north: number) => ({
       type: 'Polygon',
       coordinates: [
@@ -410,7 +410,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     });
   });
 
-  test('a viewport over the antimeridian finds a marker on it from both sides, and gives it back as it was', async () => {
+  test('a viewport across the antimeridian finds a marker on it from both sides, and returns it unchanged', async () => {
     for (const [west, east] of [
       [170, 190],
       [170, 180],
@@ -431,7 +431,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     }
   });
 
-  test('every field of a marker, a collection and a cell is the same from a compiled query', async () => {
+  test('every field of a marker, a collection and a cell has the same value in a compiled query', async () => {
     const fields = READ.replace('$ids: [ID!]!, ', '')
       .replace(/^ *nodes?\(.*$/gm, '')
       .replace(/collections\([^]*?\n    }/, '');
@@ -440,7 +440,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     expect([errors, server.compared.same]).toEqual([[], before + 1]);
   });
 
-  test('the examples of GraphiQL are answered the same by both executors', async () => {
+  test('both executors give the same answers to the examples of GraphiQL', async () => {
     const folder = join(import.meta.dirname, '../../web/graphiql/examples');
     const examples = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
     const queries = examples
@@ -452,7 +452,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     expect(server.compared.same - same).toBeGreaterThan(7);
   });
 
-  test('a change and a deletion answer with the marker, and are seen at once', async () => {
+  test('updating and deleting return the marker, and are visible at once', async () => {
     const update = { id: 'marker::places::planten', name: null, position: { lng: 10, lat: 53.6 }, expectedVersion: 1 };
     const gone = 'marker::places::kranzler';
     const { data, errors } = await server.ask(CHANGE + MARKER, { update, gone });
@@ -469,7 +469,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     });
   });
 
-  test('a collection is changed, and a deleted one is gone at once with all that was in it, its key taken', async () => {
+  test('a collection can be updated; a deleted one is gone at once with its contents, and its key stays reserved', async () => {
     const make = `mutation {
       createCollection(input: {key: "short-lived", name: "S", code: "Sl"}) {key}
       createMarker(input: {collection: "short-lived", key: "m", position: {lng: 1, lat: 2}}) {id}
@@ -502,7 +502,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     expect((await server.ask(write)).errors[0]?.extensions).toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  test('nothing of all this was an error of ours', () => {
+  test('no internal error was logged', () => {
     expect(server.logged).toEqual([]);
   });
 });

@@ -20,7 +20,7 @@ afterAll(() => server.close());
 const TOWN = 'bounds: { west: 16.5, south: 52.1, east: 17.4, north: 52.7 }, zoom: 9';
 const inTown = POSITIONS.filter(({ lng, lat }) => lng >= 16.5 && lng <= 17.4 && lat >= 52.1 && lat <= 52.7).length;
 
-describe('a table of the Geo Library, served as it stands', () => {
+describe('a table of the Geo Library, served read-only', () => {
   test('is a collection among the others, with its markers in any viewport', async () => {
     const { data, errors, extensions } = await server.ask(
       `{ collections { nodes { key } }
@@ -66,7 +66,7 @@ describe('a table of the Geo Library, served as it stands', () => {
     expect(queries).toBeLessThanOrEqual(25);
   });
 
-  test('tells what is within a distance, nearest first', async () => {
+  test('answers radius queries, nearest first', async () => {
     const { data, errors } = await server.ask(
       `{ collection(key: "places") { within(center: { lng: 16.93, lat: 52.41 }, radius: 5000) {
            edges { distance node { key position { lng lat } } } nodes { key } pageInfo { hasNextPage } } } }`,
@@ -83,7 +83,7 @@ describe('a table of the Geo Library, served as it stands', () => {
     expect(pageInfo.hasNextPage).toBe(false);
   });
 
-  test('refuses by name what it cannot answer, and takes no other field with it', async () => {
+  test('rejects unsupported fields by name, and fails no other field', async () => {
     const { data, errors } = await server.ask(
       `{ viewport(${TOWN}) {
            cells(collection: "places") { count }
@@ -112,7 +112,7 @@ describe('a table of the Geo Library, served as it stands', () => {
     expect(places.errors[0]?.message).toMatch(/^places is not supported for tables of the Geo Library/);
   });
 
-  test('refuses every write, and leaves the other collections alone', async () => {
+  test('rejects every write, and does not affect other collections', async () => {
     const position = 'position: { lng: 1, lat: 2 }';
     for (const mutation of [
       `createMarker(input: { collection: "places", key: "x", ${position} }) { key }`,

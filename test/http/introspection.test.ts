@@ -9,7 +9,7 @@ import { type LiveServer, startServer } from './live-server.js';
 const EXECUTORS = { interpreting, compiling: (schema: never) => compiling(schema, { runsBefore: 0 }) };
 const SCHEMA = '{__schema {queryType {name}}}';
 
-describe.each(['interpreting', 'compiling'] as const)('a server that keeps its schema to itself, %s', async (name) => {
+describe.each(['interpreting', 'compiling'] as const)('a server without introspection, %s', async (name) => {
   const db = await testDatabase();
   let server: LiveServer;
   const live = createHub({ keys: db.keys, log: silentLog, now: () => Date.now() });
@@ -22,7 +22,7 @@ describe.each(['interpreting', 'compiling'] as const)('a server that keeps its s
     SCHEMA,
     '{__type(name: "Marker") {name}}',
     'query Q {collections {nodes {key}} s: __schema {types {name}}}',
-  ])('refuses %s', async (query) => {
+  ])('rejects %s', async (query) => {
     const { status, data, errors } = await server.ask(query);
     expect([status, data]).toEqual([400, undefined]);
     expect(errors.slice(0, 1)).toMatchObject([
@@ -33,14 +33,14 @@ describe.each(['interpreting', 'compiling'] as const)('a server that keeps its s
     expect([got.status, ((await got.json()) as { data?: unknown }).data]).toEqual([400, undefined]);
   });
 
-  test('refuses it where subscriptions begin, too', async () => {
+  test('rejects it in subscriptions, too', async () => {
     const query = 'subscription {markerChanged(collection: "parks") {id}} query Q {__schema {queryType {name}}}';
     const text = await (await fetch(`${server.url}/graphql/stream?query=${encodeURIComponent(query)}`)).text();
     expect(text).toMatch('introspection');
     expect(text).not.toMatch('queryType\\":');
   });
 
-  test('answers everything else, names of types included, and suggests no names', async () => {
+  test('answers everything else, __typename included, and suggests no names', async () => {
     expect((await server.ask('{__typename collections {nodes {key}}}')).data).toEqual({
       __typename: 'Query',
       collections: { nodes: [] },
@@ -55,7 +55,7 @@ describe.each(['interpreting', 'compiling'] as const)('a server that keeps its s
   });
 });
 
-test('a server that nobody has configured tells its schema, and suggests names', async () => {
+test('by default a server allows introspection and suggests names', async () => {
   const db = await testDatabase();
   const server = await startServer(db);
   expect((await server.ask(SCHEMA)).data).toEqual({ __schema: { queryType: { name: 'Query' } } });

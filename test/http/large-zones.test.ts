@@ -86,7 +86,7 @@ describe.each(STORES)('zones whose geometry lies in %s', async (_, open) => {
     return name ?? 'none';
   }
 
-  test('are made with their object, read as they were given, and changed with another object instead of theirs', async () => {
+  test('are created with an object, read as they were given, and get a new object when they change', async () => {
     expect(await create('one', star(1, 10))).toMatchObject({ errors: [], data: { createZone: { version: 1 } } });
     const name = await newName([]);
     const { zone, errors } = await read('one');
@@ -122,7 +122,7 @@ describe.each(STORES)('zones whose geometry lies in %s', async (_, open) => {
     ]);
   });
 
-  test('keep their objects in a sweep, which removes what no zone has', async () => {
+  test('keep their objects in a sweep, which removes objects without a zone', async () => {
     const before = await names();
     await create('swept', star(4, 90));
     const kept = [...before, await newName(before)];

@@ -77,7 +77,7 @@ const ready = async (server: LiveServer) => {
 };
 
 describe('while DynamoDB is down', () => {
-  test('every request ends with UNAVAILABLE, /readyz says why, and all is well again without a restart', async () => {
+  test('every request fails with UNAVAILABLE, /readyz says why, and the server recovers without a restart', async () => {
     const gate = await openGate();
     afterAll(() => gate.shut());
     const server = await serverOn(database(gate.endpoint));
@@ -102,7 +102,7 @@ describe('while DynamoDB is down', () => {
     expect(JSON.stringify(read.errors)).not.toMatch(/127\.0\.0\.1|ECONN|node_modules/);
   });
 
-  test('a table that is gone is UNAVAILABLE too', async () => {
+  test('a missing table is UNAVAILABLE, too', async () => {
     const db = createDatabase({ ...engine(), tables: { entities: 'gone', derived: 'gone-too' }, keyStyle: 'readable' });
     const server = await serverOn(db);
     expect((await server.ask('{collections {nodes {key}}}')).errors).toMatchObject([
@@ -113,7 +113,7 @@ describe('while DynamoDB is down', () => {
 });
 
 describe('while DynamoDB throttles', () => {
-  test('a little, nobody notices', async () => {
+  test('a little, no client notices', async () => {
     const db = database();
     const faults = injectFaults(db, 'Query', ['throttled', 'throttled']);
     const server = await serverOn(db);
@@ -121,7 +121,7 @@ describe('while DynamoDB throttles', () => {
     expect(faults.met).toBe(2);
   });
 
-  test('all the time, requests end with THROTTLED and when to try again', async () => {
+  test('all the time, requests fail with THROTTLED and say when to retry', async () => {
     const db = database(undefined, 60_000);
     injectFaults(db, 'Query', 'throttled');
     injectFaults(db, 'PutItem', 'throttled');
@@ -134,7 +134,7 @@ describe('while DynamoDB throttles', () => {
 });
 
 describe('the deadline', () => {
-  test('ends what waits for DynamoDB with UNAVAILABLE, and stops the calls', async () => {
+  test('fails requests that wait for DynamoDB with UNAVAILABLE, and aborts the calls', async () => {
     const db = database(undefined, 60_000);
     const stopped = stopReason(db);
     interceptCalls(db, 'Query', () => new Promise(() => undefined));
@@ -146,7 +146,7 @@ describe('the deadline', () => {
     expect([status, data]).toEqual([200, null]);
   });
 
-  test('is kept even by a read that does not listen to it', async () => {
+  test('holds even for a read that ignores it', async () => {
     const db = database();
     const server = await serverOn(db, { limits: { deadlineMs: 300 } });
     Object.assign(server.services.db, { client: { send: () => new Promise(() => undefined) } });
@@ -156,7 +156,7 @@ describe('the deadline', () => {
   });
 });
 
-describe('a client that hangs up', () => {
+describe('a client that disconnects', () => {
   let db: ReturnType<typeof database>;
   beforeEach(() => {
     db = database(undefined, 60_000);
@@ -185,7 +185,7 @@ describe('a client that hangs up', () => {
     await expect(answer).rejects.toThrow('aborted');
   }
 
-  test('takes its reads with it, without a line in the log', async () => {
+  test('ends its reads, and nothing is logged', async () => {
     const ended = stopReason(db);
     interceptCalls(db, 'Query', () => new Promise(() => undefined));
     const server = await serverOn(db);
@@ -194,7 +194,7 @@ describe('a client that hangs up', () => {
     expect(server.logged).toEqual([]);
   });
 
-  test('leaves a write to its end: what was asked for is there', async () => {
+  test('does not end its write, which completes', async () => {
     let goOn = () => {};
     const held = new Promise<void>((resolve) => {
       goOn = resolve;
@@ -219,7 +219,7 @@ describe('a client that hangs up', () => {
   });
 });
 
-describe('what nobody foresaw', () => {
+describe('an unexpected error', () => {
   test('is masked, and logged with its cause', async () => {
     const db = database();
     interceptCalls(db, 'Query', async () => {
@@ -240,7 +240,7 @@ describe('what nobody foresaw', () => {
     ]);
   });
 
-  test('a document that is refused asks DynamoDB nothing', async () => {
+  test('a rejected document makes no call of DynamoDB', async () => {
     const db = database();
     const server = await serverOn(db);
     const sent = recordCalls(db);

@@ -100,7 +100,7 @@ describe('one marker with its latest readings', () => {
     }
   });
 
-  test('besides the look for its collection, where nobody has looked lately', async () => {
+  test('besides the read of its collection if that is not cached', async () => {
     server.services.collectionCache.forget('sensors');
     expect((await server.ask(`{marker(id: "${id}") {${fields}}}`, {}, COST)).extensions?.['cost']).toMatchObject({
       queries: 1,
@@ -110,19 +110,19 @@ describe('one marker with its latest readings', () => {
     expect(commands()).toEqual(['BatchGetItem', 'Query']);
   });
 
-  test('that are left out are not read', async () => {
+  test('that are skipped are not read', async () => {
     const query = `query ($yes: Boolean!) {marker(id: "${id}") {id readings @include(if: $yes) {at}}}`;
     expect(await server.ask(query, { yes: false })).toMatchObject({ errors: [], data: { marker: { id } } });
     expect(commands()).toEqual(['BatchGetItem']);
   });
 
-  test('up to an instant takes one call more', async () => {
+  test('up to an instant takes one more call', async () => {
     const query = `{marker(id: "${id}") {readings(last: 2, from: "${at(3)}", to: "${at(9)}") {at values}}}`;
     expect((await server.ask(query)).data).toEqual({ marker: { readings: newest(2, 9) } });
     expect(commands()).toEqual(['BatchGetItem', 'Query']);
   });
 
-  test('that is not there is null', async () => {
+  test('that does not exist is null', async () => {
     const query = '{marker(id: "marker::sensors::none") {readings {at}}}';
     expect(await server.ask(query)).toMatchObject({ errors: [], data: { marker: null } });
     expect(commands()).toEqual(['Query']);
@@ -135,7 +135,7 @@ describe('readings of many markers', () => {
       markers(collection: "sensors", first: 40) {nodes {key readings(last: 5) {at values} ${more}}}
     }}`;
 
-  test('in a viewport are one Query a marker, which brings the rest of the marker too', async () => {
+  test('in a viewport are one Query for each marker, which returns the rest of the marker, too', async () => {
     const { data, errors } = await server.ask(query(MARKERS, 'version a: readings(last: 2) {at}'), {}, COST);
     expect(errors).toEqual([]);
     const { nodes } = data.viewport.markers;
@@ -146,20 +146,20 @@ describe('readings of many markers', () => {
     expect(commands().filter((name) => name === 'BatchGetItem')).toEqual([]);
   });
 
-  test('of more markers than a request may ask is LIMIT_EXCEEDED, before any of them is read', async () => {
+  test('of more markers than a request may read is LIMIT_EXCEEDED, before any of them is read', async () => {
     const { data, errors } = await server.ask(query(MARKERS + 1));
     expect(data.viewport.markers).toBeNull();
     expect(errors[0]?.extensions).toMatchObject({ code: 'LIMIT_EXCEEDED', value: MARKERS + 1, limit: MARKERS });
     expect(sent.commands.filter(({ input }) => input['ScanIndexForward'] === false)).toEqual([]);
   });
 
-  test('that would make too long an answer is LIMIT_EXCEEDED, before anything is read', async () => {
+  test('that would make the response too large is LIMIT_EXCEEDED, before anything is read', async () => {
     const long = query(3).replace('first: 40', 'first: 200').replace('last: 5', 'last: 20');
     expect((await server.ask(long)).errors[0]?.extensions).toMatchObject({ code: 'LIMIT_EXCEEDED', limit: 2_000 });
     expect(commands()).toEqual([]);
   });
 
-  test('by their ids are one Query each, and markers without them one batch', async () => {
+  test('of markers by ID are one Query each, and markers without readings one batch', async () => {
     const ids = [0, 1, 2].map((n) => `marker::sensors::s${n}`);
     const nodes = '... on Marker {key readings(last: 1) {at values}}';
     const { data } = await server.ask(`query ($ids: [ID!]!) {nodes(ids: $ids) {${nodes}}}`, { ids });
@@ -168,7 +168,7 @@ describe('readings of many markers', () => {
   });
 });
 
-test('a collection whose readings stand in buckets answers the same, by other calls', async () => {
+test('a collection whose readings are in buckets gives the same answers, by other calls', async () => {
   const create = `mutation {
     createCollection(input: {key: "busy", name: "Busy", readingsTtlDays: 4, readingsBucket: DAY}) {readingsTtlDays readingsBucket}
     createMarker(input: {collection: "busy", key: "b", position: {lng: 1, lat: 1}}) {key readings {at}}
@@ -219,7 +219,7 @@ describe('recordReadings', () => {
   const RECORD =
     'mutation ($marker: ID!, $readings: [ReadingInput!]!) {recordReadings(marker: $marker, readings: $readings)}';
 
-  test('stores what is read afterwards, at the server’s time where none is given', async () => {
+  test('stores what is read afterwards, at the server’s time if none is given', async () => {
     const marker = `marker::sensors::s${MARKERS}`;
     const readings = [
       { values: { t: 21.5, state: 'on', big: '9007199254740993' } },
@@ -247,12 +247,12 @@ describe('recordReadings', () => {
     },
   );
 
-  test('of a value that is no number and no text is refused by name', async () => {
+  test('with a value that is neither a number nor a string is rejected by name', async () => {
     const { errors } = await server.ask(RECORD, { marker: id, readings: [{ values: { ok: 1, on: true } }] });
     expect(errors[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT', field: 'readings[0].values.on' });
   });
 });
 
-test('nothing of all this was an error of ours', () => {
+test('no internal error was logged', () => {
   expect([...server.logged, ...compiled.logged]).toEqual([]);
 });

@@ -95,7 +95,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
   });
   afterAll(() => Promise.all(servers.map((server) => server.close())));
 
-  test('each Query call is told with its range, items and units, and together they are the cost', async () => {
+  test('each Query call is listed with its range, items and units, which add up to the cost', async () => {
     const server = await freshServer();
     // Its collection is read by key, which no range tells of; a server remembers it.
     const { cost: before } = await explained(server, '{collection(key: "parks") {key}}');
@@ -119,7 +119,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     expect(readsLeftOut).toBe(0);
   });
 
-  test('every marker lies in the cells of a range, and these in its rectangle', async () => {
+  test('every marker is in the cells of a range, and these are in its bounding box', async () => {
     const { data, reads } = await explained(await freshServer(), MAP);
     const nodes = data.viewport.markers.nodes as { position: { lng: number; lat: number } }[];
     expect(nodes.length).toBeGreaterThan(20);
@@ -142,7 +142,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     expect(all.some((geohash) => !ofMarkers.some((read) => holds(read, geohash)))).toBe(true);
   });
 
-  test('what a cache answers is told with the same cells, joined where they touch', async () => {
+  test('ranges from a cache are listed with the same cells, joined if adjacent', async () => {
     const server = await freshServer();
     const first = await explained(server, MAP);
     const second = await explained(server, MAP);
@@ -161,7 +161,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     }
   });
 
-  test('a map that was panned tells what it still knew and what it had to read', async () => {
+  test('after panning, a map lists what came from the cache and what it read', async () => {
     const server = await freshServer();
     await explained(server, MAP);
     const { cost, reads } = await explained(
@@ -174,7 +174,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     expect(reads.length).toBeGreaterThan(read.length);
   });
 
-  test('what is not on the globe has no cells, and other tables and indexes their names', async () => {
+  test('ranges that are not geohashes have no cells, and other tables and indexes have their names', async () => {
     const { reads } = await explained(
       await freshServer(),
       '{collections {nodes {key}} collection(key: "parks") {markersIn(place: ["Berlin"], first: 3) {nodes {key readings(last: 1) {at}}} places {name}}}',
@@ -185,7 +185,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     }
   });
 
-  test('a page ends where the next one begins', async () => {
+  test('a page ends where the next one starts', async () => {
     const { reads } = await explained(
       await freshServer(),
       '{collection(key: "parks") {markersIn(place: ["Berlin"], first: 3) {pageInfo {endCursor}}}}',
@@ -197,7 +197,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
   });
 });
 
-describe('asking for reads', async () => {
+describe('requesting reads', async () => {
   const db = await testDatabase();
   let compiled: LiveServer;
   let interpreted: LiveServer;
@@ -240,14 +240,14 @@ describe('asking for reads', async () => {
     expect((await get(compiled, { 'x-cellport-cost': '1' })).extensions).toEqual({ cost: answers[0]?.cost });
   });
 
-  test('who does not ask is told nothing, and DynamoDB is not asked for units', async () => {
+  test('other requests get no reads, and do not ask DynamoDB for units', async () => {
     expect((await get(interpreted, {})).extensions).toBeUndefined();
     expect((await get(interpreted, { 'x-cellport-explain': '0' })).extensions).toBeUndefined();
     expect(sent.commands.length).toBeGreaterThan(0);
     expect(sent.commands.filter(({ input }) => 'ReturnConsumedCapacity' in input)).toEqual([]);
   });
 
-  test('at most 500 ranges are told, and how many more there were', async () => {
+  test('at most 500 ranges are listed, with the number of those left out', async () => {
     const ids = Array.from({ length: COUNT }, (_, index) => `marker::parks::p${index}`);
     const query = 'query ($ids: [ID!]!) {nodes(ids: $ids) {... on Marker {readings(last: 1) {at}}}}';
     const { extensions } = await interpreted.ask(query, { ids }, EXPLAIN);
@@ -256,7 +256,7 @@ describe('asking for reads', async () => {
     expect([reads.length, readsLeftOut]).toEqual([500, cost.queries - 500]);
   });
 
-  test('a request that fails before anything is read tells that it read nothing', async () => {
+  test('a request that fails before it reads has an empty list', async () => {
     const response = await interpreted.post('no JSON', EXPLAIN);
     expect(((await response.json()) as { extensions: unknown }).extensions).toMatchObject({
       cost: { queries: 0 },

@@ -19,15 +19,15 @@ const firstError = async (response: Response) => {
   return errors[0];
 };
 
-describe('the addresses', () => {
-  test('/ and /graphiql lead to the page of GraphiQL', async () => {
+describe('the routes', () => {
+  test('/ and /graphiql redirect to GraphiQL', async () => {
     for (const path of ['/', '/graphiql']) {
       const response = await fetch(server.url + path);
       expect([response.status, response.url, response.redirected]).toEqual([200, `${server.url}/graphiql/`, true]);
     }
   });
 
-  test('GraphiQL may run no script and speak to no host but this one', async () => {
+  test('GraphiQL may run scripts of this host only, and connect to no other', async () => {
     const response = await fetch(`${server.url}/graphiql/`);
     const policy = response.headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'");
@@ -37,12 +37,12 @@ describe('the addresses', () => {
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  test('/healthz says that the process runs; it asks nobody', async () => {
+  test('/healthz says that the process runs, and calls nothing', async () => {
     const response = await fetch(`${server.url}/healthz`);
     expect([response.status, await response.json()]).toEqual([200, { healthy: true }]);
   });
 
-  test('an address that is not there is 404, and no path leads out of the folder of GraphiQL', async () => {
+  test('an unknown path is 404, and no path leads out of the folder of GraphiQL', async () => {
     expect((await fetch(`${server.url}/nowhere`)).status).toBe(404);
     for (const path of ['/graphiql/../package.json', '/graphiql/%2e%2e/package.json', '/graphiql/..%2fpackage.json']) {
       const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
@@ -53,12 +53,12 @@ describe('the addresses', () => {
     }
   });
 
-  test('somebody who opens /graphql in a browser is led to GraphiQL', async () => {
+  test('opening /graphql in a browser redirects to GraphiQL', async () => {
     const response = await fetch(`${server.url}/graphql`, { headers: { accept: 'text/html' }, redirect: 'manual' });
     expect([response.status, response.headers.get('location')]).toEqual([302, '/graphiql/']);
   });
 
-  test('other methods of /graphql are 405 and say which are allowed', async () => {
+  test('other methods of /graphql are 405 with the allowed methods', async () => {
     for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
       const response = await fetch(`${server.url}/graphql`, { method });
       expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST']);
@@ -66,24 +66,24 @@ describe('the addresses', () => {
   });
 });
 
-describe('a body that is no request', () => {
+describe('a body that is not a request', () => {
   test.each([
     ['not JSON', 'query { a }', 400, 'the request cannot be read'],
     ['JSON that breaks off', '{"query":', 400, 'the request cannot be read'],
     [
-      'NaN, which JSON has no word for',
+      'NaN, which JSON does not have',
       '{"query":"{__typename}","variables":{"a":NaN}}',
       400,
       'the request cannot be read',
     ],
-    ['a prototype in disguise', '{"query":"{__typename}","__proto__":{"a":1}}', 400, 'the request cannot be read'],
+    ['a __proto__ property', '{"query":"{__typename}","__proto__":{"a":1}}', 400, 'the request cannot be read'],
     ['empty', '', 400, 'body must be a JSON object'],
     ['a list', '[{"query":"{__typename}"}]', 400, 'Operation batching disabled'],
     ['a text', '"query"', 400, 'POST body missing'],
     ['null', 'null', 400, 'POST body missing'],
     ['without a query', '{"variables":{}}', 400, 'non-empty `query`'],
-    ['with a query that is no text', '{"query":1}', 400, 'GraphQL queries must be strings'],
-  ])('%s: BAD_USER_INPUT with the reason, and the cost where it is asked for', async (_name, body, status, message) => {
+    ['with a query that is not a string', '{"query":1}', 400, 'GraphQL queries must be strings'],
+  ])('%s: BAD_USER_INPUT with the reason, and the cost if requested', async (_name, body, status, message) => {
     const response = await server.post(body, { 'x-cellport-cost': '1' });
     expect([response.status, response.headers.get('content-type')]).toEqual([status, JSON_TYPE]);
     const answer = (await response.json()) as { errors: unknown[]; extensions: { cost: unknown } };
@@ -109,7 +109,7 @@ describe('a body that is no request', () => {
     expect((await server.ask('{__typename}')).data).toEqual({ __typename: 'Query' });
   });
 
-  test('of a type that any page of the web can send is refused, so that no other site acts for its visitors', async () => {
+  test('of a type that any page of the web can send is rejected, so that no other site acts for its visitors', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
       const response = await server.post('{"query":"{__typename}"}', { 'content-type': type });
       expect(response.status).toBe(415);
@@ -123,12 +123,12 @@ describe('a body that is no request', () => {
 describe('a query by GET', () => {
   const url = (query: string) => `${server.url}/graphql?query=${encodeURIComponent(query)}`;
 
-  test('is refused without a header that a page of another site cannot send', async () => {
+  test('is rejected without a header that a page of another site cannot send', async () => {
     const response = await fetch(url('{__typename}'));
     expect([response.status, (await firstError(response))?.extensions.code]).toEqual([400, 'BAD_USER_INPUT']);
   });
 
-  test('is answered with one, and within the same limits', async () => {
+  test('is answered with such a header, within the same limits', async () => {
     const headers = { 'apollo-require-preflight': '1' };
     expect(await (await fetch(url('{__typename}'), { headers })).json()).toEqual({ data: { __typename: 'Query' } });
     const deep = await firstError(await fetch(url(`${'{a'.repeat(13)}${'}'.repeat(13)}`), { headers }));
@@ -159,12 +159,12 @@ describe('documents', () => {
     }
   });
 
-  test('whose fragments stand in themselves are refused by validation', async () => {
+  test('whose fragments contain themselves fail validation', async () => {
     const { status, errors } = await server.ask('{...A} fragment A on Query {...B} fragment B on Query {...A}');
     expect([status, errors[0]?.extensions['code']]).toEqual([400, 'GRAPHQL_VALIDATION_FAILED']);
   });
 
-  test('that cannot be parsed, and fields that are not there, have their own codes', async () => {
+  test('with syntax errors or unknown fields have their own codes', async () => {
     expect((await server.ask('{')).errors[0]?.extensions['code']).toBe('GRAPHQL_PARSE_FAILED');
     expect((await server.ask('{nothing}')).errors[0]?.extensions['code']).toBe('GRAPHQL_VALIDATION_FAILED');
     expect((await server.ask('query A {__typename} query B {__typename}')).errors[0]?.extensions['code']).toBe(
@@ -172,7 +172,7 @@ describe('documents', () => {
     );
   });
 
-  test('may ask for all of the schema, as GraphiQL does', async () => {
+  test('may introspect the whole schema, as GraphiQL does', async () => {
     const { getIntrospectionQuery } = await import('graphql');
     const { errors, data } = await server.ask(
       getIntrospectionQuery({ specifiedByUrl: true, inputValueDeprecation: true }),
@@ -182,18 +182,18 @@ describe('documents', () => {
   });
 });
 
-describe('lists in lists', () => {
+describe('nested lists', () => {
   const viewport = 'viewport(bounds: {west: 0, south: 0, east: 1, north: 1}, zoom: 9)';
   const ask = async (query: string, variables = {}) => (await server.ask(query, variables)).errors[0]?.extensions;
 
-  test('are refused before anything is read when they may add up to too many objects', async () => {
+  test('that may add up to too many objects are rejected before anything is read', async () => {
     expect(
       await ask(
         `{${viewport} {markers(collection: "a", first: 100) {nodes {collection {markers(first: 50) {nodes {id}}}}}}}`,
       ),
     ).toEqual({
       code: 'LIMIT_EXCEEDED',
-      field: 'the objects that the lists of the query may add up to',
+      field: 'objects that the lists of the query may add up to',
       value: 100 + 100 * 50,
       limit: 5_000,
     });
@@ -211,7 +211,7 @@ describe('lists in lists', () => {
     ).toMatchObject({ value: 60 + 60 * 100 });
   });
 
-  test('that just fit are answered', async () => {
+  test('at the limit are answered', async () => {
     const { data, errors } = await server.ask('query ($ids: [ID!]!) {nodes(ids: $ids) {id}}', {
       ids: Array(5_000).fill('a'),
     });
@@ -219,7 +219,7 @@ describe('lists in lists', () => {
   });
 });
 
-test('what a client sends slowly or breaks off takes no answer from others', async () => {
+test('a client that sends slowly or disconnects does not delay others', async () => {
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
   socket.write(
     'POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"query"',
@@ -230,7 +230,7 @@ test('what a client sends slowly or breaks off takes no answer from others', asy
 });
 
 describe('closing', () => {
-  test('ends connections on which nothing was ever sent, lets an answer under way finish, and takes no more', async () => {
+  test('closes connections on which nothing was sent, finishes requests in progress, and accepts no more', async () => {
     const db = newDatabase();
     let goOn = () => {};
     const held = new Promise<void>((resolve) => {

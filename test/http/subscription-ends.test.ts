@@ -23,7 +23,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** A server that is told of changes by the test. */
+/** A server whose changes come from the test. */
 async function startWith(limits: Partial<Limits> = {}, values = 20) {
   const queueLimits = { values, bytes: 100 * 1024 * 1024 };
   const hub = createHub({ keys: db.keys, log: silentLog, now: () => Date.now(), queueLimits });
@@ -35,7 +35,7 @@ async function startWith(limits: Partial<Limits> = {}, values = 20) {
 const QUERY = 'subscription { markerChanged(collection: "parks") { kind marker { key properties } } }';
 const TEXT = 'x'.repeat(300_000);
 
-test('a client that does not read is dropped with a reason, and holds no more than its queue meanwhile', async () => {
+test('a client that does not read is dropped with a reason, and never queues more than the limit', async () => {
   const {
     hub,
     server: { url },
@@ -65,7 +65,7 @@ test('a client that does not read is dropped with a reason, and holds no more th
   await until(() => messages.at(-1)?.type === 'complete');
   const told = messages.filter(({ payload }) => payload?.['data']?.markerChanged.marker.key.startsWith('m'));
   expect(told.length).toBeLessThan(sent);
-  // In their order, and none left out before the end.
+  // In order, with none missing before the end.
   expect(told.map(({ payload }) => payload?.['data'].markerChanged.marker.key)).toEqual(told.map((_, n) => `m${n}`));
   expect(messages.at(-2)).toMatchObject({
     type: 'next',
@@ -98,7 +98,7 @@ test('an event stream that is not read is dropped with a reason, too', async () 
   expect(events.at(-2)).toMatch('LIMIT_EXCEEDED');
 });
 
-test('a server that is full says so, and has room again when a client has left', async () => {
+test('a server at its limit says so, and accepts subscriptions again when a client has left', async () => {
   const {
     hub,
     server: { url },
@@ -123,7 +123,7 @@ test('a server that is full says so, and has room again when a client has left',
   await two.dispose();
 });
 
-test('when changes may be lost, all subscriptions end and say so', async () => {
+test('if changes may be lost, all subscriptions end and say so', async () => {
   const {
     hub,
     server: { url },
@@ -137,7 +137,7 @@ test('when changes may be lost, all subscriptions end and say so', async () => {
   hub.disconnected('for a test');
   await until(() => told.ended !== undefined);
   expect(told).toMatchObject({ ended: 'complete', errors: [{ extensions: { code: 'UNAVAILABLE' } }] });
-  // Nothing is promised until changes are heard again.
+  // Changes are delivered again only when the hub follows them again.
   const waiting = collect(client, QUERY);
   await new Promise((resolve) => setTimeout(resolve, 200));
   hub.connected();
@@ -148,7 +148,7 @@ test('when changes may be lost, all subscriptions end and say so', async () => {
   await client.dispose();
 });
 
-test('a server that is stopped tells every subscriber why, and closes', async () => {
+test('a server that shuts down tells every subscriber, and closes', async () => {
   const { server: stopped } = await startWith();
   const { url } = stopped;
   const client = websocketClient(url);

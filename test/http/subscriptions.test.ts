@@ -38,7 +38,7 @@ afterAll(async () => {
   await heard.stop();
 });
 
-/** Writes a marker as anybody could who has the table. */
+/** Writes a marker directly to the table, like any other writer. */
 async function put(key: string, lng: number, lat: number, name = key): Promise<void> {
   const item = newMarkerItem(db, parks, { key, position: { lng, lat }, name }, NOW);
   await send(db, 'put', { TableName: db.tables.entities, Item: item }, newCall());
@@ -47,19 +47,19 @@ async function put(key: string, lng: number, lat: number, name = key): Promise<v
 const remove = (key: string) =>
   send(db, 'delete', { TableName: db.tables.entities, Key: db.keys.marker('parks', key) }, newCall());
 
-/** What is told of others than the markers that were to show that somebody listens. */
+/** Changes other than those of the markers that show that the subscription has started. */
 const mine = ({ data }: Collected) => data.filter(({ markerChanged: { id } }) => !id.includes('first-'));
 
 const kinds = (data: readonly Data[]) =>
   data.map(({ markerChanged: { kind, id } }) => `${kind} ${id.split('::').at(-1)}`);
 
 describe('over a WebSocket', () => {
-  test('each subscriber is told of the changes in its rectangle, whoever wrote them, over the antimeridian too', async () => {
+  test('each subscriber gets the changes in its bounding box, whoever made them, across the antimeridian, too', async () => {
     const client = websocketClient(server.url);
     const all = collect(client, CHANGED, { collection: 'parks' });
     const inside = collect(client, CHANGED, { collection: 'parks', bounds: BOX });
     const elsewhere = collect(client, CHANGED, { collection: 'others' });
-    // Until one is heard of, nobody knows that the subscriptions stand.
+    // The first change that arrives shows that the subscriptions have started.
     for (let n = 0; all.data.length === 0 || inside.data.length === 0; n += 1) {
       await put(`first-${n}`, 180, 0);
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -116,7 +116,7 @@ describe('over a WebSocket', () => {
   });
 });
 
-test('what was missed while away is told first, readings too, and a moment too long ago is refused by name', async () => {
+test('`since` first delivers missed changes and readings, and is rejected by name if too long ago', async () => {
   const client = websocketClient(server.url);
   const query = CHANGED;
   // From about when the server began to hear, of which it has to ask the stream.
@@ -147,7 +147,7 @@ test('what was missed while away is told first, readings too, and a moment too l
 });
 
 describe('over server-sent events', () => {
-  test('changes arrive, and clients may leave at any time', async () => {
+  test('changes arrive, and clients can leave at any time', async () => {
     const client = createSseClient({ url: `${server.url}/graphql/stream`, retryAttempts: 0 });
     const results = client.iterate<Data>({
       query: CHANGED,
@@ -165,7 +165,7 @@ describe('over server-sent events', () => {
     client.dispose();
   });
 
-  test('a GET is answered as an EventSource has it, errors and the end included', async () => {
+  test('a GET is answered in the format of EventSource, errors and the end included', async () => {
     const query = encodeURIComponent('subscription { markerChanged(collection: "nowhere") { id } }');
     const response = await fetch(`${server.url}/graphql/stream?query=${query}`);
     expect(response.headers.get('content-type')).toMatch('text/event-stream');
@@ -179,7 +179,7 @@ describe('over server-sent events', () => {
   });
 });
 
-describe('what cannot be', () => {
+describe('a rejected subscription', () => {
   const cases: [what: string, query: string, code: string][] = [
     ['a collection that does not exist', 'subscription { markerChanged(collection: "none") { id } }', 'NOT_FOUND'],
     [
@@ -188,12 +188,12 @@ describe('what cannot be', () => {
       'NOT_FOUND',
     ],
     [
-      'a rectangle upside down',
+      'an upside-down bounding box',
       'subscription { markerChanged(collection: "parks", bounds: { west: 0, south: 1, east: 1, north: 0 }) { id } }',
       'BAD_USER_INPUT',
     ],
     [
-      'a moment that is none',
+      'an invalid instant',
       'subscription { markerChanged(collection: "parks", since: "now") { id } }',
       'GRAPHQL_VALIDATION_FAILED',
     ],
@@ -213,7 +213,7 @@ describe('what cannot be', () => {
     ],
   ];
 
-  test.each(cases)('is refused with a code: %s', async (_what, query, code) => {
+  test.each(cases)('has a code: %s', async (_what, query, code) => {
     const client = websocketClient(server.url);
     const refused = collect(client, query);
     await until(() => refused.ended !== undefined);
@@ -222,14 +222,14 @@ describe('what cannot be', () => {
     await client.dispose();
   });
 
-  test('a subscription by POST is told where to go', async () => {
+  test('by POST names the transports that support it', async () => {
     const { errors } = await server.ask('subscription { markerChanged(collection: "parks") { id } }');
     expect(errors).toMatchObject([
       { message: expect.stringMatching('/graphql/stream'), extensions: { code: 'BAD_USER_INPUT' } },
     ]);
   });
 
-  test('more subscriptions on a connection than are allowed', async () => {
+  test('is one more than a connection may have', async () => {
     const client = websocketClient(server.url);
     const all = Array.from({ length: 4 }, () => collect(client, CHANGED, { collection: 'parks' }));
     await until(() => all.some(({ ended }) => ended !== undefined));
@@ -243,7 +243,7 @@ describe('what cannot be', () => {
     await client.dispose();
   });
 
-  test('an acknowledgement tells from when on changes can be told', async () => {
+  test('the acknowledgement of a connection says since when changes are available', async () => {
     const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
     await once(socket, 'open');
     socket.send('{"type":"connection_init"}');
@@ -256,7 +256,7 @@ describe('what cannot be', () => {
     socket.close();
   });
 
-  test('a page of another site', async () => {
+  test('comes from a page of another site', async () => {
     const address = `${server.url.replace('http', 'ws')}/graphql`;
     const refused = new WebSocket(address, 'graphql-transport-ws', { origin: 'https://evil.example' });
     const [error] = (await once(refused, 'error')) as [Error];

@@ -9,7 +9,7 @@ import { subscription } from './subscription.js';
 import { viewport } from './viewport.js';
 import { zone } from './zone.js';
 
-/** Whatever has no resolver here is a property of its parent by the same name. */
+/** Fields without a resolver are properties of their parent. */
 export const resolvers: Resolvers = {
   ...scalars,
   Query: query,

@@ -2,7 +2,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 
 import type { Marker } from '../../model/marker.js';
 import type { RequestContext } from '../context.js';
-import { readingsAsked } from '../readings-asked.js';
+import { selectedReadings } from '../selected-readings.js';
 
 /**
  * A marker as of its last write, null if there is none; the readings that the query selects of it come in the same Query.
@@ -14,12 +14,12 @@ export async function loadMarker(
   info: GraphQLResolveInfo,
 ): Promise<Marker | null> {
   const { loaders, limits } = answers(collectionKey).stored('lookup by key');
-  const asked = readingsAsked(info, limits.maxFirst);
-  if (asked.length === 0) return loaders.currentMarker(collectionKey, key);
+  const selected = selectedReadings(info, limits.maxFirst);
+  if (selected.length === 0) return loaders.currentMarker(collectionKey, key);
   const collection = await loaders.collection(collectionKey);
   if (!collection) return null;
   const name = { collection, key };
-  for (const wanted of asked) {
+  for (const wanted of selected) {
     // The field shares this read, and reports its failure.
     loaders.readings(name, wanted, true).catch(() => undefined);
   }

@@ -7,7 +7,7 @@ import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { RequestContext } from '../context.js';
 import type { MarkerResolvers } from '../generated.js';
-import { readReadingsArguments } from '../readings-asked.js';
+import { readReadingsArguments } from '../selected-readings.js';
 import { storedCollection } from './references.js';
 
 async function collectionOf({ collection: key }: MapMarker, { answers }: RequestContext): Promise<Collection> {

@@ -24,25 +24,25 @@ export interface ReadingsArguments {
 
 const LAST = 10;
 
-/** Which readings these arguments want. Throws BAD_USER_INPUT naming the argument that is wrong. */
+/** The readings that these arguments select. Throws BAD_USER_INPUT naming the argument that is wrong. */
 export function readReadingsArguments({ last, from, to }: ReadingsArguments, maxFirst: number): ReadingsWanted {
-  if (from && to && from > to) throw badInput('from', from, `no later than to, which is ${to}`);
+  if (from && to && from > to) throw badInput('from', from, `no later than to (${to})`);
   return { last: readFirst('last', last ?? LAST, maxFirst), from: from ?? undefined, to: to ?? undefined };
 }
 
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'schema' | 'variableValues'>;
 
-function isLeftOut(node: { readonly directives?: readonly DirectiveNode[] }, { variableValues }: Info): boolean {
+function isSkipped(node: { readonly directives?: readonly DirectiveNode[] }, { variableValues }: Info): boolean {
   return (
     getDirectiveValues(GraphQLSkipDirective, node, variableValues)?.['if'] === true ||
     getDirectiveValues(GraphQLIncludeDirective, node, variableValues)?.['if'] === false
   );
 }
 
-/** The selections of `readings` right under these; no other type than Marker has a field of this name. */
+/** The fields named `readings` in these selections; only Marker has a field of this name. */
 function readingsNodes(selections: readonly SelectionNode[], info: Info): FieldNode[] {
   return selections.flatMap((node) => {
-    if (isLeftOut(node, info)) return [];
+    if (isSkipped(node, info)) return [];
     if (node.kind === Kind.FIELD) return node.name.value === 'readings' ? [node] : [];
     const under = node.kind === Kind.INLINE_FRAGMENT ? node : info.fragments[node.name.value];
     return readingsNodes(under?.selectionSet.selections ?? [], info);
@@ -50,10 +50,10 @@ function readingsNodes(selections: readonly SelectionNode[], info: Info): FieldN
 }
 
 /**
- * The readings that a query selects of the marker that is being resolved, so that they can be read with it in one Query.
- * What is wrong with an argument is for the field itself to say.
+ * The readings that a query selects of the marker that is being resolved, so that one Query call reads both. Invalid
+ * arguments are left out: the field itself reports them.
  */
-export function readingsAsked(info: Info, maxFirst: number): ReadingsWanted[] {
+export function selectedReadings(info: Info, maxFirst: number): ReadingsWanted[] {
   const marker = info.schema.getType('Marker');
   const field = marker instanceof GraphQLObjectType ? marker.getFields()['readings'] : undefined;
   const nodes = info.fieldNodes.flatMap(({ selectionSet }) => readingsNodes(selectionSet?.selections ?? [], info));
