@@ -57,7 +57,7 @@ const TRUSTED_BEHIND_MS = 2_000;
 /** Maximum number of concurrent Query calls of one request. */
 const CONCURRENT_QUERIES = 16;
 
-/** Whether this process keeps the cells and has not fallen behind, so that its caches hear of every change at once. */
+/** Whether this process updates the cells and has not fallen behind, so that its caches see every change at once. */
 export function isFollowing(status: StreamStatus | undefined): boolean {
   return status?.owner === true && status.behindMs !== undefined && status.behindMs <= TRUSTED_BEHIND_MS;
 }

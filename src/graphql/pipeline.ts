@@ -79,7 +79,7 @@ function readRequest({ query, operationName, variables }: SubscriptionRequest) {
   return { query, variables: { ...variables }, ...(isNothing(operationName) ? {} : { operationName }) };
 }
 
-/** The status that GraphQL over HTTP wants for a result: an error of the client or ours only where nothing was executed. */
+/** The HTTP status of a result: 400 or 500 only if it has no data, not even null. */
 function statusOf({ data, errors = [] }: OperationResult): number {
   if (data !== undefined) return 200;
   return errors.some(({ extensions }) => extensions?.['code'] === 'INTERNAL_SERVER_ERROR') ? 500 : 400;
