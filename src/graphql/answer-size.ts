@@ -139,7 +139,7 @@ export function checkAnswerSize({ schema, document, operation, variables, limits
   const objects = objectsUnder(root, operation.selectionSet, { schema, fragments, variables: coerced, limits });
   if (objects > limits.maxNodes) {
     throw limitExceeded(
-      'objects that the lists of the query may add up to',
+      'number of objects that the lists of the query may add up to',
       objects,
       limits.maxNodes,
       'request shorter pages, or fewer nested lists',

@@ -39,12 +39,17 @@ function checkTokens(source: string, maxTokens: number): void {
   let depth = 0;
   for (let count = 0; lexer.advance().kind !== TokenKind.EOF; count++) {
     if (count >= maxTokens) {
-      throw limitExceeded('tokens of the query', `more than ${maxTokens}`, maxTokens, 'split it into several requests');
+      throw limitExceeded(
+        'number of tokens in the query',
+        `more than ${maxTokens}`,
+        maxTokens,
+        'split it into several requests',
+      );
     }
     if (OPENING.has(lexer.token.kind)) depth++;
     if (CLOSING.has(lexer.token.kind)) depth--;
     if (depth > MAX_NESTING) {
-      throw limitExceeded('nesting of the query', `more than ${MAX_NESTING}`, MAX_NESTING, 'nest less');
+      throw limitExceeded('nesting of brackets in the query', `more than ${MAX_NESTING}`, MAX_NESTING, 'nest less');
     }
   }
 }
@@ -174,14 +179,29 @@ export function checkDocument(source: string, limits: Limits): void {
     throw limitExceeded('depth of the query', size.depth, limits.maxDepth, 'nest fewer fields');
   }
   if (size.aliases > limits.maxAliases) {
-    throw limitExceeded('aliases in the query', size.aliases, limits.maxAliases, 'split it into several requests');
+    throw limitExceeded(
+      'number of aliases in the query',
+      size.aliases,
+      limits.maxAliases,
+      'split it into several requests',
+    );
   }
   if (size.fields > limits.maxFields) {
-    throw limitExceeded('fields of the query', size.fields, limits.maxFields, 'split it into several requests');
+    throw limitExceeded(
+      'number of fields in the query',
+      size.fields,
+      limits.maxFields,
+      'split it into several requests',
+    );
   }
   const equal = equalFields(document, fragments, 2 * limits.maxFields);
   if (equal > MAX_EQUAL_FIELDS) {
-    throw limitExceeded('equal fields at one place of the query', equal, MAX_EQUAL_FIELDS, 'select each of them once');
+    throw limitExceeded(
+      'number of equal fields at one place of the query',
+      equal,
+      MAX_EQUAL_FIELDS,
+      'select each of them once',
+    );
   }
 }
 

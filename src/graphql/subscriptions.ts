@@ -91,7 +91,7 @@ export function createSubscribe(services: Services, schema: GraphQLSchema, pipel
   return async (request) => {
     if (active >= limits.subscriptions) {
       const advice = 'try again later, or another server';
-      const error = limitExceeded('subscriptions of this server', active + 1, limits.subscriptions, advice);
+      const error = limitExceeded('number of subscriptions of this server', active + 1, limits.subscriptions, advice);
       return { errors: [format(error)] };
     }
     active += 1;

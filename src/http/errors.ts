@@ -11,7 +11,7 @@ function refusal(error: Partial<FastifyError>, contentType: unknown, limits: Lim
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return limitExceeded(
-        'the size of the body',
+        'size of the body',
         `more than ${limits.maxBodyBytes} bytes`,
         limits.maxBodyBytes,
         'split it into several requests',

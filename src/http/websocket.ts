@@ -56,7 +56,11 @@ function createProtocol({ subscribe, recentFrom, limits }: SubscriptionsOptions)
       const count = Object.keys(subscriptions).length;
       const started =
         count > max
-          ? { errors: [formatted(limitExceeded('subscriptions on this connection', count, max, 'open another'))] }
+          ? {
+              errors: [
+                formatted(limitExceeded('number of subscriptions on this connection', count, max, 'open another')),
+              ],
+            }
           : await subscribe(request);
       if ('errors' in started) return started.errors.map((error) => new FormattedError(error));
       return { ...started.args, contextValue: started.answers };

@@ -23,7 +23,7 @@ describe('a document is rejected before validation', () => {
     expect(refusal(nested(12))).toBeUndefined();
     expect(refusal(nested(13))).toMatchObject({
       code: 'LIMIT_EXCEEDED',
-      message: 'depth of the query is 13, the limit is 12: ask for fewer fields inside fields',
+      message: 'depth of the query is 13, the limit is 12: nest fewer fields',
       details: { field: 'depth of the query', value: 13, limit: 12 },
     });
   });
@@ -37,7 +37,10 @@ describe('a document is rejected before validation', () => {
   test('for its aliases, counted wherever fragments are spread', () => {
     const source = '{x{...A} y{...A}} fragment A on T{p:b q:c}';
     expect(refusal(source, { maxAliases: 4 })).toBeUndefined();
-    expect(refusal(source, { maxAliases: 3 })?.details).toMatchObject({ field: 'aliases in the query', value: 4 });
+    expect(refusal(source, { maxAliases: 3 })?.details).toMatchObject({
+      field: 'number of aliases in the query',
+      value: 4,
+    });
     expect(refusal(`{${Array.from({ length: 201 }, (_, index) => `a${index}:a`).join(' ')}}`)?.code).toBe(
       'LIMIT_EXCEEDED',
     );
@@ -45,11 +48,14 @@ describe('a document is rejected before validation', () => {
 
   test('for its fields: 2,000 equal ones never reach the validation that compares them', () => {
     expect(refusal(`{${Array.from({ length: 1_000 }, (_, index) => `a${index}`).join(' ')}}`)).toBeUndefined();
-    expect(refusal(`{${'a '.repeat(2_000)}}`)?.details).toMatchObject({ field: 'fields of the query', value: 2_000 });
+    expect(refusal(`{${'a '.repeat(2_000)}}`)?.details).toMatchObject({
+      field: 'number of fields in the query',
+      value: 2_000,
+    });
   });
 
   test('for fields that merge into one, at the top, deeper down, or by fragments', () => {
-    const equal = { details: { field: 'equal fields at one place of the query', limit: 50 } };
+    const equal = { details: { field: 'number of equal fields at one place of the query', limit: 50 } };
     expect(refusal(`{${'a '.repeat(50)}}`)).toBeUndefined();
     expect(refusal(`{${'a '.repeat(51)}}`)).toMatchObject(equal);
     expect(refusal(`{${'a{b c} '.repeat(51)}}`)).toMatchObject(equal);
@@ -67,17 +73,19 @@ describe('a document is rejected before validation', () => {
 
   test('for its tokens, of any kind', () => {
     expect(refusal(`{a(b:[${'1 '.repeat(8_001)}])}`)?.details).toMatchObject({
-      field: 'tokens of the query',
+      field: 'number of tokens in the query',
       limit: 8_000,
     });
-    expect(refusal(`{a${'@b'.repeat(5_000)}}`)?.details).toMatchObject({ field: 'tokens of the query' });
+    expect(refusal(`{a${'@b'.repeat(5_000)}}`)?.details).toMatchObject({ field: 'number of tokens in the query' });
     expect(refusal(`{a(b:"${'1 '.repeat(10_000)}")}`), 'a long text is one token').toBeUndefined();
   });
 
   test('for brackets that would overflow the parser’s stack', () => {
     const limits = { maxTokens: 1_000_000 };
-    expect(refusal(`{a(b:${'['.repeat(400_000)}`, limits)?.details).toMatchObject({ field: 'nesting of the query' });
-    expect(refusal(nested(100_000), limits)?.details).toMatchObject({ field: 'nesting of the query' });
+    expect(refusal(`{a(b:${'['.repeat(400_000)}`, limits)?.details).toMatchObject({
+      field: 'nesting of brackets in the query',
+    });
+    expect(refusal(nested(100_000), limits)?.details).toMatchObject({ field: 'nesting of brackets in the query' });
   });
 });
 
@@ -88,7 +96,7 @@ describe('fragments are expanded safely', () => {
       (_, index) => `fragment F${index} on T{...F${index + 1} ...F${index + 1}}`,
     );
     const found = refusal(`{...F0} ${fragments.join(' ')} fragment F60 on T{a}`);
-    expect(found?.details).toMatchObject({ field: 'fields of the query' });
+    expect(found?.details).toMatchObject({ field: 'number of fields in the query' });
     expect(found?.details['value']).toBeGreaterThan(2 ** 59);
   });
 

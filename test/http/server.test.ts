@@ -153,7 +153,7 @@ describe('documents', () => {
       );
       expect([status, errors[0]?.extensions]).toEqual([
         400,
-        { code: 'LIMIT_EXCEEDED', field: 'fields of the query', value: 2_000, limit: 1_000 },
+        { code: 'LIMIT_EXCEEDED', field: 'number of fields in the query', value: 2_000, limit: 1_000 },
       ]);
       expect(extensions).toHaveProperty('cost.queries', 0);
     }
@@ -193,7 +193,7 @@ describe('nested lists', () => {
       ),
     ).toEqual({
       code: 'LIMIT_EXCEEDED',
-      field: 'objects that the lists of the query may add up to',
+      field: 'number of objects that the lists of the query may add up to',
       value: 100 + 100 * 50,
       limit: 5_000,
     });
