@@ -27,14 +27,7 @@ export type Executor = (execution: Execution) => Promise<ExecutionResult>;
 /** Executes operations with graphql-js, field by field. */
 export function interpreting(schema: GraphQLSchema): Executor {
   return async ({ document, operationName, variables, context, root }) =>
-    execute({
-      schema,
-      document,
-      operationName,
-      variableValues: variables,
-      contextValue: context,
-      rootValue: root,
-    });
+    execute({ schema, document, operationName, variableValues: variables, contextValue: context, rootValue: root });
 }
 
 const MAX_OPERATIONS = 500;

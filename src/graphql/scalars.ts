@@ -4,22 +4,15 @@ import { badInput } from '../errors.js';
 import { readGeohash } from '../geo/geohash.js';
 import { readInstant } from '../model/instant.js';
 
-/** The value of a string or number literal; undefined for any other literal. */
-function plainLiteral(node: ValueNode): unknown {
-  if (node.kind === Kind.STRING) return node.value;
-  if (node.kind === Kind.INT || node.kind === Kind.FLOAT) return Number(node.value);
-  return undefined;
-}
-
 /** A scalar of strings or numbers with the same check for literals and variables. */
 function plainScalar<T>(name: string, read: (value: unknown) => T): GraphQLScalarType<T, unknown> {
   return new GraphQLScalarType({
     name,
     parseValue: read,
     parseLiteral: (node) => {
-      const value = plainLiteral(node);
-      if (value === undefined) throw new GraphQLError(`${name} cannot be a ${node.kind}`, { nodes: node });
-      return read(value);
+      if (node.kind === Kind.STRING) return read(node.value);
+      if (node.kind === Kind.INT || node.kind === Kind.FLOAT) return read(Number(node.value));
+      throw new GraphQLError(`${name} cannot be a ${node.kind}`, { nodes: node });
     },
   });
 }

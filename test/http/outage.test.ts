@@ -190,7 +190,7 @@ describe('a client that disconnects', () => {
     interceptCalls(db, 'Query', () => new Promise(() => undefined));
     const server = await serverOn(db);
     await hangUp(server, '{collections {nodes {key}}}', 'Query');
-    expect(String(await ended)).toContain('the client is gone');
+    expect(String(await ended)).toContain('the client has disconnected');
     expect(server.logged).toEqual([]);
   });
 
