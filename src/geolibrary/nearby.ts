@@ -22,22 +22,22 @@ export interface NearbyQuestion extends PageInput {
 }
 
 const COVER = 48;
-/** A long ring goes through fewer hash keys where it is covered by narrow cells. */
+/** Smaller cells cover a long ring with fewer hash keys. */
 const FINE_COVER = 600;
-/** The first ring reaches as far as this part of the radius, and each further one is at most twice as wide. */
+/** The first ring is at most this fraction of the radius wide, and each further ring at most twice as wide as the last. */
 const FIRST_PART = 8;
 const NARROWEST = 1;
 
-/** Twice as far as where so many would be, were all there are evenly spread: markers are not, and most rings hold more. */
+/** Twice the distance that would contain `first` of the items, if they were spread evenly over the globe. */
 function firstWidth(radius: number, first: number, items: number): number {
   const even = 4 * EARTH_RADIUS * Math.sqrt(first / Math.max(1, items));
   return Math.max(NARROWEST, Math.min(radius / FIRST_PART, even));
 }
 
 /**
- * A page of the markers around a point, read in rings outward until it is full, so that a page costs as much as it holds.
- * A ring that takes more than a page may is scanned over several pages; all but the last are empty. Throws
- * BAD_USER_INPUT for what is no circle.
+ * A page of the markers around a point, read in rings outward until it is full, so that a page costs what it contains.
+ * A ring that takes more than the budget of a page is scanned over several pages; all but the last are empty. Throws
+ * BAD_USER_INPUT for an invalid centre or radius.
  */
 export async function readNearby(
   reading: Reading,
@@ -68,7 +68,7 @@ export async function readNearby(
       return { found: result.found, scanned: result.ended ? null : (result.resumeAfter ?? scanned) };
     },
     loads: () => budget.calls,
-    // Under different hash keys there may be items of the same range key.
+    // Items with different hash keys may have the same range key.
     identityOf: ({ indexPosition }) => indexPosition,
     async load(pending) {
       const markers = await Promise.all(pending.map(({ indexPosition }) => readAt(reading, indexPosition, budget)));
@@ -91,7 +91,7 @@ export async function readNearby(
   }
 
   const full = found.length > first;
-  // A page that held less than was read: the next one need not read so far again.
+  // The page was full before all that was read: the next page does not need to read as far.
   if (full) width = Math.min(width, Math.max(NARROWEST, 2 * ((found[first - 1]?.distance ?? 0) - begun)));
   const isOpen = compareNear(resumeAfter, end) < 0;
   const rest = isOpen ? { resumeAfter, scan, width } : undefined;

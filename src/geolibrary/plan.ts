@@ -1,20 +1,20 @@
 import { hashKeysOf, idsBetween, under } from './hash-keys.js';
 import type { IdRange } from './s2.js';
 
-/** One Query on the index of a table: ids under one hash key. */
+/** One Query on the index of a table: IDs under one hash key. */
 export interface PlannedQuery extends IdRange {
   readonly hashKey: bigint;
 }
 
-/** What has to be read, in the order of hash keys, then ids. */
+/** What to read, in the order of hash keys, then IDs. */
 export interface QueryPlan {
-  /** Hash keys that are touched: there are at least as many Query calls. */
+  /** Number of hash keys: there are at least as many Query calls. */
   readonly hashKeys: bigint;
   /** The queries from a hash key on, yielded lazily: the world has a million of them if hash keys are long. */
   queries(from?: bigint): Iterable<PlannedQuery>;
 }
 
-/** Wanted at most; more come only where there are more hash keys. */
+/** Maximum number of queries, unless there are more hash keys. */
 const MOST_QUERIES = 6;
 /** A gap that holds a smaller part than this of what is searched costs less to read than a further Query. */
 const WORTH_A_QUERY = 12n;
@@ -22,9 +22,8 @@ const WORTH_A_QUERY = 12n;
 const sizeOf = (ranges: readonly IdRange[]) => ranges.reduce((sum, { from, to }) => sum + to - from, 0n);
 
 /**
- * Plans how to read ranges of ids (sorted, disjoint): cut where hash keys change, as a Query stays under one, and joined
- * under each where reading what lies between is cheaper than another Query. Nothing is known of how full the table is
- * where, so cost is measured in the part of the globe that is read.
+ * Plans how to read ranges of IDs (sorted, disjoint). Each Query stays under one hash key, and ranges under it are joined
+ * if reading the gap is cheaper than another Query. How full the table is is unknown, so the cost is the area that is read.
  */
 export function planQueries(ranges: readonly IdRange[], length: number): QueryPlan {
   const keys = hashKeysOf(ranges, length);
@@ -56,7 +55,7 @@ export function planQueries(ranges: readonly IdRange[], length: number): QueryPl
   }
 }
 
-/** The greatest gap that is still read, where so many may be left out. */
+/** The widest gap that is read if `splits` gaps may be skipped. */
 function widestKept(ranges: readonly IdRange[], keys: readonly IdRange[], length: number, splits: number): bigint {
   const gaps: bigint[] = [];
   for (const { from, to } of keys) {

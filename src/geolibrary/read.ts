@@ -14,14 +14,14 @@ import { readGeoItem } from './item.js';
 import type { Layout } from './layout.js';
 import type { PlannedQuery, QueryPlan } from './plan.js';
 
-/** What is asked of a table by one request. */
+/** What one request reads a table with. */
 export interface Reading {
   readonly database: Database;
   readonly layout: Layout;
   readonly collection: Collection;
   readonly limits: MapLimits;
   readonly call: Call;
-  /** Bounds how many Query calls of the request are under way at once. */
+  /** Limits the concurrent Query calls of the request. */
   readonly inLane: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
@@ -30,20 +30,20 @@ export interface Question {
   readonly accept: (marker: MapMarker) => boolean;
   readonly filter?: MarkerFilter | undefined;
   readonly budget: Budget;
-  /** How many markers are wanted, Infinity for all. More may come. */
+  /** How many markers to find at least, Infinity for all. */
   readonly wanted: number;
   /** Only markers after this position in the order of hash keys, then ids. */
   readonly after?: string | undefined;
 }
 
-/** Queries read side by side: few where a small page will probably be full after the first ones. */
+/** Concurrent queries; fewer for a small page, which the first ones will probably fill. */
 const WAVE = 16;
 const SMALL_WAVE = 4;
 const SMALL_PAGE = 100;
-/** Items that may lie outside of the search before another read is needed. */
+/** Items read beyond those wanted, as some are outside of the search. */
 const SPARE = 50;
 
-/** Where a page ends: behind an item, or behind all of an id where it names no item. */
+/** Where a page ends: after an item, or after all items of an ID if there is no range key. */
 interface Mark {
   readonly hashKey: bigint;
   readonly id: bigint;
@@ -52,7 +52,7 @@ interface Mark {
 
 const POSITION = /^(-?\d{1,19}):(-?\d{1,19})(?::([SN]):(.+))?$/s;
 
-/** Whether a text is a position in such a table, as cursors hold them. */
+/** Whether a string is a position in such a table, as in cursors. */
 export function isGeoPosition(text: string): boolean {
   return POSITION.test(text);
 }
@@ -70,7 +70,7 @@ function markAt(position: string): Mark {
   return { hashKey: BigInt(hashKey), id: BigInt(id), rangeKey };
 }
 
-/** The part of a query that is still to be read. */
+/** The part of a query that remains to be read. */
 interface Rest extends PlannedQuery {
   readonly start: Item | undefined;
 }
@@ -97,7 +97,7 @@ function request({ table, index, attributes }: Layout, query: Rest, limit: numbe
   return {
     TableName: table,
     IndexName: index,
-    // What an index does not project is fetched; where it projects all, as the library makes it, this costs nothing.
+    // Free on the library's own index, which projects all attributes; otherwise DynamoDB fetches the missing ones.
     Select: 'ALL_ATTRIBUTES',
     KeyConditionExpression: '#hashKey = :hashKey AND #geohash BETWEEN :from AND :to',
     ExpressionAttributeNames: { '#hashKey': attributes.hashKey, '#geohash': attributes.geohash },
@@ -140,25 +140,25 @@ export async function readAt(reading: Reading, position: string, budget: Budget)
   return item && markerOf(reading, item);
 }
 
-/** Markers that were read, each with where it stands, and what is left of the query. */
+/** Markers that were read, each with its position, and the rest of the query. */
 interface Stretch {
   readonly items: readonly { readonly mark: Mark; readonly marker: MapMarker }[];
   readonly rest: Rest | undefined;
 }
 
 /**
- * Reads markers in the order of a plan until enough are found, all is read, or the budget is spent: several queries side
- * by side, all their pages.
+ * Reads markers in the order of a plan, with concurrent queries, until enough are found, all are read, or the budget is
+ * spent.
  */
 export function readMarkers(reading: Reading, question: Question): Promise<QueryResult> {
   return new TableRead(reading, question).run();
 }
 
-/** One page, or one field without pages, being read. */
+/** The state of one read, for a page or a field without pages. */
 class TableRead {
   readonly #reading: Reading;
   readonly #question: Question;
-  /** Everything up to here is emitted. */
+  /** Everything up to here has been found. */
   #resumeAfter: string | undefined;
   readonly #found: OrderedMarker[] = [];
 
@@ -205,7 +205,7 @@ class TableRead {
     return this.#found.length >= this.#question.wanted;
   }
 
-  /** Takes in what was read of a query and reads the rest of it; gives the result where that ends the page. */
+  /** Adds what was read of a query and reads its rest; returns the result if that ends the page. */
   async #finish(query: Rest, first: Stretch | undefined): Promise<QueryResult | undefined> {
     const { budget } = this.#question;
     for (let stretch = first; stretch;) {
@@ -221,7 +221,7 @@ class TableRead {
     return undefined;
   }
 
-  /** Reads a query on, as far as the budget goes and by about as many items. */
+  /** Reads on in a query, within the budget, about `mostItems` items. */
   async #read(query: Rest, budget: Budget, mostItems: number): Promise<Stretch> {
     const { database, layout, call, inLane } = this.#reading;
     const { rangeKey, geohash } = layout.attributes;

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 
-/** What `stringify` has met so far: texts in their order, each marked in the answer by the same word. */
+/** The JSON texts that `stringify` has found, in order; each is replaced by the same mark. */
 interface Splicing {
   readonly mark: string;
   readonly texts: Buffer[];
 }
 
-// JSON.stringify calls toJSON and nothing else, all in one go: no other answer can come in between.
+// JSON.stringify is synchronous, so no other response can interfere.
 let splicing: Splicing | undefined;
 
-/** Texts of answers that are on their way from `stringify` to `spliced`, by their marks. */
-const onTheirWay = new Map<string, readonly Buffer[]>();
+/** Texts of responses between `stringify` and `spliced`, by mark. */
+const pending = new Map<string, readonly Buffer[]>();
 const MARK_LENGTH = 36;
 
-/** A JSON value that was written out beforehand, in UTF-8. It may stand anywhere in a value that `stringify` is given. */
+/** A JSON value that is already serialised, in UTF-8, anywhere in a value for `stringify`. */
 export class JsonText {
   readonly bytes: Buffer;
 
@@ -25,7 +25,7 @@ export class JsonText {
     return this.bytes.toString();
   }
 
-  /** For JSON.stringify: a mark where `stringify` is at work, else the value. */
+  /** The mark inside of `stringify`, the value otherwise. */
   toJSON(): unknown {
     if (splicing === undefined) return JSON.parse(this.text);
     splicing.texts.push(this.bytes);
@@ -34,30 +34,30 @@ export class JsonText {
 }
 
 /**
- * The JSON of a value. Where there are texts in it, they are still to be put in by `spliced`, to which the answer has to
- * be given once, whatever else is done to its end.
+ * The JSON of a value. If it contains a JsonText, the result has to be passed to `spliced` exactly once, which inserts the
+ * texts; its end may be changed before.
  */
 export function stringify(value: unknown): string {
-  // Chosen when all data is there, so that none of it can hold this word.
+  // Random, and chosen after the data exists, so that the data cannot contain it.
   const mark = randomUUID();
   const texts: Buffer[] = [];
   splicing = { mark, texts };
   try {
     const written = JSON.stringify(value);
     if (texts.length === 0) return written;
-    onTheirWay.set(mark, texts);
+    pending.set(mark, texts);
     return mark + written;
   } finally {
     splicing = undefined;
   }
 }
 
-/** An answer of `stringify` with its texts in it as they are: neither parsed nor written once more. */
+/** A result of `stringify` with its texts inserted, without parsing or serialising them again. */
 export function spliced(answer: string): string | Buffer {
   const mark = answer.slice(0, MARK_LENGTH);
-  const texts = onTheirWay.get(mark);
+  const texts = pending.get(mark);
   if (texts === undefined) return answer;
-  onTheirWay.delete(mark);
+  pending.delete(mark);
   const parts = answer.slice(MARK_LENGTH).split(`"${mark}"`);
   return Buffer.concat(parts.flatMap((part, index) => [Buffer.from(part), texts[index] ?? Buffer.alloc(0)]));
 }
