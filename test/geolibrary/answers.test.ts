@@ -36,7 +36,7 @@ const openedAs = (name: string): GeoTable => {
   return table;
 };
 
-/** All pages of a viewport; and the Query calls of the page that took most. */
+/** All pages of a viewport, and the Query calls of the page that took most. */
 async function allPages(name: string, bounds: Bounds, first = 1000, limits = LIMITS) {
   const viewport = readViewport({ bounds, zoom: 3 });
   const keys: string[] = [];
@@ -82,7 +82,7 @@ describe.each(TABLES)(
         if (typeof answer === 'string' || answer === undefined) continue;
         answered++;
         const { keys, most, pages } = await allPages(name, boundsOf(box));
-        // To the library -180 and 180 are two meridians: it loses what lies on the one beside the other.
+        // For the library -180 and 180 are two meridians: it misses markers on one of them.
         const missed = new Set(keys.filter((key) => onAntimeridian(key) && !answer.includes(Number(key))));
         expect(sorted(keys.filter((key) => !missed.has(key)))).toEqual(answer);
         expect(sorted(keys)).toEqual(brute(boundsOf(box)));
@@ -100,7 +100,7 @@ describe.each(TABLES)(
       let tried = 0;
       for (const { box } of others) {
         const bounds = boundsOf(box);
-        // Where hash keys are long and a rectangle is wide, there are too many of them to go through in a test.
+        // With long hash keys, a wide bounding box has too many of them for a test.
         const { hashKeys } = planQueries(coverRegion(areaRegion(normalizeBounds('bounds', bounds)), 48), length);
         if (hashKeys > 200n) continue;
         tried++;
@@ -113,7 +113,7 @@ describe.each(TABLES)(
   },
 );
 
-/** Where the ids of S2 begin. */
+/** Where the IDs of S2 start. */
 const CORNER = { lng: -45, lat: -35.264389682754654 };
 const EASY = 'geo-2-longitude-first';
 
@@ -243,7 +243,7 @@ describe('a radius query', () => {
     for (const [name, center, radius, atMost] of [
       [EASY, { lng: 0, lat: 0 }, 3e7, 30],
       [EASY, CORNER, 6_000_000, 30],
-      // 23 pages, were it one ring.
+      // 23 pages if it were one ring.
       ['geo-3-latitude-first', { lng: -44, lat: -35 }, 600_000, 60],
     ] as const) {
       const { found, most, pages } = await nearby(name, center, radius, 500);
@@ -260,7 +260,7 @@ describe('a radius query', () => {
     const after = page.pageInfo.endCursor;
     const next = await answers.within({ center, radius: 5_000_000 }, { first: 7, after });
     const expected = bruteNearby(center, 5_000_000);
-    // It ends where its Query calls do, so it may be shorter than seven.
+    // It ends with its budget of Query calls, so it may have fewer than seven.
     expect(next.edges.length).toBeGreaterThan(0);
     expect(next.edges.map(({ node }) => node.key)).toEqual(
       expected.slice(7, 7 + next.edges.length).map(({ key }) => key),

@@ -19,7 +19,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const LENGTH = 3;
 const good = libraryItems({ length: LENGTH, order: 'latitude first' });
 const one = good[1] ?? {};
-/** What the library would never have written, and numbers that JavaScript cannot hold. */
+/** Items that the library would never write, and numbers that JavaScript cannot represent. */
 const odd = [
   { ...one, rangeKey: { S: 'moved' }, geoJson: { S: '{"type":"POINT","coordinates":[1,2]}' } },
   { ...one, rangeKey: { S: 'no point' }, geoJson: { S: 'nothing' } },
@@ -91,12 +91,12 @@ describe('the copy of a table', () => {
     const { items, resumed } = await spool();
     expect(resumed).toBeGreaterThan(0);
     expect(items).toBe(good.length + odd.length);
-    // One page a segment: those that were read before the stop are not read again.
+    // One page for each segment: pages that were read before the interruption are not read again.
     expect(calls.count('Scan')).toBeLessThan(4);
     const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
     expect(new Set(lines.map((line) => (JSON.parse(line) as { rangeKey: { S: string } }).rangeKey.S)).size).toBe(items);
     expect(lines).toHaveLength(items);
-    // Done is done.
+    // A complete copy is not read again.
     const done = calls.count();
     expect((await spool()).resumed).toBe(items);
     expect(calls.count()).toBe(done);
@@ -148,7 +148,7 @@ describe('cellport import --from-geo-table', () => {
     expect(again.output()).toMatch(new RegExp(`0 created, 0 updated, ${good.length + 2} unchanged, 2 rejected`));
     const wrong = runCli(['import', 'file.csv', '--from-geo-table', 'Shops', '--collection', 'shops'], ENV);
     expect([await wrong.ended, wrong.output()]).toEqual([2, expect.stringMatching(/a file, or --from-geo-table/)]);
-    // The copy is taken away.
+    // The copy is removed.
     expect((await readdir(join(folder, 'imports'))).filter((name) => name.includes('ndjson'))).toEqual([]);
   });
 });
@@ -166,7 +166,7 @@ describe('cellport serve --geo-table', () => {
       body: JSON.stringify({ query }),
     });
     const inside = POSITIONS.filter(({ lng, lat }) => lng >= 16 && lng <= 18 && lat >= 52 && lat <= 53).length;
-    // Two of the odd ones stand there, too.
+    // Two of the unusual items are there, too.
     expect(await response.json()).toMatchObject({ data: { viewport: { count: inside + 2 } } });
     run.child.kill('SIGTERM');
     expect(await run.ended).toBe(0);

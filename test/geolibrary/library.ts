@@ -16,17 +16,17 @@ interface Fixture {
     readonly hashKeys: readonly string[];
     readonly others: Readonly<Record<string, Wire>>;
   }[];
-  /** west, south, east, north; and for each length the keys of what the library found, or why it found nothing. */
+  /** west, south, east, north; and for each length the keys that the library found, or its error. */
   readonly boxes: readonly {
     readonly box: readonly [number, number, number, number];
     readonly answers: readonly (readonly number[] | string)[];
   }[];
 }
 
-/** What the package dynamodb-geo 0.4.0 wrote and answered: fixture/make.ts. */
+/** What the package dynamodb-geo 0.4.0 wrote and answered; see fixture/make.ts. */
 export const LIBRARY = JSON.parse(readFileSync(new URL('fixture/library.json', import.meta.url), 'utf8')) as Fixture;
 
-/** Where the points are; their keys are their places in this list. */
+/** The positions of the points; the key of each is its index in this list. */
 export const POSITIONS: readonly Point[] = LIBRARY.points.map(({ longitudeFirst }) => {
   const { coordinates } = JSON.parse(longitudeFirst) as { coordinates: [number, number] };
   return { lng: coordinates[0], lat: coordinates[1] };
@@ -35,7 +35,7 @@ export const POSITIONS: readonly Point[] = LIBRARY.points.map(({ longitudeFirst 
 export interface Written {
   readonly length: number;
   readonly order: 'longitude first' | 'latitude first';
-  /** Names other than the library's own. */
+  /** Names other than the library's defaults. */
   readonly names?: {
     readonly hashKey: string;
     readonly rangeKey: string;
@@ -59,7 +59,7 @@ export function libraryItems({ length, order, names = OWN_NAMES }: Written): Wir
   }));
 }
 
-/** Makes a table as the library does, with these items in it. */
+/** Creates a table as the library does, with these items. */
 export async function makeGeoTable(
   { client }: Database,
   table: string,
@@ -86,7 +86,7 @@ export async function makeGeoTable(
       ],
     }),
   );
-  // A slow machine makes the SDK ask twice.
+  // On a slow machine the SDK may send the command twice.
   await made.catch((error: Error) => {
     if (error.name !== 'ResourceInUseException') throw error;
   });

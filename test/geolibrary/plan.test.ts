@@ -10,7 +10,7 @@ import { type IdRange, areaRegion, centreOf, coverRegion, idAt, ringRegion } fro
 
 const LENGTHS = [2, 3, 4, 5, 6];
 
-/** Degrees that matter, among others: poles, antimeridian, and the lines where two faces of S2 meet. */
+/** Degrees including the poles, the antimeridian and the edges of S2's faces. */
 const lng = fc.oneof(
   fc.double({ min: -180, max: 180, noNaN: true }),
   fc.constantFrom(-180, 180, -135, -45, 0, 45, 135),
@@ -24,7 +24,7 @@ const near = (range: number) => fc.double({ min: -range, max: range, noNaN: true
 
 const holds = (ranges: readonly IdRange[], id: bigint) => ranges.some(({ from, to }) => from <= id && id < to);
 const wrapped = (value: number) => (value > 180 ? value - 360 : value < -180 ? value + 360 : value);
-/** An id around a number, with the sign. */
+/** An ID near a number, with the sign. */
 const id = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
 describe('a cover by S2 cells', () => {
@@ -68,7 +68,7 @@ describe('a cover by S2 cells', () => {
   test('does not extend far beyond a bounding box', () => {
     const area = normalizeBounds('bounds', { west: 16.8, south: 52.3, east: 17, north: 52.5 });
     const sizes = coverRegion(areaRegion(area), 48).reduce((sum, { from, to }) => sum + Number(to - from), 0);
-    // The ids of a face are spread over a sixth of the globe.
+    // The IDs of a face cover a sixth of the globe.
     const squareMetres = (sizes / 2 ** 61) * (5.1e14 / 6);
     expect(squareMetres / (13_600 * 22_240)).toBeLessThan(2);
   });

@@ -136,7 +136,7 @@ describe('what graphql-js executes', () => {
 });
 
 test('no literal of a client gets into the compiled code', async () => {
-  // graphql-jit writes a date in place of a text with this beginning, and what follows it as code.
+  // graphql-jit replaces a string with this prefix by a date, and writes the rest as code.
   const magic = '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74d';
   const text = `${magic}globalThis.wasRun = true`;
   const execution = {

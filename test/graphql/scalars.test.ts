@@ -76,7 +76,7 @@ describe('Latitude and Longitude', () => {
 describe('JSON', () => {
   test('has the same value as a literal and as a variable', () => {
     const values = fc.jsonValue({ noUnicodeString: false }).filter((value) => !JSON.stringify(value).includes('e'));
-    /** A JSON value as GraphQL writes it: names instead of texts as keys. */
+    /** A JSON value as a GraphQL literal: its keys are names, not strings. */
     const written = (value: unknown): string => {
       if (Array.isArray(value)) return `[${value.map(written).join(' ')}]`;
       if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -37,7 +37,7 @@ function signatures(definition: DefinitionNode): string[] {
   }
 }
 
-/** The names of everything in a definition that has no description. */
+/** The names of everything without a description in a definition. */
 function undescribed(definition: DefinitionNode): string[] {
   const missing: string[] = [];
   const visit = (node: unknown, path: string) => {

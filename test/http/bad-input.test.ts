@@ -28,14 +28,14 @@ beforeEach(() => sent.reset());
 
 const WRITES = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems'];
 
-/** The one error of an answer; fails where there is none or where something was written. */
+/** The one error of an answer; fails if there is none or several, or if anything was written. */
 function only({ errors }: Answered): Answered['errors'][number] {
   expect(errors).toHaveLength(1);
   expect(sent.commands.filter(({ name }) => WRITES.includes(name))).toEqual([]);
   return errors[0]!;
 }
 
-/** Asserts that the error is BAD_USER_INPUT, and that field, value and what is allowed stand in it. */
+/** Asserts that the error is BAD_USER_INPUT with the field, the value and what is allowed. */
 function expectBadInput(answer: Answered, field: string, value: string, allowed: string | RegExp): void {
   const error = only(answer);
   expect(error.extensions).toMatchObject({ code: 'BAD_USER_INPUT', field });
@@ -49,7 +49,7 @@ describe('a viewport', () => {
   const QUERY =
     'query ($bounds: BoundsInput!, $zoom: Float!) {viewport(bounds: $bounds, zoom: $zoom) {precision bounds {west}}}';
 
-  /** The request with a number written as no JSON library would write it. */
+  /** The request with a number that no JSON library would write. */
   async function askRaw(name: string, number: string): Promise<Answered> {
     const values: Record<string, unknown> = { ...BOUNDS, zoom: 8, [name]: '@' };
     const { zoom, ...bounds } = values;
@@ -108,7 +108,7 @@ describe('a viewport', () => {
   });
 });
 
-/** One field of a viewport over Germany, as an answer. */
+/** The answer to one field of a viewport over Germany. */
 const inViewport = (field: string, variables: Record<string, unknown> = {}, types = '') =>
   server.ask(`query ($bounds: BoundsInput! ${types}) {viewport(bounds: $bounds, zoom: 8) {precision ${field}}}`, {
     bounds: BOUNDS,

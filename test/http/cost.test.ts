@@ -11,7 +11,7 @@ const db = await testDatabase();
 const sent = recordCalls(db);
 let server: LiveServer;
 
-/** What DynamoDB itself reported, summed over everything that came back. */
+/** The sum of what DynamoDB itself reported. */
 const reported = { readUnits: 0, writeUnits: 0, itemsScanned: 0, itemsReturned: 0 };
 
 interface Output {
@@ -25,7 +25,7 @@ interface Output {
 const READS = ['QueryCommand', 'ScanCommand', 'GetItemCommand', 'BatchGetItemCommand', 'GetCommand', 'BatchGetCommand'];
 
 const COUNT = 500;
-/** Spread over a few degrees without chance: the same places in every run. */
+/** Spread over a few degrees, at the same positions in every run. */
 const place = (index: number) => ({ lng: 5 + ((index * 7.31) % 10), lat: 45 + ((index * 3.77) % 6) });
 
 beforeAll(async () => {
@@ -141,7 +141,7 @@ interface Range {
   readonly to: string;
 }
 
-/** How many ranges are left once those that overlap are one. */
+/** The number of ranges after overlapping ones are united. */
 function united(ranges: readonly Range[]): number {
   const sorted = [...ranges].sort((a, b) => (a.pk + a.from < b.pk + b.from ? -1 : 1));
   let count = 0;
@@ -166,7 +166,7 @@ test('twenty overlapping viewports in one request make the Query calls of their 
   }));
   const all = (field: string) => `{${panned.map((bounds, index) => viewport(`v${index}`, bounds, field)).join(' ')}}`;
   const MARKERS = 'markers(collection: "parks") {nodes {key}}';
-  // Plans follow from what cells are cached: all of them, once the maps were read.
+  // Plans depend on which cells are cached: all of them after the maps were read.
   await asked(all(MARKERS));
   const plans = await asked(all('plan(collection: "parks") {ranges {index pk from to}}'));
   const ranges = Object.values(plans.data as Record<string, { plan: { ranges: Range[] } }>).flatMap(

@@ -159,7 +159,7 @@ const VIEWPORT = `
     }
   } ${MARKER}`;
 
-/** `Type.field` of everything that the documents ask for. */
+/** `Type.field` of everything that the documents select. */
 function asked(schema: GraphQLSchema, documents: readonly string[]): Set<string> {
   const found = new Set<string>();
   for (const document of documents) {
@@ -182,7 +182,7 @@ test('every field of every type is queried below', () => {
       : [],
   );
   const found = asked(schema, [CREATE, CHANGE + MARKER, COLLECTIONS, READ, VIEWPORT, ZONES + ZONE, READ_ZONES + ZONE]);
-  // What subscriptions bring has tests of its own.
+  // Subscriptions have tests of their own.
   const live = /^(Subscription|MarkerChange|Reading)\./;
   expect(fields.filter((field) => !found.has(field) && !live.test(field))).toEqual([]);
 });
@@ -302,7 +302,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     const distances = within.edges.map((edge: { distance: number }) => edge.distance);
     expect(distances).toEqual(distances.toSorted((a: number, b: number) => a - b));
     expect(within.pageInfo).toMatchObject({ hasNextPage: true, endCursor: within.edges[2].cursor });
-    // Over the antimeridian: a degree of longitude and some minutes of latitude.
+    // Across the antimeridian: a degree of longitude and some minutes of latitude.
     expect(nearest).toMatchObject([{ distance: expect.closeTo(107_700, -3), node: { key: 'taveuni' } }]);
     expect(keysOf(inside.nodes)).toEqual(['kranzler', 'tiergarten', 'zoo']);
     expect(data.collection.filtered.nodes).toEqual([{ key: 'kranzler' }]);
@@ -323,7 +323,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     const { viewport } = data;
     expect([viewport.bounds, viewport.zoom]).toEqual([bounds, 8]);
     expect(keysOf(viewport.markers.nodes)).toEqual(['kranzler', 'tiergarten', 'zoo']);
-    // Read from the marker itself, since no map draws a note of 1,000 characters.
+    // Read from the base item, as the index does not project a note of 1,000 characters.
     const kranzler = viewport.markers.nodes.find((node: { key: string }) => node.key === 'kranzler');
     expect(kranzler.properties).toEqual({ note: 'x'.repeat(1_000) });
     expect(viewport.count).toBe(3);

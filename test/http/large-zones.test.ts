@@ -15,7 +15,7 @@ import { randomFrom } from '../support/random.js';
 import { testDatabase } from '../support/test-database.js';
 import { type LiveServer, startServer } from './live-server.js';
 
-/** A star whose numbers do not pack well: past what stays in an item. */
+/** A star whose coordinates do not compress well: too large for an item. */
 function star(seed: number, lng: number) {
   const random = randomFrom(seed);
   const ring = Array.from({ length: 6_000 }, (_, n) => {
@@ -47,7 +47,7 @@ const UPDATE = 'mutation Update($input: UpdateZoneInput!) { updateZone(input: $i
 const READ =
   'query Read($key: String!) { collection(key: "lands") { zone(key: $key) { name geometrySource geometry bounds { west } } } }';
 
-/** The module that starts the S3 server says so where there is none. */
+/** The module that starts the S3 server reports if there is none. */
 const STORES = [
   ['a folder', openFolder],
   ...(HAS_S3_SERVER ? ([['a bucket of S3', openBucket]] as const) : []),

@@ -27,7 +27,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 export interface Answered {
   readonly status: number;
-  // Tests look into answers of every shape; each says by its assertions what it expects there.
+  // Answers have any shape; the assertions of each test say what it expects.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly data: any;
   readonly errors: readonly { message: string; path?: readonly (string | number)[]; extensions: Json }[];
@@ -36,15 +36,15 @@ export interface Answered {
 
 export interface LiveServer {
   readonly url: string;
-  /** What the server wrote into its log. */
+  /** What the server has logged. */
   readonly logged: readonly { readonly level: string; readonly fields: Json; readonly message: string }[];
   readonly services: Services;
-  /** Each operation that is asked for is run by both executors. */
+  /** Each operation is run by both executors. */
   readonly compared: Comparison;
-  /** Posts one query; fails where the answer is no JSON. */
+  /** Posts one query; fails if the answer is not JSON. */
   ask(query: string, variables?: Json, headers?: Record<string, string>): Promise<Answered>;
   post(body: string, headers?: Record<string, string>): Promise<Response>;
-  /** Fails where the two executors did not answer the same. */
+  /** Fails if the two executors did not give the same answers. */
   close(): Promise<void>;
 }
 
@@ -54,21 +54,21 @@ interface ServerOptions {
   readonly limits?: Partial<Limits>;
   readonly status?: () => StreamStatus | undefined;
   readonly now?: () => Date;
-  /** Instead of both executors one after the other. */
+  /** Replaces both executors. */
   readonly executor?: Parameters<typeof createGraphqlServer>[2];
   readonly live?: LiveHub;
-  /** As the stream keeps them. */
+  /** As the stream consumer updates them. */
   readonly cellCache?: CellCache;
   readonly markerCache?: MarkerCache;
   readonly geoTable?: Services['geoTable'];
   readonly objects?: Services['objects'];
   readonly introspection?: boolean;
   readonly allowedOrigins?: readonly string[];
-  /** Of a page to serve at /graphiql/; an empty one where it is left out. */
+  /** Folder of the page at /graphiql/; an empty page by default. */
   readonly staticDir?: string;
 }
 
-/** The whole of http/ and graphql/ on a free port of this machine, over the tables of `db`. */
+/** A complete HTTP server on a free port, over the tables of `db`. */
 export async function startServer(
   db: Database,
   {
@@ -94,7 +94,7 @@ export async function startServer(
     {
       cellCache,
       markerCache,
-      // Its clock stands still, so that what a request costs does not depend on how fast the machine is.
+      // Its clock does not advance, so that the cost of a request does not depend on how fast the machine is.
       collectionCache: createCollectionCache({ now: () => 0 }),
       consumerStatus: status,
       live,
@@ -135,7 +135,7 @@ export async function startServer(
   };
 }
 
-/** Writes the cells of markers as the stream's consumer would, from a count of its own. */
+/** Writes the cells of markers as the stream consumer would, from a count of its own. */
 export async function fillCells(
   db: Database,
   collection: Collection,

@@ -19,7 +19,7 @@ describe.each([
   });
   afterAll(() => server.close());
 
-  /** Which origin's pages a browser lets read the answer. */
+  /** The origin whose pages a browser lets read the answer. */
   const readers = (response: Response) => response.headers.get('access-control-allow-origin');
   const answers = (origin: string) => [
     server.post('{"query":"{ __typename }"}', { origin }),

@@ -13,11 +13,11 @@ import { type LiveServer, startServer } from './live-server.js';
 const tables = await testDatabase();
 await createCollection(tables, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
 
-/** A database over the file's tables with a client of its own, so that what is done to one does not reach the others. */
+/** A database over the file's tables with a client of its own, so that faults in one do not affect the others. */
 const database = (endpoint = engine().endpoint, giveUpAfterMs = 3_000) =>
   createDatabase({ ...engine(), endpoint, tables: tables.tables, keyStyle: 'readable', giveUpAfterMs });
 
-/** A way to DynamoDB Local that can be shut and opened again. */
+/** A proxy of DynamoDB Local that can be closed and opened again. */
 async function openGate() {
   const target = new URL(engine().endpoint);
   const sockets = new Set<Socket>();
@@ -45,7 +45,7 @@ async function openGate() {
   return { endpoint: `http://127.0.0.1:${port}`, open, shut };
 }
 
-/** Why the next command of this database is stopped, once it is. */
+/** Resolves with the reason when the next command of this database is aborted. */
 function stopReason({ client }: ReturnType<typeof database>): Promise<unknown> {
   return new Promise((resolve) => {
     const send = client.send.bind(client) as (...args: unknown[]) => Promise<unknown>;
@@ -85,7 +85,7 @@ describe('while DynamoDB is down', () => {
     expect(await ready(server)).toMatchObject({ status: 200, ready: true, reasons: [] });
 
     await gate.shut();
-    // Asked with a key that is in no cache of the server.
+    // With a key that no cache of the server has.
     const read = await server.ask('{collections {nodes {key}} other: collection(key: "huts") {name}}');
     expect(read.errors.length).toBeGreaterThan(0);
     for (const error of read.errors) expect(error.extensions['code']).toBe('UNAVAILABLE');
@@ -97,7 +97,7 @@ describe('while DynamoDB is down', () => {
     expect((await server.ask(READ)).errors).toEqual([]);
     expect((await server.ask(WRITE)).errors).toEqual([]);
     expect(await ready(server)).toMatchObject({ status: 200, ready: true });
-    // What an operator needs stands in the log, with its cause; clients are told no more than what they can act on.
+    // The log has the cause for operators; clients only get what they can act on.
     expect(server.logged.some(({ level, fields }) => level === 'warn' && fields['err'] !== undefined)).toBe(true);
     expect(JSON.stringify(read.errors)).not.toMatch(/127\.0\.0\.1|ECONN|node_modules/);
   });
@@ -142,7 +142,7 @@ describe('the deadline', () => {
     const { status, data, errors } = await server.ask('{nodes(ids: ["nothing"]) {id} collections {nodes {key}}}');
     expect(errors).toMatchObject([{ extensions: { code: 'UNAVAILABLE', deadlineMs: 500 }, path: ['collections'] }]);
     expect(await stopped).toMatchObject({ code: 'UNAVAILABLE' });
-    // `collections` may not be null, so the data goes with it; the request as such was understood.
+    // `collections` must not be null, so data is null; the request itself was valid.
     expect([status, data]).toEqual([200, null]);
   });
 
@@ -162,7 +162,7 @@ describe('a client that disconnects', () => {
     db = database(undefined, 60_000);
   });
 
-  /** Sends a query, hangs up once DynamoDB has been asked, and gives the signal that went down with the command. */
+  /** Sends a query, disconnects once DynamoDB is called, and returns the signal that the command got. */
   async function hangUp(server: LiveServer, query: string, operation: string): Promise<void> {
     const abort = new AbortController();
     const asked = new Promise<void>((resolve) => {

@@ -16,7 +16,7 @@ beforeAll(async () => {
   const now = () => performance.now() + settled;
   const markerCache = new MarkerCache({ keys: db.keys, maxBytes: 1e6, trusted: () => true, now });
   settled = 20_000;
-  // Without counts a map is read in the same ranges whatever stands in it, and no stream is read here.
+  // Without counts a map is read in the same ranges whatever it contains, and no stream is read here.
   const status = () => ({ owner: true, behindMs: 60_000, countsExact: true });
   server = await startServer(db, { markerCache, status });
   await createCollection(db, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
@@ -27,7 +27,7 @@ const MAP = `{ viewport(bounds: { west: 10, south: 50, east: 11, north: 51 }, zo
   markers(collection: "parks") { nodes { key name position { lng } } }
 } }`;
 
-/** What the map shows, and how many Query calls of the geo index that took. */
+/** What the map shows, and how many Query calls of the geo index it took. */
 async function map() {
   calls.reset();
   const { data } = await server.ask(MAP);

@@ -16,7 +16,7 @@ const READINGS = 30;
 const db = await testDatabase();
 const sent = recordCalls(db);
 let server: LiveServer;
-/** Runs compiled functions alone. */
+/** Runs compiled functions only. */
 let compiled: LiveServer;
 
 const at = (ms: number) => new Date(NOW.getTime() + ms).toISOString();
@@ -192,7 +192,7 @@ test('a collection whose readings are in buckets gives the same answers, by othe
   });
   expect(commands()[0]).toBe('BatchGetItem');
   expect(commands().filter((name) => name === 'Query')).toHaveLength(5);
-  // Each may look into six days, and a request may make twelve calls.
+  // Each may read six days, and a request may make twelve calls.
   const three = `{${['a', 'b', 'c'].map((key) => `${key}: marker(id: "marker::busy::${key}") {readings {at}}`).join(' ')}}`;
   expect((await server.ask(three)).errors.map(({ extensions }) => extensions['code'])).toContain('LIMIT_EXCEEDED');
 });

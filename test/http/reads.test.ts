@@ -38,7 +38,7 @@ interface Cost {
 }
 
 const COUNT = 600;
-/** Spread over a few degrees without chance: the same places in every run. */
+/** Spread over a few degrees, at the same positions in every run. */
 const place = (index: number) => ({ lng: 5 + ((index * 7.31) % 10), lat: 45 + ((index * 3.77) % 6) });
 const NOW = '2026-11-21T10:00:00.000Z';
 
@@ -61,13 +61,13 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
   const servers: LiveServer[] = [];
   let ahead = 0;
 
-  /** A server whose caches know nothing yet. */
+  /** A server whose caches are empty. */
   async function freshServer() {
     const now = () => performance.now() + ahead;
     const markerCache = new MarkerCache({ keys: db.keys, maxBytes: 8e6, trusted: () => true, now });
     const server = await startServer(db, { markerCache, executor: interpreting });
     servers.push(server);
-    // The cache keeps nothing that may have been written before it could hear of it.
+    // The cache keeps nothing that may have been written before it followed changes.
     ahead += 20_000;
     return server;
   }
@@ -97,7 +97,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
 
   test('each Query call is listed with its range, items and units, which add up to the cost', async () => {
     const server = await freshServer();
-    // Its collection is read by key, which no range tells of; a server remembers it.
+    // The collection is read by key, which is not a range, and then cached.
     const { cost: before } = await explained(server, '{collection(key: "parks") {key}}');
     expect(before).toMatchObject({ queries: 0, getItems: 1 });
     const { cost, reads, readsLeftOut } = await explained(server, MAP);
@@ -137,7 +137,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
         expect(bounds && bounds.south <= cell.south && cell.north <= bounds.north).toBe(true);
       }
     }
-    // Not every marker of the collection: a range that claims the world would hold all of them.
+    // Not every marker of the collection: a range of the whole world would have all of them.
     const all = Array.from({ length: COUNT }, (_, index) => encode(place(index), 10));
     expect(all.some((geohash) => !ofMarkers.some((read) => holds(read, geohash)))).toBe(true);
   });
@@ -225,7 +225,7 @@ describe('requesting reads', async () => {
   test('works by GET and by POST, compiled or not, with or without the cost', async () => {
     await interpreted.ask(MAP, {}, EXPLAIN);
     await compiled.ask(MAP, {}, EXPLAIN);
-    // Each of them knows the cells by now, and reads the markers anew.
+    // All of them have the cells in the cache by now, and read the markers again.
     const answers = [
       await interpreted.ask(MAP, {}, EXPLAIN),
       await compiled.ask(MAP, {}, EXPLAIN),

@@ -53,7 +53,7 @@ test('a client that does not read is dropped with a reason, and never queues mor
   });
 
   socket.pause();
-  // Far more than the buffers between the two hold, one at a time, as a client that keeps up would get them.
+  // Far more than the buffers in between hold, one at a time, as a client that keeps up would get them.
   const sent = 200;
   for (let n = 0; n < sent; n += 1) {
     hub.take(

@@ -119,7 +119,7 @@ describe('over a WebSocket', () => {
 test('`since` first delivers missed changes and readings, and is rejected by name if too long ago', async () => {
   const client = websocketClient(server.url);
   const query = CHANGED;
-  // From about when the server began to hear, of which it has to ask the stream.
+  // About when the server started to follow changes, so that it has to read the stream.
   const from = Math.ceil(begun / 1_000) * 1_000;
   await until(() => Date.now() >= from);
   await put('away', 1, 1);
@@ -235,7 +235,7 @@ describe('a rejected subscription', () => {
     await until(() => all.some(({ ended }) => ended !== undefined));
     const refused = all.filter(({ ended }) => ended !== undefined);
     expect(refused.map(({ errors }) => errors)).toMatchObject([[{ extensions: { code: 'LIMIT_EXCEEDED', limit: 3 } }]]);
-    // One that ends makes room.
+    // A subscription that ends makes room.
     all[0]?.stop();
     const fifth = collect(client, CHANGED, { collection: 'none' });
     await until(() => fifth.ended !== undefined);
