@@ -14,24 +14,24 @@ import { type OwnJob, type Worker, doJob } from './job.js';
 
 export interface EmptyingOptions {
   readonly worker: Worker;
-  /** Where large geometry lies; left out where nobody has said where. */
+  /** Where large geometry is stored; absent if no store is configured. */
   readonly objects?: ObjectStore | undefined;
   /**
-   * Resolves once the cells hold all that was written before the call, and tells whether they are exact then. Rejects when
-   * the signal is aborted.
+   * Resolves once the cells include everything written before the call, with whether they are exact then. Rejects when the
+   * signal is aborted.
    */
   readonly cellsCaughtUp: (signal: AbortSignal) => Promise<boolean>;
-  /** Longer than any process goes on writing into a collection that it has read before it was deleted. Milliseconds. */
+  /** Milliseconds; longer than any process continues to write into a collection that it read before it was deleted. */
   readonly settleMs: number;
   readonly log: Log;
 }
 
 const PARTITIONS_AT_A_TIME = 8;
 const PARTITIONS_BETWEEN_REPORTS = 64;
-/** How often the cells are asked for what is left, before every partition is gone through after all. */
+/** How often the cells are asked which partitions hold markers before every partition is read after all. */
 const GUIDED_ROUNDS = 3;
 
-/** Removes all markers below some prefixes; those before number `from` are done already. */
+/** Removes all markers under some prefixes, starting with prefix number `from`. */
 async function sweep(
   { worker: { database } }: EmptyingOptions,
   collection: Collection,
@@ -55,7 +55,7 @@ async function sweep(
   await flush(prefixes.total);
 }
 
-/** Removes all markers of a collection that nobody writes to any more. */
+/** Removes all markers of a collection that is no longer written to. */
 async function removeMarkers(options: EmptyingOptions, collection: Collection, job: OwnJob): Promise<void> {
   const { worker, cellsCaughtUp } = options;
   const call = newCall(job.signal);
@@ -66,7 +66,7 @@ async function removeMarkers(options: EmptyingOptions, collection: Collection, j
       await sweep(options, collection, prefixes, { from: 0, reached: () => undefined, call });
     }
   }
-  // Progress counts from 1: 0 is for a job that has not waited yet.
+  // Progress counts from 1, as 0 means that the job has not waited yet.
   const from = job.done() - 1;
   await sweep(options, collection, allPrefixes(collection), { from, reached: (next) => job.reach(next + 1), call });
 }
@@ -83,21 +83,24 @@ async function empty(options: EmptyingOptions, collection: Collection, job: OwnJ
   const call = newCall(job.signal);
   await removeLeftReadings(database, collection, Infinity, call);
   await removeZones(database, objects, collection, call);
-  // A collection that is made anew under the key begins with cells that count nothing.
+  // A collection that is created again under the key starts with cells that count nothing.
   const exact = await cellsCaughtUp(job.signal);
   const [total] = await getBlocks(database, database.keys.scope(collection), [''], call, { consistent: true });
   if (total !== undefined && total.children.size > 0) {
-    log.error({ collection: collection.key, exact }, 'cells of an emptied collection still count markers: recount');
+    log.error(
+      { collection: collection.key, exact },
+      'cells of an emptied collection still count markers: run cellport recount',
+    );
   }
   await releaseCollection(database, collection, newCall());
-  log.info({ collection: collection.key }, 'a deleted collection is empty; its key can be used again');
+  log.info({ collection: collection.key }, 'a deleted collection is empty now; its key can be used again');
 }
 
 /**
- * Empties a collection that was deleted, if no other process is about it, and frees its key; gives whether it did. First
- * it waits until nobody can still be writing markers, so that one pass finds all of them. It goes through the partitions
- * of the geo index, all of them where they are few, else those that the cells name, while these are exact. Whatever it
- * removes it removes by its life, so that a process that stood still and goes on does no harm.
+ * Empties a collection that was deleted and frees its key; false if another process is doing that. First it waits until no
+ * process can still be writing markers, so that one pass finds all of them. It reads the partitions of the geo index: all
+ * of them if they are few, otherwise those that the cells name, while these are exact. It removes each item only in the
+ * incarnation that it read, so that a process that was suspended and continues does no harm.
  */
 export function emptyCollection(
   options: EmptyingOptions,

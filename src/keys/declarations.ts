@@ -155,7 +155,7 @@ export const STREAM_STATE = {
 } as const satisfies EntityDeclaration;
 
 /** A record of the stream that could not be understood. */
-export const SET_ASIDE = {
+export const DEAD_LETTER = {
   name: 'setAside',
   key: { pk: STREAM_PK, sk: 'aside::{sequence}' },
 } as const satisfies EntityDeclaration;
@@ -175,5 +175,5 @@ export const ENTITIES: readonly EntityDeclaration[] = [
   APPLIED,
   PLACES,
   STREAM_STATE,
-  SET_ASIDE,
+  DEAD_LETTER,
 ];

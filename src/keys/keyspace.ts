@@ -12,7 +12,7 @@ import {
   MARKER,
   PLACES,
   READING,
-  SET_ASIDE,
+  DEAD_LETTER,
   STREAM_STATE,
   TOTAL,
   ZONE,
@@ -130,8 +130,8 @@ export interface Keyspace {
   parsePlaceCount(key: Key): { readonly scope: string; readonly place: Place } | undefined;
   /** The item that holds a consumer's state, the one of a record that it set aside, and bounds of all of these. */
   streamState(consumer: string): Key;
-  setAside(consumer: string, sequence: string): Key;
-  setAsidePartition(consumer: string): PartitionRange;
+  deadLetter(consumer: string, sequence: string): Key;
+  deadLetterPartition(consumer: string): PartitionRange;
   /** `<pk>#<sk>`, and the key of such an id; undefined for a text that is none. */
   documentId(key: Key): string;
   parseDocumentId(id: string): Key | undefined;
@@ -155,7 +155,7 @@ export function createKeyspace(style: KeyStyle): Keyspace {
   const applied = defineEntity(APPLIED, style);
   const places = defineEntity(PLACES, style);
   const states = defineEntity(STREAM_STATE, style);
-  const setAsides = defineEntity(SET_ASIDE, style);
+  const deadLetters = defineEntity(DEAD_LETTER, style);
   // Both slots of the geo index hold the same keys; only the attributes differ.
   const geo = markers.indexes.geoA;
 
@@ -267,8 +267,8 @@ export function createKeyspace(style: KeyStyle): Keyspace {
       return parts && { scope: parts.scope, place: [...parts.path, parts.name] };
     },
     streamState: (consumer) => states.format({ consumer }),
-    setAside: (consumer, sequence) => setAsides.format({ consumer, sequence }),
-    setAsidePartition: (consumer) => ({ pk: setAsides.pk.format({ consumer }), ...setAsides.sk.rangeUnder({}) }),
+    deadLetter: (consumer, sequence) => deadLetters.format({ consumer, sequence }),
+    deadLetterPartition: (consumer) => ({ pk: deadLetters.pk.format({ consumer }), ...deadLetters.sk.rangeUnder({}) }),
     documentId,
     parseDocumentId,
   };

@@ -1,6 +1,6 @@
 /**
- * Keeps the cells as an AWS Lambda: an event-source mapping of the entities' stream calls `handler`. docs/stream.md says
- * how to set it up, and why each record counts once.
+ * Maintains the cells in an AWS Lambda: an event-source mapping of the entities' stream calls `handler`. docs/stream.md
+ * says how to set it up, and why each record counts once.
  */
 import { systemClock } from '../clock.js';
 import { type Config, readConfig, silenceSdkAdvice } from '../config.js';
@@ -12,33 +12,33 @@ import { applyStreamRecords } from '../stream/apply-records.js';
 import { type WireRecord, openState, recordOf } from '../stream/dynamodb.js';
 import { claimForRecords } from '../stream/ownership.js';
 
-/** What the mapping hands over. */
+/** What the mapping sends. */
 export interface StreamEvent {
   readonly Records: readonly (WireRecord & { readonly eventSourceARN?: string })[];
 }
 
-/** From which record on the rest is to come again; needs `ReportBatchItemFailures`. */
+/** From which record on the rest is to be delivered again; needs `ReportBatchItemFailures`. */
 export interface StreamAnswer {
   readonly batchItemFailures: readonly { readonly itemIdentifier: string }[];
 }
 
-/** What is looked at of the context that AWS hands over. */
+/** The part of the context from AWS that is used. */
 export interface LambdaContext {
   readonly getRemainingTimeInMillis: () => number;
 }
 
-/** To come back with an answer before AWS ends the call: without one the whole batch comes again. */
+/** Time to answer before AWS ends the call: without an answer the whole batch is delivered again. */
 const ANSWERS_BEFORE_END_MS = 2_000;
 
-/** Under which name the state of the cells stands. */
+/** The name under which the state of the cells is stored. */
 const CONSUMER = 'cells';
 
-/** A handler for the tables of a configuration; with `open`, for a database that its caller has. */
+/** A handler for the tables of a configuration, or for the database that `open` gives. */
 export function createHandler(config: Config, open: () => Database = () => openDatabase(config)) {
   const log = createLog(config.logLevel);
   let ready: Promise<Database> | undefined;
 
-  /** The database, once it is known that no server keeps the same cells. */
+  /** The database, once it is known that no server maintains the same cells. */
   async function start(): Promise<Database> {
     const database = open();
     await claimForRecords(openState(database, CONSUMER), Date.now());

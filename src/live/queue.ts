@@ -1,10 +1,10 @@
 import { type CellportError, limitExceeded } from '../errors.js';
 
-/** What waits for one client that takes it at its own pace. */
+/** Values that wait for one client, which takes them at its own pace. */
 export interface Queue<T> {
   readonly reader: AsyncIterableIterator<T>;
   push(value: T, bytes: number): void;
-  /** Nothing more comes: what waits is dropped, and the client is told why. */
+  /** Drops what waits; the client gets the reason. */
   end(reason: CellportError): void;
 }
 
@@ -13,13 +13,13 @@ export interface QueueLimits {
   readonly bytes: number;
 }
 
-/** A client that has to take in this much at once is not slow, it is far behind. */
+/** A client with this much to take is not slow, it is far behind. */
 export const QUEUE_LIMITS: QueueLimits = { values: 10_000, bytes: 8 * 1024 * 1024 };
 
 /**
- * A queue for one reader, who takes what stands in `first` before all else, at leisure. When more waits behind that than
- * the limits allow, all of it is dropped and the reader gets LIMIT_EXCEEDED. `onEnd` is called once: when the queue has
- * ended or its reader has left.
+ * A queue for one reader, who takes the values of `first` before all others, at its own pace. When more values wait after
+ * those than the limits allow, all are dropped and the reader gets LIMIT_EXCEEDED. `onEnd` is called once: when the queue
+ * has ended or its reader has left.
  */
 export function createQueue<T>(
   onEnd: () => void,
@@ -51,7 +51,7 @@ export function createQueue<T>(
     close();
   }
 
-  /** The value that has waited for longest; undefined where none does. */
+  /** The value that has waited for longest; undefined if none waits. */
   function take(): { readonly value: T } | undefined {
     const entry = waiting[next];
     if (entry === undefined) return undefined;
@@ -61,7 +61,7 @@ export function createQueue<T>(
     return entry;
   }
 
-  // No generator: that could not be told to return while it waits.
+  // Not a generator, because that cannot return while it waits.
   const reader: AsyncIterableIterator<T> = {
     [Symbol.asyncIterator]: () => reader,
     async next() {
@@ -96,7 +96,7 @@ export function createQueue<T>(
       if (waiting.length - next >= limits.values || bytes + size > limits.bytes) {
         const what = `${waiting.length - next} of ${bytes} bytes`;
         const most = `${limits.values} of ${limits.bytes} bytes`;
-        end(limitExceeded('changes that wait for this client', what, most, 'take them faster, or ask for fewer'));
+        end(limitExceeded('changes waiting for this client', what, most, 'read them faster, or subscribe to fewer'));
         return;
       }
       waiting.push({ value, bytes: size });

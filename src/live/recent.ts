@@ -1,16 +1,16 @@
 import { type LiveEvent, eventBytes } from './change.js';
 
-/** The latest events of this process, bounded in bytes: what clients that come back have missed. */
+/** The latest events of this process, bounded in bytes: what clients that reconnect have missed. */
 export interface RecentEvents {
   /** Adds one that just came; gives about how many bytes it takes. */
   add(event: LiveEvent): number;
-  /** Puts older ones before all there are: all that were written at `from` or later, up to those that are here. */
+  /** Adds older events before all others: all that were written at `from` or later, up to those that are here. */
   addEarlier(events: readonly LiveEvent[], from: number): void;
   /** Events that may have been written at `from` or later, of one collection or of all, in the order in which they came. */
   since(from: number, scope?: string): LiveEvent[];
-  /** From when on every event is known, in milliseconds since 1970; Infinity where that is not known of any time. */
+  /** Since when every event is known, in milliseconds since 1970; Infinity if that is not known of any time. */
   completeFrom(): number;
-  /** Forgets everything; every event that is written at `from` or later is going to be added. */
+  /** Forgets everything; every event that is written at `from` or later will be added. */
   restart(from: number): void;
 }
 
@@ -20,15 +20,15 @@ interface Entry {
 }
 
 /**
- * The moment by which an event was written at the latest: times are cut to the second, and to the minute by DynamoDB
- * Local, which cannot be told from a time that happens to be a whole minute.
+ * The latest moment at which an event may have been written: times are cut to the second, and to the minute by DynamoDB
+ * Local, which looks like a time that happens to be a whole minute.
  */
 const writtenBy = ({ at }: LiveEvent) => at + (at % 60_000 === 0 ? 59_999 : 999);
 
 /** Remembers events of about `maxBytes`. */
 export function createRecentEvents(maxBytes: number): RecentEvents {
   let entries: Entry[] = [];
-  /** Entries before it are forgotten. */
+  /** Entries before it have been evicted. */
   let first = 0;
   let bytes = 0;
   let completeFrom = Infinity;
@@ -40,7 +40,7 @@ export function createRecentEvents(maxBytes: number): RecentEvents {
       bytes -= entry.bytes;
       completeFrom = Math.max(completeFrom, writtenBy(entry.event) + 1);
     }
-    // Moved rarely, so that forgetting costs nothing in the mean.
+    // Moved rarely, so that an eviction costs nothing on average.
     if (first > 1_000 && first > entries.length / 2) {
       entries = entries.slice(first);
       first = 0;

@@ -2,11 +2,11 @@ import type { Area } from '../geo/bounds.js';
 import { type Point, canonicalLng } from '../geo/point.js';
 import type { MarkerEvent } from './change.js';
 
-/** Who watches the markers of one collection, found by where a change took place. */
+/** The watchers of one collection's markers, found by the position of a change. */
 export interface Watchers<W> {
   add(watcher: W, area: Area | undefined): void;
   remove(watcher: W, area: Area | undefined): void;
-  /** All whose rectangles may hold a position of the event, each once, and some more. */
+  /** All whose rectangles may contain a position of the event, each once, and some more. */
   near(event: Pick<MarkerEvent, 'before' | 'after'>): Set<W>;
   isEmpty(): boolean;
 }
@@ -14,14 +14,14 @@ export interface Watchers<W> {
 /** Squares of one degree, counted from -180, -90. */
 const COLUMNS = 360;
 const ROWS = 180;
-/** Who watches more squares than these is asked about every change. */
+/** A watcher of more squares than these is checked for every change. */
 const MOST_SQUARES = 64;
 
 const columnOf = (lng: number) => Math.min(COLUMNS - 1, Math.floor(lng) + 180);
 const rowOf = (lat: number) => Math.min(ROWS - 1, Math.floor(lat) + 90);
 const squareOf = ({ lng, lat }: Point) => rowOf(lat) * COLUMNS + columnOf(canonicalLng(lng));
 
-/** The squares that an area touches; undefined where there are too many of them. */
+/** The squares that an area touches; undefined if there are too many. */
 function squaresOf(area: Area | undefined): number[] | undefined {
   if (area === undefined) return undefined;
   const squares: number[] = [];
@@ -35,7 +35,6 @@ function squaresOf(area: Area | undefined): number[] | undefined {
   return squares;
 }
 
-/** Nobody yet. */
 export function createWatchers<W>(): Watchers<W> {
   const everywhere = new Set<W>();
   const bySquare = new Map<number, Set<W>>();

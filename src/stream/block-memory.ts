@@ -3,16 +3,16 @@ import { LRUCache } from 'lru-cache';
 import type { BlockName, StoredBlock } from '../store/cell/blocks.js';
 
 /**
- * Blocks as this process wrote them, so that they need not be read before they are written again. It may know less than
- * there is, and an older version of a block: then the write is refused, and the block is read. It never knows a version
- * with another content than that version has, and never that there is no block.
+ * Blocks as this process wrote them, so that they need not be read before they are written again. A block may be missing or
+ * outdated: then the write is refused, and the block is read. What it holds of a version is always exactly that version,
+ * and it never holds that a block does not exist.
  */
 export interface BlockMemory {
-  /** The block as it was written, which is forgotten until it is known to be written again. */
+  /** The block as it was written. It is forgotten until it is remembered again. */
   take(name: BlockName): StoredBlock | undefined;
-  /** Takes in a block of which it is known that it was written like this, all its children with it. */
+  /** Remembers a block that is known to have been written like this, with all its children. */
   remember(name: BlockName, block: StoredBlock): void;
-  /** Forgets everything: others may have written all of it. */
+  /** Forgets everything: other processes may have written any block. */
   clear(): void;
 }
 
@@ -22,7 +22,7 @@ const MAX_BYTES = 48 * 1024 * 1024;
 
 const nameOf = ({ scope, parent }: BlockName) => `${scope}\n${parent}`;
 
-/** A memory of about so many bytes, those blocks first forgotten that were not written for longest; none for 0 bytes. */
+/** A memory of about so many bytes that evicts the blocks least recently written; for 0 bytes, one that holds nothing. */
 export function createBlockMemory(maxBytes = MAX_BYTES): BlockMemory {
   const blocks =
     maxBytes <= 0

@@ -12,19 +12,19 @@ import type { Place } from '../model/place.js';
 export type WireValue = Readonly<Record<string, unknown>>;
 export type WireImage = Readonly<Record<string, WireValue | undefined>>;
 
-/** What is looked at in a record of the stream; images and keys stay in wire format. */
+/** The parts of a stream record that are used; images and keys stay in wire format. */
 export interface StreamRecord {
   readonly sequence: string;
   readonly event: string;
   /** When it was made, in milliseconds since 1970, to the second. */
   readonly at: number;
   readonly keys: WireImage;
-  /** The item before and after; undefined where it was not there. */
+  /** The item before and after; undefined if it did not exist. */
   readonly before: WireImage | undefined;
   readonly after: WireImage | undefined;
 }
 
-/** What one image of a marker adds to the counts: it stands in this cell and at this place, and in all around them. */
+/** What one image of a marker adds to the counts: of its cell, its place, and all that contain them. */
 export interface Contribution {
   /** Geohash of the finest stored cell. */
   readonly cell: string;
@@ -40,7 +40,7 @@ export interface RecordChange {
   readonly key: string | undefined;
   readonly before: Contribution | undefined;
   readonly after: Contribution | undefined;
-  /** Why the item cannot be understood as it stands now; undefined where it can. */
+  /** Why the item cannot be understood as it is now; undefined if it can. */
   readonly fault: string | undefined;
 }
 
@@ -49,18 +49,18 @@ export function isAfter(sequence: string, other: string): boolean {
   return BigInt(sequence) > BigInt(other);
 }
 
-/** Length of the cells that the longest blocks hold. */
+/** Geohash length of the finest cells that are stored. */
 export const LEAF_LENGTH = LONGEST_BLOCK + 1;
 
 /**
- * Names the function from images to the counts of cells and places. Batches that are under way are folded again after a crash and must come out
- * the same, so whoever changes what an image contributes changes this name too.
+ * Names the function from images to the counts of cells and places. A batch in progress is folded again after a crash and
+ * must give the same result, so change this name whenever you change what an image contributes.
  */
 export const LAYOUT = `blocks-${LONGEST_BLOCK}.2`;
 
 const textOf = (value: WireValue | undefined) => (typeof value?.['S'] === 'string' ? value['S'] : undefined);
 
-/** A number of degrees, at most so many either way; undefined for everything else. */
+/** A number of degrees from `-most` to `most`; undefined for anything else. */
 export function degrees(value: WireValue | undefined, most: number): number | undefined {
   const text = value?.['N'];
   if (typeof text !== 'string') return undefined;
@@ -70,17 +70,17 @@ export function degrees(value: WireValue | undefined, most: number): number | un
 
 /**
  * What an image of a marker contributes: a function of this image alone, so that a record's effect is `after - before`
- * and the effects of all records of an item add up to its last image. A text where the image is no marker's.
+ * and the effects of all records of an item add up to its last image. The reason, as text, if the image is invalid.
  */
 export function contributionOf(image: WireImage): Contribution | string {
   const lng = degrees(image['lng'], 180);
-  if (lng === undefined) return 'lng is no number from -180 to 180';
+  if (lng === undefined) return 'lng is not a number from -180 to 180';
   const lat = degrees(image['lat'], 90);
-  if (lat === undefined) return 'lat is no number from -90 to 90';
+  if (lat === undefined) return 'lat is not a number from -90 to 90';
   return contributionAt(lng, lat, placeOf(image['place']));
 }
 
-/** Where an image says that its marker hangs; nowhere, where Cellport could not have written it. */
+/** The place of the marker in an image; empty if Cellport could not have written it. */
 function placeOf(value: WireValue | undefined): Place {
   const names = value?.['L'];
   if (!Array.isArray(names)) return [];
@@ -89,7 +89,7 @@ function placeOf(value: WireValue | undefined): Place {
       'place',
       names.map((name: WireValue) => textOf(name)),
     );
-    // Else there would be no key for its count, and the stream would stand still.
+    // Otherwise its count would have no key, and the stream would be stuck.
     checkPlaceFits(place, '');
     return place;
   } catch (error) {
@@ -98,12 +98,12 @@ function placeOf(value: WireValue | undefined): Place {
   }
 }
 
-/** What a marker at this position and place contributes. */
+/** The contribution of a marker at this position and place. */
 export function contributionAt(lng: number, lat: number, place: Place = []): Contribution {
   return { cell: encode({ lng: canonicalLng(lng), lat }, LEAF_LENGTH), sums: sumsOf({ lng, lat }), place };
 }
 
-/** What a record means to the counts; undefined for items that are no markers (collections, readings, foreign ones). */
+/** What a record changes in the counts; undefined for items other than markers (collections, readings, foreign ones). */
 export function changeOf(
   keys: Pick<Keyspace, 'parseMarker' | 'isUnderMarker'>,
   record: StreamRecord,
@@ -113,9 +113,15 @@ export function changeOf(
   if (pk === undefined || sk === undefined) return undefined;
   const marker = keys.parseMarker({ pk, sk });
   if (marker === undefined) {
-    // Readings and the like stand under a marker too, and are none; an item that claims to be one and is not is a fault.
+    // Readings and the like share a marker's partition; an item with a marker's sort key must be a marker.
     if (sk !== SELF || !keys.isUnderMarker({ pk, sk })) return undefined;
-    return { scope: undefined, key: undefined, before: undefined, after: undefined, fault: 'its key is no marker’s' };
+    return {
+      scope: undefined,
+      key: undefined,
+      before: undefined,
+      after: undefined,
+      fault: 'its key is not a valid marker key',
+    };
   }
   const before = record.before === undefined ? undefined : contributionOf(record.before);
   const after = record.after === undefined ? undefined : contributionOf(record.after);

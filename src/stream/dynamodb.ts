@@ -1,4 +1,3 @@
-import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import {
   DescribeStreamCommand,
   DynamoDBStreamsClient,
@@ -14,11 +13,12 @@ import type { Database } from '../store/database.js';
 import { isFailure, mapFailure } from '../store/request/failures.js';
 import { type Call, newCall } from '../store/request/meter.js';
 import { send } from '../store/request/send.js';
+import { describeTable } from '../store/table/tables.js';
 import { loadStreamState, putDeadLetters, putStreamState } from '../store/cell/stream-state.js';
 import type { StreamRecord, WireImage } from './change.js';
 import { type CellsPort, type StatePort, StreamFailure, type StreamPort } from './ports.js';
 
-/** A record as GetRecords writes it, and as an AWS Lambda gets it. */
+/** A record as GetRecords returns it and an AWS Lambda receives it. */
 export interface WireRecord {
   readonly eventName?: string;
   readonly dynamodb?: {
@@ -32,7 +32,7 @@ export interface WireRecord {
 }
 
 const RECORDS_IN_A_PAGE = 1_000;
-/** A stream this much younger than its table was switched on later. */
+/** A stream this much younger than its table was enabled later. */
 const STREAM_WITHIN_MS = 60_000;
 
 const failureOf = (error: unknown): unknown => {
@@ -42,7 +42,7 @@ const failureOf = (error: unknown): unknown => {
   return mapFailure(error);
 };
 
-/** A record with what is looked at. Throws where it has no sequence number. */
+/** The parts of a record that are used. Throws if it has no sequence number. */
 export function recordOf({ eventName = '', dynamodb = {} }: WireRecord): StreamRecord {
   const { SequenceNumber, ApproximateCreationDateTime = 0, Keys = {}, OldImage, NewImage } = dynamodb;
   if (SequenceNumber === undefined) throw new Error('a record of the stream has no sequence number');
@@ -50,7 +50,7 @@ export function recordOf({ eventName = '', dynamodb = {} }: WireRecord): StreamR
   return { sequence: SequenceNumber, event: eventName, at, keys: Keys, before: OldImage, after: NewImage };
 }
 
-/** What a command answers, with its records as they came: the SDK would rebuild every attribute of both images. */
+/** A page of records as they came: the SDK would rebuild every attribute of both images. */
 async function getRecords(client: DynamoDBStreamsClient, iterator: string) {
   const command = new GetRecordsCommand({ ShardIterator: iterator, Limit: RECORDS_IN_A_PAGE });
   let records: readonly WireRecord[] = [];
@@ -66,7 +66,7 @@ async function getRecords(client: DynamoDBStreamsClient, iterator: string) {
       response.body = Readable.from([Buffer.from(JSON.stringify(rest))]);
       return result;
     },
-    // Nearest to the wire, so that the SDK's own reading of the answer comes after it.
+    // Nearest to the wire, so that the SDK parses the answer after it.
     { step: 'deserialize', priority: 'low', name: 'keepRecordsAsTheyCame' },
   );
   const { NextShardIterator } = await client.send(command);
@@ -80,27 +80,15 @@ export function createStreamsClient(connection: Connection): DynamoDBStreamsClie
   return new DynamoDBStreamsClient(clientOptions(connection, { attemptMs: ANSWER_WITHIN_MS }));
 }
 
-async function describe(database: Database) {
-  try {
-    const { Table } = await database.client.send(new DescribeTableCommand({ TableName: database.tables.entities }));
-    return Table;
-  } catch (error) {
-    throw mapFailure(error);
-  }
-}
-
 /** The stream of a database's entities. */
 export function openStream(database: Database, client: DynamoDBStreamsClient): StreamPort {
-  async function asking<T>(work: Promise<T>): Promise<T> {
-    try {
-      return await work;
-    } catch (error) {
+  const asking = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
       throw failureOf(error);
-    }
-  }
+    });
   return {
     async identify() {
-      const table = await describe(database);
+      const table = await describeTable(database, database.tables.entities);
       const view = table?.StreamSpecification?.StreamViewType;
       if (table?.LatestStreamArn === undefined || view !== 'NEW_AND_OLD_IMAGES') {
         throw new CellportError(
@@ -166,7 +154,7 @@ export function openCells(database: Database, call: Call = newCall()): CellsPort
   };
 }
 
-/** Whether there is any collection, at this moment; what stands in its place and is none counts as one. */
+/** Whether there is any collection, strongly consistent. An invalid item among the collections counts as one. */
 async function hasCollections(database: Database): Promise<boolean> {
   const { keys, tables } = database;
   const { Count = 0 } = await send(
@@ -186,14 +174,14 @@ async function hasCollections(database: Database): Promise<boolean> {
 }
 
 /**
- * Since when a first start has to know of every write, in milliseconds since 1970: since now where there is no collection
- * yet, because a marker is made after its collection; else since the table was made; 0 where its stream was switched on
- * later, so that its beginning is in no stream.
+ * Since when a first start has to count every write, in milliseconds since 1970: since now if there is no collection yet,
+ * because markers are created after their collection; otherwise since the table was created; 0 if its stream was enabled
+ * later, so that its first writes are in no stream.
  */
 export async function firstSince(database: Database): Promise<number> {
   const now = Date.now();
   if (!(await hasCollections(database))) return now;
-  const table = await describe(database);
+  const table = await describeTable(database, database.tables.entities);
   const created = table?.CreationDateTime?.getTime();
   const enabled = Date.parse(`${table?.LatestStreamLabel ?? ''}Z`);
   return created === undefined || Number.isNaN(enabled) || enabled - created > STREAM_WITHIN_MS ? 0 : created;

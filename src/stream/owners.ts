@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-/** What a small system file says; empty where there is none (systems other than Linux). */
-function told(read: () => string): string {
+/** The text of a small system file; empty if there is none (systems other than Linux). */
+function textOf(read: () => string): string {
   try {
     return read().trim();
   } catch {
@@ -12,23 +12,23 @@ function told(read: () => string): string {
 }
 
 /**
- * Names the set of processes that our process ids are about: the machine since it was started, and the container on it.
- * Within one of them, and only there, a process id that is not in use tells that its process is dead.
+ * Names the space that process ids are unique in: the machine since it was started, and the container on it. Only within
+ * one such space an unused process id means that its process is dead.
  */
 function processSpace(): string {
   return [
     hostname(),
-    told(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')),
-    told(() => readlinkSync('/proc/self/ns/pid')),
+    textOf(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')),
+    textOf(() => readlinkSync('/proc/self/ns/pid')),
   ].join(',');
 }
 
-/** A name for this process among all owners there will ever be. */
+/** A name for this process that no other owner will ever have. */
 export function ownName(): string {
   return [processSpace(), process.pid, randomUUID()].join('/');
 }
 
-/** Whether the process that gave itself this name is known to be dead: it was one beside us, and is no more. */
+/** Whether the process of this name is known to be dead: it ran on this machine, and does no longer. */
 export function ownerIsGone(owner: string): boolean {
   const [space, pid] = owner.split('/');
   if (space !== processSpace() || !/^\d+$/.test(pid ?? '')) return false;

@@ -64,7 +64,7 @@ export async function nextPage(source: StreamSource, cursor: ShardCursor, start:
       if (!(error instanceof StreamFailure)) throw error;
       cursor.iterator = undefined;
       // The oldest records may be trimmed between two calls; whether any of them was needed is decided by their age.
-      // The newest position moves on: opened anew, it would miss what was written meanwhile.
+      // The newest position moves on: reopened, it would miss what was written meanwhile.
       const replaceable =
         (error.kind === 'expired' && start.type !== 'newest') || (error.kind === 'trimmed' && start.type === 'oldest');
       if (replaceable && iterators < MOST_ITERATORS) continue;

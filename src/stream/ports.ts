@@ -8,7 +8,7 @@ export interface ListedShard {
   readonly parent: string | undefined;
 }
 
-/** Where reading of a shard begins: at the oldest record there is, behind the newest one, at a record, or after one. */
+/** Where reading of a shard begins: at the oldest record there is, after the newest one, at a record, or after one. */
 export type ShardStart =
   | { readonly type: 'oldest' }
   | { readonly type: 'newest' }
@@ -17,30 +17,29 @@ export type ShardStart =
 
 export interface RecordPage {
   readonly records: readonly StreamRecord[];
-  /** Where to go on; undefined at the end of a shard that is closed. */
+  /** The iterator of the next page; undefined at the end of a closed shard. */
   readonly next: string | undefined;
 }
 
 /**
- * Why records cannot be had: an iterator that lived too long, records that the stream has forgotten, or a shard that is
- * gone with all of them.
+ * Why records cannot be read: the iterator has expired, the stream has trimmed them, or the shard is gone with all of them.
  */
 export type StreamFailureKind = 'expired' | 'trimmed' | 'gone';
 
-/** A refusal of the stream that trying again does not help. */
+/** A failure of the stream that a retry does not help. */
 export class StreamFailure extends Error {
   readonly kind: StreamFailureKind;
 
   constructor(kind: StreamFailureKind, options?: ErrorOptions) {
-    super(`the stream says: ${kind}`, options);
+    super(`the stream answered: ${kind}`, options);
     this.name = 'StreamFailure';
     this.kind = kind;
   }
 }
 
-/** The stream's three calls. Any of them may fail for a moment, with any error but StreamFailure. */
+/** The calls of a stream. Any of them may fail temporarily, with any error but StreamFailure. */
 export interface StreamPort {
-  /** Which stream this is now: a table made anew has another one. */
+  /** The name of the stream now: a table that was created again has another one. */
   identify(): Promise<string>;
   /** Shards of that stream, a page; `after` is the last shard of the page before. */
   listShards(stream: string, after: string | undefined): Promise<{ shards: readonly ListedShard[]; more: boolean }>;
@@ -51,7 +50,7 @@ export interface StreamPort {
 /** Where consumers keep what they share. */
 export interface StatePort {
   load(): Promise<StreamState | undefined>;
-  /** Replaces the state of version `next.version - 1`; false where there is another version. May be done and yet fail. */
+  /** Replaces the state of version `next.version - 1`; false if there is another version. May succeed and yet throw. */
   put(next: StreamState): Promise<boolean>;
   putDeadLetters(records: readonly DeadLetter[]): Promise<void>;
 }

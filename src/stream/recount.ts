@@ -62,7 +62,7 @@ interface CountedMarker {
 const nameOf = ({ pk, sk }: WireImage) => `${String(pk?.['S'])}#${String(sk?.['S'])}`;
 
 /**
- * Counts all markers and replaces the cells, while markers go on being written: takes the work over from its owner, reads
+ * Counts all markers and replaces the cells, while markers are being written: takes the work over from its owner, reads
  * every marker, then the stream up to a record that was written after the last of them. A marker with a record in the
  * stream counts as its last image says, any other as it was read. A recount that is interrupted leaves a gap. Counts of
  * another layout are upgraded, unless they are only to be checked: then OtherLayout is thrown. Rejects with LeaseLost if

@@ -2,23 +2,23 @@ import type { SequenceRange, ShardProgress, StreamState } from '../store/cell/st
 import { LAYOUT } from './change.js';
 import type { ListedShard } from './ports.js';
 
-/** DynamoDB keeps records for 24 hours; an hour less leaves room for clocks that differ and listings that lag. */
+/** DynamoDB keeps records for 24 hours; an hour less allows for clocks that differ and listings that lag. */
 export const KEPT_MS = 23 * 3_600_000;
-/** A shard that ended is remembered for as long as any listing might still name it. */
+/** A shard that has ended is remembered for as long as any listing might still name it. */
 const ENDED_KEPT_MS = 3 * 24 * 3_600_000;
 
 /** What a reader has seen of the stream's shards. It is stored with the next write of the state. */
 export interface ShardsSeen {
-  /** When the shards were listed last, in milliseconds since 1970. */
+  /** When the shards were last listed, in milliseconds since 1970. */
   readonly listedAt: number;
   readonly shards: readonly ListedShard[];
   /** Shards whose last record is complete or planned. */
   readonly ended: ReadonlySet<string>;
-  /** Of each shard, a time before which nothing was written that is still to be read. */
+  /** For each shard, a time before which nothing was written that is still to be read. */
   readonly since: ReadonlyMap<string, number>;
 }
 
-/** A batch as it is planned. */
+/** What a planned batch is made of. */
 export interface BatchPlan {
   readonly ranges: Readonly<Record<string, SequenceRange>>;
   readonly records: number;
@@ -54,7 +54,7 @@ export function settled(state: StreamState): StreamState {
   return { ...state, shards, plan: null };
 }
 
-/** The state with what has been seen of the stream's shards; `wall` is the time now. */
+/** The state with what a reader has seen of the stream's shards; `wall` is the time now. */
 export function withShardsSeen(
   state: StreamState,
   { listedAt, shards: listed, ended, since }: ShardsSeen,
@@ -75,7 +75,7 @@ export function withShardsSeen(
   return { ...state, shards, listedAt: Math.max(state.listedAt, listedAt) };
 }
 
-/** The state that declares the batch before complete and names what the next one is made of. */
+/** The state that declares the last batch complete and plans the next one. */
 export function planned(state: StreamState, { ranges, records, deadLetters }: BatchPlan): StreamState {
   const before = settled(state);
   return {
@@ -95,11 +95,11 @@ export interface Loss {
 }
 
 /**
- * The state after a loss, with its reason. Counting goes on with the oldest record there is: of the shard, or where it
- * stood when it is only known that too much time has passed. A gap stays the gap that it was.
+ * The state after a loss, with its reason. Counting continues with the oldest record of the shard or, if all that is known
+ * is that too much time has passed, where it was. An earlier gap stays as it is.
  */
 export function withGap(state: StreamState, reason: string, wall: number, loss?: Loss): StreamState {
-  // What was planned can no longer be told from what is there, so it counts as complete.
+  // Whether the blocks have what was planned can no longer be known, so it counts as complete.
   const before = settled(state);
   const gap = before.gap ?? { since: new Date(wall).toISOString(), reason };
   const fresh = { since: wall, ...(loss?.kind === 'gone' ? { endedAt: wall } : {}) };
@@ -108,22 +108,22 @@ export function withGap(state: StreamState, reason: string, wall: number, loss?:
   return { ...before, gap, shards, listedAt: loss === undefined ? wall : before.listedAt, atEnd: false };
 }
 
-/** The state in which the cells are counted anew, as a batch of its own that no record is in. */
+/** The state during a recount, which is a batch of its own without records. */
 export function recounting(state: StreamState, wall: number): StreamState {
-  const gapped = withGap(state, 'a recount was begun and has not come to its end', wall);
+  const gapped = withGap(state, 'a recount was started and has not finished', wall);
   return { ...gapped, batch: gapped.batch + 1 };
 }
 
 /**
- * The state of counts that another version has kept, taken over by this one: what they lack only a recount can add. A plan
- * under way cannot be folded as it was, so its records are in that gap, too.
+ * The state of counts of another layout, accepted by this version: only a recount can add what they lack. A plan in
+ * progress cannot be folded as it was, so its records are part of the gap.
  */
 export function upgraded(state: StreamState, wall: number): StreamState {
-  const reason = `the counts were of layout ${state.layout} and are now of ${LAYOUT}`;
+  const reason = `the counts had layout ${state.layout} and now have ${LAYOUT}`;
   return { ...withGap(state, reason, wall), layout: LAYOUT };
 }
 
-/** The state for another stream than the one it was about. */
+/** The state once the table has another stream. */
 export function moved(state: StreamState, stream: string, wall: number): StreamState {
   return {
     ...withGap(state, `the stream was ${state.stream} and is now ${stream}`, wall),
@@ -134,8 +134,8 @@ export function moved(state: StreamState, stream: string, wall: number): StreamS
 }
 
 /**
- * Whether the stream may have forgotten records of a shard that were still to be read. Not every DynamoDB says so when it
- * is asked for them (DynamoDB Local gives what is left), hence by their age.
+ * Whether the stream may have trimmed records of a shard that were still to be read. Decided by their age, because not
+ * every DynamoDB reports it: DynamoDB Local gives what is left.
  */
 export function mayHaveLost({ since }: Pick<ShardProgress, 'since'>, wall: number): boolean {
   return wall - since > KEPT_MS;

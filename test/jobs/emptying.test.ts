@@ -115,7 +115,7 @@ async function leftOf(database: Database, { key, code }: Collection): Promise<un
 describe.each(['readable', 'compact'] as const)('a deleted collection, with %s keys', async (style) => {
   const db = databases[style];
 
-  test('is gone at once for whoever looks, its key and code are taken until nothing is left of it, then free', async () => {
+  test('is gone at once for every reader; its key and code are taken until nothing is left of it, and free then', async () => {
     const neighbour = await fill(db, { key: 'neighbour', code: 'Nb' }, 20);
     const parks = await fill(db, { key: 'parks', code: 'Pk' });
     const own = newDatabase(style, { tables: db.tables });
@@ -155,7 +155,7 @@ describe('emptying', async () => {
   const db = databases.readable;
   const client = () => newDatabase('readable', { tables: db.tables });
 
-  test('is gone on with by another process where the one before was killed, and each removes what the other left', async () => {
+  test('is continued by another process when one is killed, and each removes what the other left', async () => {
     const huts = await fill(db, { key: 'huts' }, 80);
     await deleteCollection(db, 'huts', NOW, newCall());
     for (let life = 0; life < 4; life += 1) {
@@ -201,7 +201,7 @@ describe('emptying', async () => {
     expect(await leftOf(db, inns)).toEqual([]);
   });
 
-  test('takes in what a process wrote that had not heard of the deletion', async () => {
+  test('removes what a process wrote that did not know of the deletion', async () => {
     const cafes = await fill(db, { key: 'cafes' }, 10);
     await deleteCollection(db, 'cafes', NOW, newCall());
     const emptying = empty(db, cafes, optionsOf(db, { settleMs: 2_000 }));
@@ -214,7 +214,7 @@ describe('emptying', async () => {
     expect(await leftOf(db, cafes)).toEqual([]);
   });
 
-  test('finds markers of long prefixes by the cells, without going through partitions that have none', async () => {
+  test('finds markers of long prefixes by the cells, without reading partitions that have none', async () => {
     const deep = await fill(db, { key: 'deep', prefixLength: 6, writeShards: 2 }, 30);
     await deleteCollection(db, 'deep', NOW, newCall());
     const own = client();
@@ -226,7 +226,7 @@ describe('emptying', async () => {
     expect(await leftOf(db, deep)).toEqual([]);
   });
 
-  test('finds them all where the cells are wrong', async () => {
+  test('finds them all even if the cells are wrong', async () => {
     const wrong = await createCollection(db, { key: 'wrong', name: 'Wrong' }, NOW, newCall());
     const items = Array.from({ length: 30 }, (_, n) =>
       newMarkerItem(db, wrong, { key: `w${n}`, position: { lng: n * 10 - 150, lat: 50 } }, NOW),
@@ -239,7 +239,7 @@ describe('emptying', async () => {
     expect(await leftOf(db, wrong)).toEqual([]);
   });
 
-  test('never removes what was made after the key was free again, however late a process goes on', async () => {
+  test('never removes what was created after the key was free again, however late a process continues', async () => {
     const bays = await fill(db, { key: 'bays', idStrategy: 'GIVEN' }, 0);
     await createMarker(db, bays, { key: 'a', position: { lng: 1, lat: 2 } }, NOW, newCall());
     await deleteCollection(db, 'bays', NOW, newCall());
@@ -274,7 +274,7 @@ describe('emptying', async () => {
   });
 });
 
-test('what processes leave for the background is done by any that keeps the jobs', async () => {
+test('work left for the background is done by any process that keeps jobs', async () => {
   const db = databases.readable;
   const kept = await fill(db, { key: 'kept', idStrategy: 'GIVEN' }, 0);
   const gone = await fill(db, { key: 'gone' }, 15);

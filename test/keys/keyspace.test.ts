@@ -205,8 +205,8 @@ describe.each(STYLES)('%s keys', (style) => {
   });
 
   test('dead letters are beside the state of their consumer, in one range without it', () => {
-    const range = keys.setAsidePartition('cells');
-    const aside = keys.setAside('cells', '49590338271490256608559692538361571095921575989136588898');
+    const range = keys.deadLetterPartition('cells');
+    const aside = keys.deadLetter('cells', '49590338271490256608559692538361571095921575989136588898');
     expect(aside.pk).toBe(range.pk);
     expect(keys.streamState('cells').pk).toBe(range.pk);
     expect(isBetween(aside.sk, range)).toBe(true);

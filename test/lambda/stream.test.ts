@@ -94,7 +94,7 @@ function sharded(records: readonly EventRecord[], shards: number): EventRecord[]
 describe.each(['readable', 'compact'] as const)('with %s keys', async (style) => {
   const db = await testDatabase(style);
 
-  test('cells are exact when batches come twice, in part, cut anew, and side by side from several shards', async () => {
+  test('cells are exact when batches are delivered twice, in part, split differently, and concurrently from several shards', async () => {
     const collection = await createCollection(db, { key: 'parks', name: 'Parks', code: 'Pa' }, NOW, newCall());
     const seed = Number(process.env['CELLPORT_SEED'] ?? Math.floor(Math.random() * 1e9));
     await writeAtRandom(db, collection, seed, 250);
@@ -132,10 +132,10 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
   });
 });
 
-describe('a batch of which something fails', async () => {
+describe('a batch that fails in part', async () => {
   const db = await testDatabase();
 
-  test('says from which record on it has to come again, and what was before counts once', async () => {
+  test('reports the record from which it is to be delivered again, and what came before counts once', async () => {
     const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
     // Far apart, so that each takes blocks of its own and several transactions are needed.
     for (let n = 0; n < 60; n += 1) {
@@ -174,8 +174,8 @@ describe('a batch of which something fails', async () => {
   });
 });
 
-describe('who keeps the cells', async () => {
-  test('is one or the other: a consumer leaves a Lambda’s cells alone, and a Lambda a consumer’s', async () => {
+describe('the owner of the cells', async () => {
+  test('is a server or a Lambda: neither touches the cells of the other', async () => {
     const ofLambda = newDatabase();
     await ensureTables(ofLambda);
     const handle = createHandler(config, () => ofLambda);
@@ -194,7 +194,7 @@ describe('who keeps the cells', async () => {
   });
 });
 
-test('cells go from a server to a Lambda and back with one attribute changed in between, and stay exact', async () => {
+test('cells move from a server to a Lambda and back by changing one attribute, and stay exact', async () => {
   const db = newDatabase();
   await ensureTables(db);
   const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
@@ -244,7 +244,7 @@ test('cells go from a server to a Lambda and back with one attribute changed in 
   db.client.destroy();
 });
 
-test('sequence numbers of any length compare as numbers', async () => {
+test('sequence numbers of any length sort as numbers', async () => {
   const { comparable } = await import('../../src/store/cell/apply-records.js');
   const aNumber = fc.bigInt({ min: 0n, max: 10n ** 40n - 1n });
   fc.assert(

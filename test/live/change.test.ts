@@ -15,7 +15,7 @@ const anAreaWithChange = anArea.chain((area) =>
   fc.record({ area: fc.constant(area), before: somewhere(area), after: somewhere(area) }),
 );
 
-test('what a change is follows from where the marker was and is, as seen from any rectangle', () => {
+test('the kind of a change follows from the positions before and after, as seen from any rectangle', () => {
   fc.assert(
     fc.property(anAreaWithChange, ({ area, before, after }) => {
       const [was, is] = [before, after].map((point) => point !== undefined && areaContains(area, point));
@@ -35,7 +35,7 @@ test('what a change is follows from where the marker was and is, as seen from an
   );
 });
 
-test('whoever has to be told is among those who are asked, and of small rectangles few others are', () => {
+test('the candidates for a change include every watcher that it concerns, and few others with small rectangles', () => {
   fc.assert(
     fc.property(fc.array(anAreaWithChange, { maxLength: 20 }), (all) => {
       const watchers = createWatchers<number>();
@@ -59,7 +59,7 @@ test('whoever has to be told is among those who are asked, and of small rectangl
   expect(thousand.near({ before: { lng: 10.5, lat: 20.5 }, after: { lng: 11.5, lat: 20.5 } }).size).toBeLessThan(10);
 });
 
-test('an item that is no marker, or has no position, is nothing; one that gets a position is created', () => {
+test('an item that is not a marker, or has no position, is ignored; one that gets a position is created', () => {
   const record = markerRecord(keys, { sequence: '1', key: 'a', after: [1, 2] });
   expect(eventOf(keys, { ...record, after: { ...record.after, lng: { S: 'far' } } })).toBeUndefined();
   expect(eventOf(keys, { ...record, keys: { pk: { S: 'collection' }, sk: { S: 'parks' } } })).toBeUndefined();
@@ -73,7 +73,7 @@ test('an item that is no marker, or has no position, is nothing; one that gets a
   });
 });
 
-test('a change is told with the marker as it left it, its image untouched, empty maps of DynamoDB Local included', () => {
+test('a change carries the marker as the change left it and does not modify its image, empty maps of DynamoDB Local included', () => {
   const record = markerRecord(keys, {
     sequence: '1',
     key: 'a',

@@ -43,7 +43,7 @@ async function present(changes: AsyncIterableIterator<MarkerChange>, count: numb
   return found;
 }
 
-test('what comes is told in its order, to those who are there, once', async () => {
+test('events are emitted once, in order, to the clients that are subscribed', async () => {
   const { hub, record, open } = world();
   hub.connected();
   hub.take(record('early'));
@@ -53,7 +53,7 @@ test('what comes is told in its order, to those who are there, once', async () =
   expect(await present(changes, 3)).toEqual(['one', 'two', 'three']);
 });
 
-test('says from when on it can tell without reading the stream: ten seconds back, or as far as it remembers', async () => {
+test('recentFrom is ten seconds ago, or as far back as it remembers, and costs no read of the stream', async () => {
   const { clock, hub, record, open } = world();
   hub.connected();
   const remembered = ((await hub.recentFrom()) ?? 0) / 1_000;
@@ -70,7 +70,7 @@ test('says from when on it can tell without reading the stream: ten seconds back
   expect(await hub.recentFrom()).toBeUndefined();
 });
 
-test('since a moment that is remembered, nothing is missing and nothing older comes', async () => {
+test('since a moment that is remembered, no event is missing and none is older', async () => {
   const { clock, hub, record, open } = world();
   hub.connected();
   for (let n = 0; n < 20; n += 1) {
@@ -90,7 +90,7 @@ test('since a moment that is remembered, nothing is missing and nothing older co
   expect(await present(soon, 1)).toEqual(['next']);
 });
 
-test('a moment from before it began to hear, or forgotten by now, is refused and the earliest one named', async () => {
+test('a moment before the connection, or evicted by now, is refused with the earliest one allowed', async () => {
   const { clock, hub, record, open } = world({ memoryBytes: 20_000 });
   hub.connected();
   await expect(open(START - 1)).rejects.toMatchObject({ code: 'BAD_USER_INPUT', details: { field: 'since' } });
@@ -109,7 +109,7 @@ test('a moment from before it began to hear, or forgotten by now, is refused and
   expect(await present(changes, expected.length)).toEqual(expected);
 });
 
-test('what it has not heard is read from the stream, once for all who ask, and joins what it has', async () => {
+test('older events are read from the stream, once for all clients, and join those it has', async () => {
   let reads = 0;
   const past: StreamRecord[] = [];
   const readStream: HubOptions['readStream'] = async (onRecord) => {
@@ -148,7 +148,7 @@ test('a stream that cannot be read in time is not read again for every client', 
   expect(reads).toBe(2);
 });
 
-test('a hole ends every subscription, and the past begins anew behind it', async () => {
+test('a disconnection ends every subscription, and nothing before it is remembered', async () => {
   const { clock, hub, record, open } = world();
   hub.connected();
   clock.seconds += 10;
@@ -163,7 +163,7 @@ test('a hole ends every subscription, and the past begins anew behind it', async
   await expect(open(START + 5)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
 });
 
-test('a record that cannot be told ends subscriptions rather than be left out, and breaks nothing else', async () => {
+test('a record that cannot be emitted ends subscriptions instead of being skipped, and breaks nothing else', async () => {
   const { hub, record, open } = world();
   hub.connected();
   const changes = await open();
@@ -176,7 +176,7 @@ test('a record that cannot be told ends subscriptions rather than be left out, a
   expect(await present(again, 1)).toEqual(['even']);
 });
 
-test('readings are told to those who ask for their marker; expired ones and those of a former marker are not', async () => {
+test('readings are emitted to the subscribers of their marker, except expired ones and those of an earlier incarnation', async () => {
   const { clock, hub } = world();
   hub.connected();
   clock.seconds += 100;
@@ -209,7 +209,7 @@ test('readings are told to those who ask for their marker; expired ones and thos
   expect((await told.next()).value).toEqual({ at: '2026-11-21T10:00:05.000Z', values: { n: 5 } });
 });
 
-test('a reader that leaves is forgotten, while it waits too', async () => {
+test('a reader that leaves, even while it waits, is forgotten', async () => {
   let ends = 0;
   const queue = createQueue<number>(() => (ends += 1));
   const waiting = queue.reader.next();
@@ -221,7 +221,7 @@ test('a reader that leaves is forgotten, while it waits too', async () => {
   expect(ends).toBe(1);
 });
 
-test('a queue holds so many values and bytes and no more; what the reader has taken does not count', async () => {
+test('a queue is limited in values and bytes, without those that the reader has taken', async () => {
   for (const [values, bytes, size] of [
     [3, 1_000, 1],
     [1_000, 3, 1],

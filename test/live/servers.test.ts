@@ -40,7 +40,7 @@ const written = (prefix: string, count: number) => Array.from({ length: count },
 describe('servers that read the stream themselves', async () => {
   const db = await testDatabase();
 
-  test('each tells every change once, that which keeps the cells and that which does not; none is lost when one takes over', async () => {
+  test('each emits every change once, whether it maintains the cells or not; none is lost when another takes over', async () => {
     const parks = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
     const write = async (keys: readonly string[]) => {
       for (const key of keys) await createMarker(db, parks, { key, position: { lng: 1, lat: 1 } }, NOW, newCall());
@@ -73,7 +73,7 @@ describe('servers that read the stream themselves', async () => {
 const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0;
 if (!HAS_REDIS) console.warn('NOT TESTED: changes by way of Redis, because there is no redis-server in the PATH');
 
-describe.skipIf(!HAS_REDIS)('servers that hear of changes by way of Redis', async () => {
+describe.skipIf(!HAS_REDIS)('servers that get changes through Redis', async () => {
   const db = await testDatabase();
   const folder = mkdtempSync(join(tmpdir(), 'cellport-redis-'));
   let redis: ChildProcess | undefined;
@@ -107,7 +107,7 @@ describe.skipIf(!HAS_REDIS)('servers that hear of changes by way of Redis', asyn
     rmSync(folder, { recursive: true });
   });
 
-  test('each tells every change; who may have missed one is told so, and told the rest when it asks again', async () => {
+  test('each emits every change; a client that may have missed some gets an error, and the rest when it subscribes again', async () => {
     const begun = Math.floor(Date.now() / 1_000) * 1_000;
     const parks = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
     const write = async (keys: readonly string[]) => {

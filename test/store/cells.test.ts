@@ -39,7 +39,7 @@ describe.each([
     expect(await blocks('u3k')).toEqual([{ parent: 'u3k', batch: 4, children: deltas({ d: 1, f: 7 }) }]);
   });
 
-  test('counts a batch once though answers are lost and attempts throttled', async () => {
+  test('counts a batch once although answers are lost and attempts throttled', async () => {
     const db = newDatabase(database.keys.style, { tables: database.tables });
     injectFaults(db, 'BatchExecuteStatement', ['answer lost', 'throttled', 'answer lost']);
     // The write was done by an attempt whose answer was lost; the one that was answered was refused.
@@ -68,13 +68,13 @@ describe.each([
     }
   });
 
-  test('remembers a batch that changed nothing in sum', async () => {
+  test('remembers a batch whose changes cancel out', async () => {
     expect(await apply('u3z', 5, { d: 0 })).toBe(1);
     expect(await apply('u3z', 5, { d: 1 })).toBe(0);
     expect(await blocks('u3z')).toEqual([{ parent: 'u3z', batch: 5, children: new Map() }]);
   });
 
-  test('that was never written is empty, wherever it stands in the list', async () => {
+  test('that was never written is empty, wherever it is in the list', async () => {
     await apply('u3x', 1, { d: 1 });
     expect(await blocks('s', 'u3x', 's')).toEqual([
       { parent: 's', batch: 0, children: new Map() },
@@ -91,7 +91,7 @@ describe.each([
     expect(items.map((item) => blockFromItem(database.keys, item)?.parent)).toEqual(['g00', 'g0z', 'gzz']);
   });
 
-  test('is not made of an item under another key', async () => {
+  test('is not read from an item with another key', async () => {
     const Item = { pk: 'foreign', sk: 'item', b: 1, nd: 5 };
     await send(database, 'put', { TableName: database.tables.derived, Item }, newCall());
     expect(blockFromItem(database.keys, Item)).toBeUndefined();

@@ -23,7 +23,7 @@ const db = await testDatabase();
 const consumerOf = (onApplied: (batch: number) => void = () => undefined) =>
   createConsumer({ ...streamParts(db), onApplied });
 
-test('cells and places follow creates, moves and deletes; what is no marker is set aside; a stopped owner leaves at once', async () => {
+test('cells and places follow creates, moves and deletes; an invalid marker becomes a dead letter; a stopped owner gives up its lease at once', async () => {
   const stop = new AbortController();
   const consumer = consumerOf();
   const running = consumer.run(stop.signal);
@@ -58,7 +58,7 @@ test('cells and places follow creates, moves and deletes; what is no marker is s
   expect(await storedCells(db)).toEqual(await countedCells(db));
   expect(await storedPlaces(db)).toEqual(await countedPlaces(db));
   expect(await listDeadLetters(db, 'cells', newCall())).toMatchObject([
-    { reason: 'lng is no number from -180 to 180' },
+    { reason: 'lng is not a number from -180 to 180' },
   ]);
   expect(consumer.status()).toMatchObject({ owner: true, countsExact: true, gap: null, setAside: 1 });
 
@@ -67,7 +67,7 @@ test('cells and places follow creates, moves and deletes; what is no marker is s
   expect(await loadStreamState(db, 'cells', newCall())).toMatchObject({ owner: '', plan: null });
 });
 
-test('another consumer goes on where the one before left off, and applies nothing twice', async () => {
+test('the next consumer continues where the last one stopped, and applies nothing twice', async () => {
   const stop = new AbortController();
   const batches: number[] = [];
   const before = (await loadStreamState(db, 'cells', newCall()))?.batch ?? 0;
@@ -80,7 +80,7 @@ test('another consumer goes on where the one before left off, and applies nothin
   await running;
 });
 
-test('a block is replaced only as it was read, and made only where there is none', async () => {
+test('a block is replaced only as it was read, and created only if there is none', async () => {
   const block = { scope: 'probe', parent: 'u3' };
   const children = new Map([['k', { count: 2, sumLng: 5, sumLat: -7 }]]);
   const write = async (seen: number | undefined, batch: number) =>
@@ -96,7 +96,7 @@ test('a block is replaced only as it was read, and made only where there is none
   ]);
 });
 
-test('of two writers of one version of the state one is refused', async () => {
+test('of two writers of the same version of the state, one is refused', async () => {
   const next = { ...firstState('stream', 1), version: 1, token: 'a', shards: { one: { since: 5, after: '7' } } };
   expect(await putStreamState(db, 'probe', next, newCall())).toBe(true);
   expect(await putStreamState(db, 'probe', { ...next, token: 'b' }, newCall())).toBe(false);

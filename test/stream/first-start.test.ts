@@ -46,7 +46,7 @@ async function gapOfFirstStart(name: string, meanwhile: () => Promise<unknown>):
 
 const put = (item: Item) => send(db, 'put', { TableName: db.tables.entities, Item: item }, newCall());
 
-test('a first start is no gap while there is no collection, however old the table; with one it is', async () => {
+test('a first start leaves a gap only if there are collections, however old the table is', async () => {
   const gap = await gapOfFirstStart('early', async () => {
     // Not before the consumer has asked.
     await untilRead(db, 'early');

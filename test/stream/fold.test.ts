@@ -24,7 +24,7 @@ function record(pk: string, sk: string, before?: WireImage, after?: WireImage): 
 const at = (lng: string, lat: string): WireImage => ({ lng: { N: lng }, lat: { N: lat } });
 
 describe('a fold', () => {
-  test('holds in every block what its children add up to, and each marker once at every length', () => {
+  test('counts each marker once at every length', () => {
     fc.assert(
       fc.property(fc.array(point, { minLength: 1, maxLength: 40 }), (points) => {
         const fold = createFold();
@@ -41,7 +41,7 @@ describe('a fold', () => {
     );
   });
 
-  test('comes to nothing when everything is taken back, in any order', () => {
+  test('has no changes once everything is subtracted again, in any order', () => {
     fc.assert(
       fc.property(fc.array(point, { maxLength: 40 }), (points) => {
         const fold = createFold();
@@ -52,7 +52,7 @@ describe('a fold', () => {
     );
   });
 
-  test('writes only the levels at which a move crosses cells, and sums where it does not', () => {
+  test('changes counts only at the levels where a move crosses cells, and sums at the others', () => {
     const fold = createFold();
     fold.add('parks', contributionAt(16.925168, 52.408), -1);
     fold.add('parks', contributionAt(16.925169, 52.408), 1);
@@ -67,7 +67,7 @@ describe('a fold', () => {
 describe('a fold of places', () => {
   const placeNames = fc.array(fc.constantFrom('A', 'B', '1', '[', '"'), { maxLength: 4 });
 
-  test('counts each marker once at its place and at every place around it', () => {
+  test('counts each marker once at its place and at every place that contains it', () => {
     fc.assert(
       fc.property(fc.array(placeNames, { maxLength: 30 }), (places) => {
         const fold = createFold();
@@ -85,7 +85,7 @@ describe('a fold of places', () => {
     );
   });
 
-  test('leaves alone the places around both where a marker moves from one to the other', () => {
+  test('does not change the places that contain both ends of a move', () => {
     const fold = createFold();
     fold.add('parks', contributionAt(1, 2, ['Poznań', 'A', '1']), -1);
     fold.add('parks', contributionAt(1, 2, ['Poznań', 'A', '2']), 1);
@@ -96,7 +96,7 @@ describe('a fold of places', () => {
 describe('a record', () => {
   const { pk, sk } = keys.marker('parks', 'a');
 
-  test('of a marker changes cells by its images, whatever its event is called', () => {
+  test('of a marker changes cells by its images, whatever its event name', () => {
     const change = changeOf(keys, { ...record(pk, sk, at('1', '2'), undefined), event: 'INSERT' });
     expect(change).toMatchObject({ scope: 'parks', before: contributionAt(1, 2), after: undefined, fault: undefined });
   });
@@ -137,7 +137,7 @@ describe('a record', () => {
     expect(contributionOf({ ...at('1', '2'), place } as WireImage)).toEqual(contributionAt(1, 2, expected));
   });
 
-  test('puts longitude 180 where -180 is', () => {
+  test('counts longitude 180 as -180', () => {
     expect(contributionOf(at('180', '0'))).toEqual(contributionOf(at('-180', '0')));
   });
 });

@@ -12,7 +12,7 @@ const db = await testDatabase();
 const put = (key: string) =>
   send(db, 'put', { TableName: db.tables.entities, Item: markerItem(db, 'parks', key, 1, 1) }, newCall());
 
-test('a follower tells all that is written from the moment it has said so, and nothing of before', async () => {
+test('a follower reads everything written after its first onEnd, and nothing older', async () => {
   await put('old');
   const seen: string[] = [];
   const stop = new AbortController();
@@ -31,7 +31,7 @@ test('a follower tells all that is written from the moment it has said so, and n
   await following;
 });
 
-test('a follower ends when it is told that it is no longer needed', async () => {
+test('a follower ends when onEnd returns false', async () => {
   let ends = 0;
   await followStream(
     { ...streamParts(db), onRecord: () => undefined },
@@ -41,7 +41,7 @@ test('a follower ends when it is told that it is no longer needed', async () => 
   expect(ends).toBe(3);
 });
 
-test('the whole stream can be read at any time, and tells how far it reaches back', async () => {
+test('the whole stream can be read at any time, with the time since when it is complete', async () => {
   const seen: string[] = [];
   const options = {
     ...streamParts(db),

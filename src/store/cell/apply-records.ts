@@ -6,27 +6,27 @@ import { isFailure } from '../request/failures.js';
 import type { Call } from '../request/meter.js';
 import { send } from '../request/send.js';
 
-/** Records of one marker that are to be applied together. */
+/** Records of one marker to be applied together. */
 export interface MarkerRecords {
   readonly scope: string;
   readonly key: string;
-  /** Sequence numbers of the first and the last of them, as `comparable` writes them. */
+  /** Sequence numbers of the first and the last of them, as `comparable` formats them. */
   readonly first: string;
   readonly last: string;
 }
 
 /** DynamoDB's own limit of items in one transaction. */
 export const ITEMS_IN_A_TRANSACTION = 100;
-/** A stream keeps records for a day, so nothing comes again after two. */
+/** A stream keeps records for a day, so nothing is delivered again after two. */
 const REMEMBERED_SECONDS = 2 * 24 * 3_600;
 const LONGEST_SEQUENCE = 40;
 
-/** A sequence number as a text that compares as the number does. */
+/** A sequence number as text that sorts as the number does. */
 export function comparable(sequence: string): string {
   return sequence.padStart(LONGEST_SEQUENCE, '0');
 }
 
-/** The transaction that adds to blocks, if no record of any of the markers has been applied that is not before these. */
+/** The transaction that adds to blocks unless these or later records of one of the markers have been applied. */
 export function applyRecordsRequest(
   { keys, tables }: Pick<Database, 'keys' | 'tables'>,
   markers: readonly MarkerRecords[],
@@ -64,7 +64,7 @@ export function applyRecordsRequest(
   return { TransactItems: [...marks, ...sums] };
 }
 
-/** `applied`, or of each marker whose records were applied before, up to which one; `busy` is to be tried again. */
+/** `applied`; `busy` to be tried again; or the markers with records applied before, each with the last such record. */
 export type RecordsOutcome = 'applied' | 'busy' | ReadonlyMap<MarkerRecords, string>;
 
 interface Reason {
@@ -72,7 +72,7 @@ interface Reason {
   readonly Item?: Readonly<Record<string, { readonly S?: string }>>;
 }
 
-/** Applies records in one transaction, which does all of it or nothing. An answer that is lost may have done it. */
+/** Applies records in one transaction: all or nothing. If it throws, it may have been applied. */
 export async function applyRecords(
   database: Database,
   markers: readonly MarkerRecords[],

@@ -9,8 +9,8 @@ import type { Call } from '../request/meter.js';
 const CHILDREN = [PLACE_CHILD, ...Array.from(GEOHASH_ALPHABET)];
 
 /**
- * What an item under a block's key says of its children: `n`, `x` and `y` followed by a child's last character are the
- * child's count and sums; the child of a place has the bare `n`. Children of which it says nothing, or that all is zero, are left out.
+ * The children of a block in its item: `n`, `x` and `y` followed by a child's last character are the child's count and sums;
+ * the child of a place has the bare `n`. Children without values, or with zeros only, are left out.
  */
 export function childrenOfItem(item: Item): Map<string, CellSums> {
   const children = new Map<string, CellSums>();
@@ -25,7 +25,7 @@ export function childrenOfItem(item: Item): Map<string, CellSums> {
   return children;
 }
 
-/** The block that an item holds; `b` is its batch. Undefined where the item is not under a block's key. */
+/** The block in an item; `b` is its batch. Undefined if the item does not have a block's key. */
 export function blockFromItem(keys: Keyspace, item: Item): CellBlock | undefined {
   const { pk, sk, b } = item;
   const parent = typeof pk === 'string' && typeof sk === 'string' ? keys.parseCell({ pk, sk })?.geohash : undefined;
@@ -36,7 +36,7 @@ export function blockFromItem(keys: Keyspace, item: Item): CellBlock | undefined
 
 const number = (value: unknown) => (typeof value === 'number' ? value : 0);
 
-/** Blocks of one collection by their parents, in that order; one that was never written is empty, of batch 0. */
+/** Blocks of one collection in the order of their parents; one that was never written is empty, with batch 0. */
 export async function getBlocks(
   database: Database,
   scope: string,

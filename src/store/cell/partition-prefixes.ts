@@ -8,16 +8,16 @@ import type { Call } from '../request/meter.js';
 
 const CHARACTERS = 32;
 const BLOCKS_AT_A_TIME = 1_000;
-/** Up to so many partitions are gone through one by one, whatever the cells say: 1,024 of them cost 512 read units. */
+/** Up to so many partitions are read one by one, whatever the cells say: 1,024 of them cost 512 read units. */
 const FEW_PARTITIONS = 65_536;
 
-/** Prefixes of a collection's partitions, from the one with number `from` on; `number` counts them. */
+/** Prefixes of a collection's partitions, listed from number `from` on; `number` counts them. */
 export interface Prefixes {
   readonly total: number;
   list(from: number): Iterable<{ readonly number: number; readonly prefix: string }>;
 }
 
-/** All prefixes that a collection's markers may have. */
+/** All prefixes that markers of a collection may have. */
 export function allPrefixes({ prefixLength }: Pick<Collection, 'prefixLength'>): Prefixes {
   const total = CHARACTERS ** prefixLength;
   return {
@@ -28,12 +28,12 @@ export function allPrefixes({ prefixLength }: Pick<Collection, 'prefixLength'>):
   };
 }
 
-/** Whether a collection has so few partitions that none needs to be left out. */
+/** Whether a collection has so few partitions that none needs to be skipped. */
 export function hasFewPartitions({ prefixLength, writeShards }: Collection): boolean {
   return CHARACTERS ** prefixLength * writeShards <= FEW_PARTITIONS;
 }
 
-/** The prefixes below which the cells know markers. Good only while the cells are exact and hold every write. */
+/** The prefixes under which the cells count markers. Valid only while the cells are exact and include every write. */
 export async function occupiedPrefixes(database: Database, collection: Collection, call: Call): Promise<Prefixes> {
   const { prefixLength } = collection;
   const scope = database.keys.scope(collection);

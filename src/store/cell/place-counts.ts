@@ -4,8 +4,8 @@ import type { Call } from '../request/meter.js';
 import { queryPages } from '../request/query-pages.js';
 
 /**
- * The places of the next level below a place that have markers, in the order of their keys; undefined where the level has
- * more than `most` items. A place that lost its last marker keeps its item, which counts among them.
+ * The places directly below a place that have markers, in the order of their keys; undefined if there are more than `most`
+ * items. A place that lost its last marker keeps its item, which is included in that number.
  */
 export async function readPlaceCounts(
   database: Database,
@@ -26,7 +26,7 @@ export async function readPlaceCounts(
     for (const { pk, sk, n } of page) {
       const place = keys.parsePlaceCount({ pk: String(pk), sk: String(sk) })?.place;
       const name = place?.at(-1);
-      // Below zero: the counts have missed something, and say that they are not exact.
+      // Below zero if the counts have missed something, which is then reported as a gap.
       if (place === undefined || name === undefined || typeof n !== 'number' || n <= 0) continue;
       found.push({ name, place, count: n });
     }

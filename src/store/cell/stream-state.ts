@@ -9,37 +9,37 @@ import { send } from '../request/send.js';
 
 /** How far one shard of the stream is complete. */
 export interface ShardProgress {
-  /** Sequence number of the last record that is complete; left out while there is none. */
+  /** Sequence number of the last record that is complete; absent while there is none. */
   readonly after?: string | undefined;
-  /** When its end was read, in milliseconds since 1970; a shard that ended has nothing more to give. */
+  /** When its end was read, in milliseconds since 1970: it has nothing more to give. */
   readonly endedAt?: number | undefined;
   /** A time, in milliseconds since 1970, before which nothing was written that is still to be read. */
   readonly since: number;
 }
 
-/** The records of one shard in a batch: the sequence numbers of the first and the last of them. */
+/** The records of one shard in a batch, by the sequence numbers of the first and the last of them. */
 export interface SequenceRange {
-  /** Named although it follows from the progress: the stream forgets, and what it forgot must show. */
+  /** Stored although it follows from the progress, so that it shows if the stream has trimmed it. */
   readonly first: string;
   readonly to: string;
 }
 
-/** Records were lost to the cells; they stay as they are until a recount. */
+/** Records that the cells have missed; counts are inexact until a recount. */
 export interface StreamGap {
   /** RFC 3339, UTC, milliseconds. */
   readonly since: string;
   readonly reason: string;
 }
 
-/** What the consumers of a stream share: who works, how far the work is complete, and what is under way. */
+/** What the consumers of a stream share: who works, how far the work is complete, and what is in progress. */
 export interface StreamState {
-  /** Raised by every write, and the condition of the next one: of two writers one is refused. */
+  /** Raised by every write and the condition of the next one, so that of two writers one is refused. */
   readonly version: number;
-  /** Tells the writes of one process apart, so that a write whose answer was lost can be recognised. */
+  /** Identifies a write whose answer was lost. */
   readonly token: string;
-  /** Who may write batches; empty for nobody. */
+  /** The process that may write batches; empty for none. */
   readonly owner: string;
-  /** How records are folded into blocks. */
+  /** Names how records are folded into blocks. */
   readonly layout: string;
   /** The stream that sequence numbers and shards belong to. */
   readonly stream: string;
@@ -49,7 +49,7 @@ export interface StreamState {
   /** What `batch` is made of, from when it is stored until all blocks are known to have it. */
   readonly plan: Readonly<Record<string, SequenceRange>> | null;
   readonly gap: StreamGap | null;
-  /** Records set aside so far. */
+  /** Dead letters so far. */
   readonly setAside: number;
   /** Records folded so far. */
   readonly records: number;
@@ -59,18 +59,18 @@ export interface StreamState {
   readonly atEnd: boolean;
 }
 
-/** A record that could not be understood, for a human to look at. */
+/** A record that could not be understood, stored for a human to look at. */
 export interface DeadLetter {
   readonly shard: string;
   readonly sequence: string;
   readonly reason: string;
-  /** Key of the item as JSON, shortened where it is long. */
+  /** Key of the item as JSON, truncated if it is long. */
   readonly item: string;
-  /** What happened to it: INSERT, MODIFY or REMOVE. */
+  /** INSERT, MODIFY or REMOVE. */
   readonly event: string;
 }
 
-/** The state of a consumer, as it stands at this moment; undefined before its first start. */
+/** The state of a consumer, strongly consistent; undefined before its first start. */
 export async function loadStreamState(
   database: Database,
   consumer: string,
@@ -104,7 +104,7 @@ export function putStreamStateRequest(
   };
 }
 
-/** Replaces the state; false where another write came first (which may have been this one, with its answer lost). */
+/** Replaces the state; false if another write came first, which may have been this one with its answer lost. */
 export async function putStreamState(
   database: Database,
   consumer: string,
@@ -120,7 +120,7 @@ export async function putStreamState(
   }
 }
 
-/** Stores records that were set aside; the same ones again change nothing. */
+/** Stores dead letters; storing them again changes nothing. */
 export async function putDeadLetters(
   database: Database,
   consumer: string,
@@ -128,16 +128,16 @@ export async function putDeadLetters(
   call: Call,
 ): Promise<void> {
   const items = records.map((record) => ({
-    // Sequence numbers are told to be unique within their shard only.
-    ...database.keys.setAside(consumer, `${record.sequence}.${record.shard}`),
+    // Sequence numbers are documented to be unique only within their shard.
+    ...database.keys.deadLetter(consumer, `${record.sequence}.${record.shard}`),
     ...record,
   }));
   await putInBulk(database, database.tables.derived, items, call);
 }
 
-/** All records that were set aside, in the order of their sequence numbers. */
+/** All dead letters, in the order of their sequence numbers. */
 export async function listDeadLetters(database: Database, consumer: string, call: Call): Promise<DeadLetter[]> {
-  const { pk, from, to } = database.keys.setAsidePartition(consumer);
+  const { pk, from, to } = database.keys.deadLetterPartition(consumer);
   const request = {
     TableName: database.tables.derived,
     KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',

@@ -32,7 +32,8 @@ async function asking<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-async function describe(database: Database, name: string): Promise<TableDescription | undefined> {
+/** A table as DynamoDB describes it; undefined if there is none. */
+export async function describeTable(database: Database, name: string): Promise<TableDescription | undefined> {
   try {
     return (await database.client.send(new DescribeTableCommand({ TableName: name }))).Table;
   } catch (error) {
@@ -54,7 +55,7 @@ export function describeTables(database: Database): Promise<readonly TableState[
   return Promise.all(
     tableDefinitions(database.tables).map(async ({ request }) => {
       const name = request.TableName ?? '';
-      const description = await describe(database, name);
+      const description = await describeTable(database, name);
       return { name, description, ttl: description === undefined ? null : await describeTtl(database, name) };
     }),
   );
@@ -63,7 +64,7 @@ export function describeTables(database: Database): Promise<readonly TableState[
 async function waitFor(database: Database, name: string, wanted: 'ACTIVE' | 'GONE'): Promise<void> {
   const deadline = performance.now() + ACTIVE_WITHIN_MS;
   for (;;) {
-    const table = await describe(database, name);
+    const table = await describeTable(database, name);
     const indexes = table?.GlobalSecondaryIndexes ?? [];
     const active =
       table?.TableStatus === 'ACTIVE' && indexes.every(({ IndexStatus: status }) => (status ?? 'ACTIVE') === 'ACTIVE');
@@ -78,7 +79,7 @@ async function waitFor(database: Database, name: string, wanted: 'ACTIVE' | 'GON
 async function ensure(database: Database, { request, ttl }: TableDefinition): Promise<boolean> {
   const name = request.TableName ?? '';
   let made = false;
-  if ((await describe(database, name)) === undefined) {
+  if ((await describeTable(database, name)) === undefined) {
     try {
       await database.client.send(new CreateTableCommand(request));
       made = true;

@@ -2,6 +2,6 @@ import { test } from 'vitest';
 
 import { SEEDS, expectPeace } from './seeds.js';
 
-test('counts are exact, or say that they are not, after whatever the first half of the seeds brings', async () => {
+test('counts are exact, or known to be inexact, after everything that the first half of the seeds does', async () => {
   await expectPeace(0, SEEDS / 2);
 }, 900_000);

@@ -4,7 +4,7 @@ import { PLANTED_BUGS } from './planted-bugs.js';
 import { SEEDS, expectPeace } from './seeds.js';
 import { simulate } from './simulate.js';
 
-test('counts are exact, or say that they are not, after whatever the second half of the seeds brings', async () => {
+test('counts are exact, or known to be inexact, after everything that the second half of the seeds does', async () => {
   await expectPeace(SEEDS / 2, SEEDS);
 }, 900_000);
 
@@ -19,7 +19,7 @@ describe('the simulation finds a planted bug:', () => {
   });
 });
 
-test('the same seed gives the same world', async () => {
+test('the same seed gives the same run', async () => {
   const runs = [await simulate(4_711), await simulate(4_711)];
   expect(runs[0]).toEqual(runs[1]);
 });
