@@ -33,3 +33,6 @@ export type CellChanges = ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<st
 
 /** Blocks are stored for parents of length 0 to 4, so that cells of length 1 to 5 are read as they stand. */
 export const LONGEST_BLOCK = 4;
+
+/** Geohash length of the finest cells that are stored. */
+export const FINEST_STORED = LONGEST_BLOCK + 1;

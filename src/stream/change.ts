@@ -5,7 +5,7 @@ import { canonicalLng } from '../geo/point.js';
 import { SELF } from '../keys/declarations.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import { checkPlaceFits, readPlace } from '../keys/place.js';
-import { LONGEST_BLOCK } from '../model/cell.js';
+import { FINEST_STORED, LONGEST_BLOCK } from '../model/cell.js';
 import type { Place } from '../model/place.js';
 
 /** One attribute as DynamoDB writes it: its type, then its value. */
@@ -48,9 +48,6 @@ export interface RecordChange {
 export function isAfter(sequence: string, other: string): boolean {
   return BigInt(sequence) > BigInt(other);
 }
-
-/** Geohash length of the finest cells that are stored. */
-export const LEAF_LENGTH = LONGEST_BLOCK + 1;
 
 /**
  * Names the function from images to the counts of cells and places. A batch in progress is folded again after a crash and
@@ -100,7 +97,7 @@ function placeOf(value: WireValue | undefined): Place {
 
 /** The contribution of a marker at this position and place. */
 export function contributionAt(lng: number, lat: number, place: Place = []): Contribution {
-  return { cell: encode({ lng: canonicalLng(lng), lat }, LEAF_LENGTH), sums: sumsOf({ lng, lat }), place };
+  return { cell: encode({ lng: canonicalLng(lng), lat }, FINEST_STORED), sums: sumsOf({ lng, lat }), place };
 }
 
 /** What a record changes in the counts; undefined for items other than markers (collections, readings, foreign ones). */

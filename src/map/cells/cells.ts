@@ -1,3 +1,4 @@
+import { FINEST_STORED } from '../../model/cell.js';
 import { type Cell, NO_SUMS, addSums, sumsOf } from '../../geo/cell-sums.js';
 import { LONGEST_GEOHASH, LONGEST_Z, encode } from '../../geo/geohash.js';
 import type { Collection } from '../../model/collection.js';
@@ -6,7 +7,7 @@ import { type MapContext, requireCollection } from '../context.js';
 import { cellOf, cellsOfMarkers, occupiedCells } from './occupied.js';
 import { type MarkerPage, type PageInput, readPage, readWhole } from '../page.js';
 import { readAll } from '../markers/read-all.js';
-import { FINEST_STORED, byGeohash, cellsOfBlock } from './known-counts.js';
+import { byGeohash, cellsOfBlock } from './known-counts.js';
 import { Budget } from '../../loaders/budget.js';
 import { planCell } from '../markers/planners.js';
 import type { Viewport } from '../viewport.js';

@@ -4,14 +4,14 @@ import { markerBounds } from '../../geo/centroid.js';
 import { LONGEST_Z, toZ } from '../../geo/geohash.js';
 import { coverArea, intersect } from '../../geo/ranges.js';
 import { Budget } from '../../loaders/budget.js';
-import type { CellBlock } from '../../model/cell.js';
+import { type CellBlock, FINEST_STORED } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
 import type { BlockPlan } from '../../plan/blocks.js';
 import { cellRange } from '../../plan/density.js';
 import { type MapContext, requireCollection } from '../context.js';
 import { planKnown } from '../markers/planners.js';
 import { readAll, tooMuch } from '../markers/read-all.js';
-import { FINEST_STORED, blocksUnder, blocksWithin, cellsOfBlock, countsOfCells } from './known-counts.js';
+import { blocksUnder, blocksWithin, cellsOfBlock, countsOfCells } from './known-counts.js';
 import type { Viewport } from '../viewport.js';
 
 const ADVICE = 'use a smaller bounding box, or query its cells';

@@ -1,3 +1,4 @@
+import { FINEST_STORED } from '../../model/cell.js';
 import { type Cluster, type ClusterGrid, clusterSquare } from '../../geo/clusters.js';
 import { LONGEST_GEOHASH, center, encode } from '../../geo/geohash.js';
 import { groupBy } from '../../loaders/group.js';
@@ -11,7 +12,7 @@ import { readAll, tooMuch } from '../markers/read-all.js';
 import { Budget } from '../../loaders/budget.js';
 import { cellRange } from '../../plan/density.js';
 import { planKnown } from '../markers/planners.js';
-import { FINEST_STORED, blocksUnder, cellsOfBlock, countsOfCells } from './known-counts.js';
+import { blocksUnder, cellsOfBlock, countsOfCells } from './known-counts.js';
 import { MAX_ZOOM } from '../viewport.js';
 import type { OrderedMarker } from '../markers/execute-plan.js';
 

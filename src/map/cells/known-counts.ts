@@ -2,14 +2,11 @@ import type { Cell } from '../../geo/cell-sums.js';
 import type { Area } from '../../geo/bounds.js';
 import type { Budget } from '../../loaders/budget.js';
 import type { ZRange } from '../../geo/ranges.js';
-import { type CellBlock, LONGEST_BLOCK } from '../../model/cell.js';
+import { type CellBlock, FINEST_STORED } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
 import { type BlockPlan, planBlocks, planBlocksUnder } from '../../plan/blocks.js';
 import type { KnownCounts } from '../../plan/markers.js';
 import type { MapContext } from '../context.js';
-
-/** Finest cells that are stored. */
-export const FINEST_STORED = LONGEST_BLOCK + 1;
 
 /** The cells that a block answers for. */
 export function cellsOfBlock({ parent, children }: CellBlock): Cell[] {

@@ -1,3 +1,4 @@
+import { FINEST_STORED } from '../../model/cell.js';
 import { type Cell, NO_SUMS, addSums, sumsOf } from '../../geo/cell-sums.js';
 import { type Area, areaOverlapsCell } from '../../geo/bounds.js';
 import { LONGEST_Z, cellBounds, columnOf, encode, latBits, lngBits, rowOf } from '../../geo/geohash.js';
@@ -7,7 +8,7 @@ import { type BlockPlan, planBlocks } from '../../plan/blocks.js';
 import type { MapContext } from '../context.js';
 import type { MarkerFilter } from '../filter.js';
 import { readAll, tooMuch } from '../markers/read-all.js';
-import { FINEST_STORED, byGeohash, cellsOfBlock } from './known-counts.js';
+import { byGeohash, cellsOfBlock } from './known-counts.js';
 import { Budget } from '../../loaders/budget.js';
 import type { OrderedMarker } from '../markers/execute-plan.js';
 import { planArea } from '../markers/planners.js';

@@ -1,3 +1,4 @@
+import { FINEST_STORED } from '../../model/cell.js';
 import { type Area, type Bounds, areaOverlapsCell } from '../../geo/bounds.js';
 import { LONGEST_Z, cellBounds, children } from '../../geo/geohash.js';
 import type { ZRange } from '../../geo/ranges.js';
@@ -14,7 +15,7 @@ import {
   markerPlanner,
   planWhole,
 } from '../../plan/markers.js';
-import { FINEST_STORED, byGeohash, cellsOfBlock, knownCounts } from '../cells/known-counts.js';
+import { byGeohash, cellsOfBlock, knownCounts } from '../cells/known-counts.js';
 import type { MapContext } from '../context.js';
 
 /** Makes the plan of a search part by part; each part is a value that is executed as it is, or shown. */

@@ -1,10 +1,10 @@
+import { FINEST_STORED } from '../../model/cell.js';
 import type { Bounds } from '../../geo/bounds.js';
 import { coverShape } from '../../geo/cover.js';
 import { type Shape, readShape } from '../../geo/polygon.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapContext } from '../context.js';
 import type { MarkerFilterInput } from '../filter.js';
-import { FINEST_STORED } from '../cells/known-counts.js';
 import { type MarkerPage, type PageInput, readPage } from '../page.js';
 import type { Budget } from '../../loaders/budget.js';
 import type { OrderedMarker } from '../markers/execute-plan.js';

@@ -1,3 +1,4 @@
+import { FINEST_STORED } from '../../model/cell.js';
 import { HALF_AROUND, circleArea, ringRelation } from '../../geo/circle.js';
 import { distance } from '../../geo/distance.js';
 import { cellBounds, latBits } from '../../geo/geohash.js';
@@ -8,7 +9,7 @@ import type { MapMarker } from '../../model/marker.js';
 import { rangeKeys } from '../../plan/explain.js';
 import type { KnownCounts, PlannedRange } from '../../plan/markers.js';
 import { type Expected, type Ring, distanceFor, expectedAround, planRing } from '../../plan/rings.js';
-import { FINEST_STORED, cellsOfBlock, knownCounts } from '../cells/known-counts.js';
+import { cellsOfBlock, knownCounts } from '../cells/known-counts.js';
 import type { MapContext } from '../context.js';
 import type { MarkerFilter } from '../filter.js';
 import { BEGIN, type NearMarker, type NearPosition, compareNear, nearestFirst, positionOf } from './by-distance.js';

@@ -1,8 +1,8 @@
+import { FINEST_STORED } from '../../model/cell.js';
 import { limitExceeded } from '../../errors.js';
 import type { Bounds } from '../../geo/bounds.js';
 import { HALF_AROUND, circleArea, ringRelation } from '../../geo/circle.js';
 import { coverShape } from '../../geo/cover.js';
-import { FINEST_STORED } from '../cells/known-counts.js';
 import type { MapContext } from '../context.js';
 import { executePlan } from '../markers/execute-plan.js';
 import { planShape } from '../markers/planners.js';

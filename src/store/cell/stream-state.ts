@@ -1,8 +1,7 @@
-import type { PutCommandInput } from '@aws-sdk/lib-dynamodb';
-
 import { putInBulk } from '../request/batch-write.js';
+import { putVersion } from '../request/conditional-put.js';
 import type { Database } from '../database.js';
-import { isFailure } from '../request/failures.js';
+import type { Leased } from '../lease.js';
 import type { Call } from '../request/meter.js';
 import { queryAll } from '../request/query-pages.js';
 import { send } from '../request/send.js';
@@ -32,13 +31,8 @@ export interface StreamGap {
 }
 
 /** What the consumers of a stream share: who works, how far the work is complete, and what is in progress. */
-export interface StreamState {
-  /** Raised by every write and the condition of the next one, so that of two writers one is refused. */
-  readonly version: number;
-  /** Identifies a write whose answer was lost. */
+export interface StreamState extends Leased {
   readonly token: string;
-  /** The process that may write batches; empty for none. */
-  readonly owner: string;
   /** Names how records are folded into blocks. */
   readonly layout: string;
   /** The stream that sequence numbers and shards belong to. */
@@ -88,36 +82,10 @@ export async function loadStreamState(
   return state as StreamState;
 }
 
-/** The PutItem that replaces the state of version `next.version - 1`; version 1 is the first. */
-export function putStreamStateRequest(
-  { keys, tables }: Pick<Database, 'keys' | 'tables'>,
-  consumer: string,
-  next: StreamState,
-): PutCommandInput {
-  const request = { TableName: tables.derived, Item: { ...keys.streamState(consumer), ...next } };
-  if (next.version === 1) return { ...request, ConditionExpression: 'attribute_not_exists(pk)' };
-  return {
-    ...request,
-    ConditionExpression: '#version = :before',
-    ExpressionAttributeNames: { '#version': 'version' },
-    ExpressionAttributeValues: { ':before': next.version - 1 },
-  };
-}
-
-/** Replaces the state; false if another write came first, which may have been this one with its answer lost. */
-export async function putStreamState(
-  database: Database,
-  consumer: string,
-  next: StreamState,
-  call: Call,
-): Promise<boolean> {
-  try {
-    await send(database, 'put', putStreamStateRequest(database, consumer, next), call);
-    return true;
-  } catch (error) {
-    if (isFailure(error, 'ConditionalCheckFailedException')) return false;
-    throw error;
-  }
+/** Replaces the state of version `next.version - 1`; false if another write came first, as in `putVersion`. */
+export function putStreamState(database: Database, consumer: string, next: StreamState, call: Call): Promise<boolean> {
+  const { keys, tables } = database;
+  return putVersion(database, tables.derived, { ...keys.streamState(consumer), ...next }, call);
 }
 
 /** Stores dead letters; storing them again changes nothing. */

@@ -33,6 +33,32 @@ export async function putIfAbsent(database: Database, table: string, item: Item,
 }
 
 /**
+ * Replaces version `item.version - 1` of an item, 1 being its first version; false if another write came first, which may
+ * have been this one with its answer lost.
+ */
+export async function putVersion(
+  database: Database,
+  table: string,
+  item: Item & { readonly version: number },
+  call: Call,
+): Promise<boolean> {
+  const { version } = item;
+  const condition = {
+    ConditionExpression: '#version = :before',
+    ExpressionAttributeNames: { '#version': 'version' },
+    ExpressionAttributeValues: { ':before': version - 1 },
+  };
+  const first = putIfAbsentRequest(table, item);
+  try {
+    await send(database, 'put', version === 1 ? first : { ...first, ...condition }, call);
+    return true;
+  } catch (error) {
+    if (isFailure(error, 'ConditionalCheckFailedException')) return false;
+    throw error;
+  }
+}
+
+/**
  * Puts items that must not be there yet in one transaction; false where something stands under one of their keys, and
  * then none is put. The SDK names its attempts, so that one that was applied and whose answer was lost is no other's.
  */
