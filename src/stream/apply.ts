@@ -17,7 +17,7 @@ export interface Applied {
 }
 
 /** DynamoDB's own limit of keys in one read. */
-export const BLOCKS_AT_A_TIME = 100;
+const BLOCKS_AT_A_TIME = 100;
 const CHUNKS_AT_A_TIME = 4;
 /** More suspects than this say nothing new. */
 const MOST_SUSPECTS = 20;
@@ -30,14 +30,15 @@ export function blockChanges(changes: CellChanges): BlockDelta[] {
   return blocks.sort((a, b) => a.parent.length - b.parent.length);
 }
 
-export const ABSENT: StoredBlock = { batch: undefined, children: new Map() };
+const ABSENT: StoredBlock = { batch: undefined, children: new Map() };
 
-/** The write that brings a block, as it was read, to a batch. */
-function writeOf(
+/** The write that brings a block, as it was read, to a batch; undefined if it has the batch. */
+function additionTo(
   { scope, parent, deltas }: BlockDelta,
   { batch: seen, children }: StoredBlock,
   batch: number,
-): BlockWrite {
+): BlockWrite | undefined {
+  if ((seen ?? 0) >= batch) return undefined;
   const sums = [...deltas].map(([child, delta]) => [child, addSums(children.get(child) ?? NO_SUMS, delta)] as const);
   return { scope, parent, seen, batch, children: new Map(sums) };
 }
@@ -61,6 +62,8 @@ export interface ApplyOptions {
   readonly holds: () => boolean;
   /** What this process knows of blocks; left out if all are to be read. */
   readonly memory?: BlockMemory | undefined;
+  /** Whether the first read of a block must be consistent. */
+  readonly consistent?: boolean;
 }
 
 /**
@@ -68,10 +71,7 @@ export interface ApplyOptions {
  * batch and is written only as it was read, so it gets the batch once, whoever applies it and however often.
  */
 export async function applyBatch(options: ApplyOptions, batch: number, changes: CellChanges): Promise<Applied> {
-  const written: BlockWrite[] = [];
-  await mapConcurrently(chunks(blockChanges(changes), BLOCKS_AT_A_TIME), CHUNKS_AT_A_TIME, (chunk) =>
-    applyChunk(options, batch, chunk, written),
-  );
+  const written = await writeBlocks(options, blockChanges(changes), (delta, found) => additionTo(delta, found, batch));
   const suspects = written
     .filter(({ children }) => [...children.values()].some(isImpossible))
     .slice(0, MOST_SUSPECTS)
@@ -79,50 +79,57 @@ export async function applyBatch(options: ApplyOptions, batch: number, changes: 
   return { blocks: written.length, suspects };
 }
 
-/** Writes some blocks until all of them have the batch, and adds those that it wrote to `written`. */
-async function applyChunk(
+/**
+ * Writes what `writeOf` makes of each block as it was read, which is undefined once a block needs no write, and resolves
+ * with all writes that were made when every block is known to be written.
+ */
+export async function writeBlocks<T extends BlockName>(
   options: ApplyOptions,
-  batch: number,
-  chunk: readonly BlockDelta[],
-  written: BlockWrite[],
-): Promise<void> {
+  blocks: readonly T[],
+  writeOf: (block: T, found: StoredBlock) => BlockWrite | undefined,
+): Promise<BlockWrite[]> {
   const { port, clock, signal, log, holds, memory } = options;
-  let left = chunk;
-  for (let attempt = 0; left.length > 0; attempt += 1) {
-    if (attempt > 0) await pause(attempt - 1, { clock, signal });
-    signal.throwIfAborted();
-    try {
-      const stored = await findBlocks(options, left, attempt);
-      const open = left.flatMap((change, index) => {
-        const block = stored[index] ?? ABSENT;
-        return (block.batch ?? 0) >= batch ? [] : [{ change, block, write: writeOf(change, block, batch) }];
-      });
-      left = open.map(({ change }) => change);
-      // A process that slept since it read may know blocks as absent that a recount has counted without them.
-      if (open.length === 0 || !holds()) continue;
-      const outcomes = await port.write(open.map(({ write }) => write));
-      left = left.filter((_, index) => outcomes[index] !== 'written');
-      for (const { block, write } of open.filter((_, index) => outcomes[index] === 'written')) {
-        memory?.remember(write, writtenBlock(block, write));
-        written.push(write);
+  const written: BlockWrite[] = [];
+  await mapConcurrently(chunks(blocks, BLOCKS_AT_A_TIME), CHUNKS_AT_A_TIME, async (chunk) => {
+    let left: readonly T[] = chunk;
+    for (let attempt = 0; left.length > 0; attempt += 1) {
+      if (attempt > 0) await pause(attempt - 1, { clock, signal });
+      signal.throwIfAborted();
+      try {
+        const stored = await findBlocks(options, left, attempt);
+        const open = left.flatMap((block, index) => {
+          const found = stored[index] ?? ABSENT;
+          const write = writeOf(block, found);
+          return write === undefined ? [] : [{ block, found, write }];
+        });
+        left = open.map(({ block }) => block);
+        // A process that slept since it read may know blocks as absent that a recount has counted without them.
+        if (open.length === 0 || !holds()) continue;
+        const outcomes = await port.write(open.map(({ write }) => write));
+        left = left.filter((_, index) => outcomes[index] !== 'written');
+        for (const { found, write } of open.filter((_, index) => outcomes[index] === 'written')) {
+          memory?.remember(write, writtenBlock(found, write));
+          written.push(write);
+        }
+      } catch (err) {
+        // The blocks themselves show what was written before it failed.
+        log.warn({ err, attempt }, 'cannot write blocks of cells; retrying');
       }
-    } catch (err) {
-      // The blocks themselves show what was written before it failed.
-      log.warn({ err, batch, attempt }, 'cannot write blocks of cells; retrying');
     }
-  }
+  });
+  return written;
 }
 
 /** Blocks as they are, or were when this process wrote them. After a failed attempt nothing is known: all are read. */
 async function findBlocks(
-  { port, memory }: ApplyOptions,
+  { port, memory, consistent = false }: ApplyOptions,
   names: readonly BlockName[],
   attempt: number,
 ): Promise<readonly StoredBlock[]> {
   const known = names.map((name) => (attempt === 0 ? memory?.take(name) : undefined));
   const missing = names.filter((_, index) => known[index] === undefined);
   // The write after a stale read is refused, and the next read is consistent.
-  const read = missing.length === 0 ? [] : await port.read(missing, attempt > 0);
+  const read = missing.length === 0 ? [] : await port.read(missing, consistent || attempt > 0);
   let next = 0;
   return known.map((block) => block ?? read[next++] ?? ABSENT);
 }

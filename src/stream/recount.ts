@@ -2,12 +2,10 @@ import type { Clock } from '../clock.js';
 import { type CellSums, NO_SUMS } from '../geo/cell-sums.js';
 import type { Log } from '../log.js';
 import type { CellChanges } from '../model/cell.js';
-import { pause } from '../retry.js';
 import type { BlockDelta, BlockName, BlockWrite, StoredBlock } from '../store/cell/blocks.js';
 import type { StreamState } from '../store/cell/stream-state.js';
 import { type Lease, whileLeased } from '../store/lease.js';
-import { chunks } from '../store/request/concurrency.js';
-import { ABSENT, BLOCKS_AT_A_TIME, applyBatch, blockChanges } from './apply.js';
+import { type ApplyOptions, applyBatch, blockChanges, writeBlocks } from './apply.js';
 import { type Contribution, type StreamRecord, type WireImage, changeOf, contributionOf } from './change.js';
 import { createFold } from './fold.js';
 import { takeOwnership } from './ownership.js';
@@ -143,14 +141,13 @@ class Recount {
    * The blocks of a plan in progress must get it: nobody may find a block without it later, and add it to what we wrote.
    */
   async #finishPlan(): Promise<void> {
-    const { cells: port, state, clock, log } = this.#options;
+    const { state } = this.#options;
     const { plan, batch } = this.#lease.current;
     if (plan === null) return;
     try {
       const { changes, deadLetters } = await this.#newReader().replay(plan);
       if (deadLetters.length > 0) await state.putDeadLetters(deadLetters);
-      const holds = () => this.#lease.holds();
-      await applyBatch({ port, clock, signal: this.#signal, log, holds }, batch, changes);
+      await applyBatch(this.#applying(), batch, changes);
       await this.#lease.update(settled);
     } catch (error) {
       await this.#recover(error);
@@ -201,36 +198,26 @@ class Recount {
   /** Brings every block to what was counted and to the recount's batch, those without markers too. */
   async #replaceAll(counted: CellChanges, batch: number): Promise<Omit<RecountResult, 'markers'>> {
     const wanted = new Map<string, BlockDelta>();
-    for await (const page of this.#options.tables.listBlocks()) {
+    const { tables, checkOnly } = this.#options;
+    for await (const page of tables.listBlocks()) {
       for (const { scope, parent } of page) wanted.set(`${scope}/${parent}`, { scope, parent, deltas: new Map() });
     }
     for (const block of blockChanges(counted)) wanted.set(`${block.scope}/${block.parent}`, block);
     const drifted = new Map<string, BlockName>();
-    for (const blocks of chunks([...wanted.values()], BLOCKS_AT_A_TIME)) await this.#replace(blocks, batch, drifted);
+    const replace = (block: BlockDelta, found: StoredBlock): BlockWrite | undefined => {
+      if ((found.batch ?? 0) >= batch && !checkOnly) return undefined;
+      const write = replacementOf(block, found, batch);
+      const { scope, parent } = block;
+      if (differs(write, found)) drifted.set(`${scope}/${parent}`, { scope, parent });
+      return checkOnly ? undefined : write;
+    };
+    await writeBlocks({ ...this.#applying(), consistent: true }, [...wanted.values()], replace);
     return { blocks: wanted.size, drifted: [...drifted.values()] };
   }
 
-  async #replace(blocks: readonly BlockDelta[], batch: number, drifted: Map<string, BlockName>): Promise<void> {
-    const { cells, clock, checkOnly } = this.#options;
-    let left = blocks;
-    for (let attempt = 0; left.length > 0; attempt += 1) {
-      this.#signal.throwIfAborted();
-      if (attempt > 0) await pause(attempt - 1, { clock, signal: this.#signal });
-      const stored = await cells.read(left, true);
-      const open = left.flatMap((block, index) => {
-        const found = stored[index] ?? ABSENT;
-        if ((found.batch ?? 0) >= batch && !checkOnly) return [];
-        const write = replacementOf(block, found, batch);
-        const { scope, parent } = block;
-        if (differs(write, found)) drifted.set(`${scope}/${parent}`, { scope, parent });
-        return [{ block, write }];
-      });
-      if (checkOnly) return;
-      left = open.map(({ block }) => block);
-      if (left.length === 0 || !this.#lease.holds()) continue;
-      const outcomes = await cells.write(open.map(({ write }) => write));
-      left = left.filter((_, index) => outcomes[index] !== 'written');
-    }
+  #applying(): ApplyOptions {
+    const { cells: port, clock, log } = this.#options;
+    return { port, clock, signal: this.#signal, log, holds: () => this.#lease.holds() };
   }
 }
 
