@@ -7,7 +7,7 @@ import { createCellCache } from '../../src/loaders/cell-cache.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { hear, until } from '../live/support.js';
+import { followChanges, until } from '../live/support.js';
 import { type LiveServer, startServer } from '../http/live-server.js';
 import { type Made, makeCollection, realMarkers } from '../map/fixture.js';
 import { noMarkerCache } from '../support/no-marker-cache.js';
@@ -29,7 +29,7 @@ for (const operation of ['BatchExecuteStatement', 'ExecuteTransaction']) {
     return ask(input);
   });
 }
-const heard = hear(liveDb, { caches });
+const heard = followChanges(liveDb, { caches });
 const markers = realMarkers(40);
 const opened: Viewport[] = [];
 let server: LiveServer;

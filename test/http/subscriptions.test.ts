@@ -10,7 +10,7 @@ import { readItem } from '../../src/store/request/conditional-change.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
-import { type Collected, type Data, collect, hear, until, websocketClient } from '../live/support.js';
+import { type Collected, type Data, collect, followChanges, until, websocketClient } from '../live/support.js';
 import { testDatabase } from '../support/test-database.js';
 import { type LiveServer, startServer } from './live-server.js';
 
@@ -24,7 +24,7 @@ const CHANGED = `subscription ($collection: String!, $bounds: BoundsInput, $sinc
 
 const db = await testDatabase();
 const begun = Date.now();
-const heard = hear(db);
+const heard = followChanges(db);
 let server: LiveServer;
 let parks: Collection;
 

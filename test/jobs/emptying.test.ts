@@ -101,7 +101,7 @@ async function fill(database: Database, input: Partial<CollectionInput> & { read
   return collection;
 }
 
-/** All that stands in both tables of a collection, counts of nothing aside. */
+/** All items of a collection in both tables, except counts of zero. */
 async function leftOf(database: Database, { key, code }: Collection): Promise<unknown[]> {
   const scope = database.keys.style === 'readable' ? key : code;
   const mine = (pk: unknown) => String(pk).split('::')[1] === scope || String(pk).startsWith(`${scope}`);
@@ -143,8 +143,8 @@ describe.each(['readable', 'compact'] as const)('a deleted collection, with %s k
     expect(await leftOf(db, parks)).toEqual([]);
     expect((await leftOf(db, neighbour)).length).toBeGreaterThan(20);
 
-    const anew = await createCollection(db, { ...again, idStrategy: 'SEQUENCE' }, NOW, newCall());
-    expect((await createMarker(db, anew, { position: { lng: 1, lat: 2 } }, NOW, newCall())).marker.key).toBe('1');
+    const recreated = await createCollection(db, { ...again, idStrategy: 'SEQUENCE' }, NOW, newCall());
+    expect((await createMarker(db, recreated, { position: { lng: 1, lat: 2 } }, NOW, newCall())).marker.key).toBe('1');
     await cellsCaughtUp(db);
     expect(await storedCells(db)).toEqual(await countedCells(db));
     expect(await storedPlaces(db)).toEqual(await countedPlaces(db));
@@ -158,7 +158,7 @@ describe('emptying', async () => {
   test('is continued by another process when one is killed, and each removes what the other left', async () => {
     const huts = await fill(db, { key: 'huts' }, 80);
     await deleteCollection(db, 'huts', NOW, newCall());
-    for (let life = 0; life < 4; life += 1) {
+    for (let process = 0; process < 4; process += 1) {
       const dying = client();
       let calls = 0;
       interceptCalls(dying, 'BatchExecuteStatement', async (input, ask) => {
@@ -264,12 +264,12 @@ describe('emptying', async () => {
     const seen = {};
     const options = optionsOf(db);
     while (!(await emptyCollection(options, bays, seen, never))) await sleep(100);
-    const anew = await createCollection(db, { key: 'bays', name: 'Bays' }, '2026-11-22T10:00:00.000Z', newCall());
-    const { after } = await createMarker(db, anew, { key: 'a', position: { lng: 1, lat: 2 } }, NOW, newCall());
+    const recreated = await createCollection(db, { key: 'bays', name: 'Bays' }, '2026-11-22T10:00:00.000Z', newCall());
+    const { after } = await createMarker(db, recreated, { key: 'a', position: { lng: 1, lat: 2 } }, NOW, newCall());
     wake();
     await lagging;
-    expect(await leftOf(db, anew)).toEqual(expect.arrayContaining([after]));
-    expect(await getCollections(db, ['bays'], newCall())).toEqual([anew]);
+    expect(await leftOf(db, recreated)).toEqual(expect.arrayContaining([after]));
+    expect(await getCollections(db, ['bays'], newCall())).toEqual([recreated]);
     late.client.destroy();
   });
 });

@@ -84,18 +84,18 @@ test('a change carries the marker as the change left it and does not modify its 
   const after = { ...record.after, m: { M: { colour: { S: 'red' }, empty: {} } } };
   const event = eventOf(keys, { ...record, at: 1_795_000_000_000, after });
   if (event?.type !== 'marker') throw new Error('no event');
-  const told = markerChange(keys, event, 'MOVED', 'parks');
-  expect(told).toMatchObject({
+  const change = markerChange(keys, event, 'MOVED', 'parks');
+  expect(change).toMatchObject({
     kind: 'MOVED',
     id: 'marker::parks::a',
     previous: { lng: 1, lat: 2 },
     at: '2026-11-18T11:06:40.000Z',
   });
-  expect(told.marker).toMatchObject({
+  expect(change.marker).toMatchObject({
     key: 'a',
     position: { lng: 3, lat: 4 },
     properties: { colour: 'red', empty: {} },
   });
-  expect(markerChange(keys, event, 'LEFT', 'parks').marker).toBe(told.marker);
+  expect(markerChange(keys, event, 'LEFT', 'parks').marker).toBe(change.marker);
   expect(after.m).toEqual({ M: { colour: { S: 'red' }, empty: {} } });
 });

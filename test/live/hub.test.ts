@@ -14,7 +14,7 @@ import { markerRecord } from './records.js';
 
 const keys = createKeyspace('readable');
 const parks = { key: 'parks', code: null } as Collection;
-/** The hub's time, in seconds since 1970, and what is told at it. */
+/** The hub's time at the start, in seconds since 1970. */
 const START = 1_795_000_000;
 
 function world(options: Partial<HubOptions> = {}) {
@@ -200,13 +200,13 @@ test('readings are emitted to the subscribers of their marker, except expired on
   };
   reading('a', 1);
   reading('a', 2, { ttl: { N: String(START) } });
-  reading('a', 3, { of: { S: 'another life' } });
+  reading('a', 3, { of: { S: 'another incarnation' } });
   const marker = { key: 'a', life: 'made' } as Marker;
-  const told = await hub.readings({ collection: parks, marker, since: (START + 50) * 1_000 });
+  const emitted = await hub.readings({ collection: parks, marker, since: (START + 50) * 1_000 });
   reading('b', 4);
   reading('a', 5, { ttl: { N: String(START + 1_000) } });
-  expect((await told.next()).value).toEqual({ at: '2026-11-21T10:00:01.000Z', values: { n: 1 } });
-  expect((await told.next()).value).toEqual({ at: '2026-11-21T10:00:05.000Z', values: { n: 5 } });
+  expect((await emitted.next()).value).toEqual({ at: '2026-11-21T10:00:01.000Z', values: { n: 1 } });
+  expect((await emitted.next()).value).toEqual({ at: '2026-11-21T10:00:05.000Z', values: { n: 5 } });
 });
 
 test('a reader that leaves, even while it waits, is forgotten', async () => {

@@ -12,27 +12,28 @@ import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { testDatabase } from '../support/test-database.js';
-import { hear, until } from './support.js';
+import { followChanges, until } from './support.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 
-/** The keys of all markers that one client of a server is told of; `error` is why it was told no more. */
+/** The keys of all markers created as one client of a server gets them; `error` is why its subscription ended. */
 function listen(hub: LiveHub, collection: Collection, since?: number) {
-  const told: { keys: string[]; error: unknown; begun: Promise<void> } = {
+  const received: { keys: string[]; error: unknown; begun: Promise<void> } = {
     keys: [],
     error: undefined,
     begun: Promise.resolve(),
   };
   const opened = hub.markerChanges({ collection, area: undefined, since });
-  told.begun = opened.then(() => undefined);
+  received.begun = opened.then(() => undefined);
   void (async () => {
     try {
-      for await (const { id, kind } of await opened) if (kind === 'CREATED') told.keys.push(id.split('::')[2] ?? '');
+      for await (const { id, kind } of await opened)
+        if (kind === 'CREATED') received.keys.push(id.split('::')[2] ?? '');
     } catch (error) {
-      told.error = error;
+      received.error = error;
     }
   })();
-  return told;
+  return received;
 }
 
 const written = (prefix: string, count: number) => Array.from({ length: count }, (_, n) => `${prefix}${n}`);
@@ -45,9 +46,9 @@ describe('servers that read the stream themselves', async () => {
     const write = async (keys: readonly string[]) => {
       for (const key of keys) await createMarker(db, parks, { key, position: { lng: 1, lat: 1 } }, NOW, newCall());
     };
-    const one = hear(db);
+    const one = followChanges(db);
     await until(() => one.cells.status().owner);
-    const two = hear(db);
+    const two = followChanges(db);
     const [ofOne, ofTwo] = [listen(one.hub, parks), listen(two.hub, parks)];
     await Promise.all([ofOne.begun, ofTwo.begun]);
     expect(two.cells.status().owner).toBe(false);
@@ -114,28 +115,31 @@ describe.skipIf(!HAS_REDIS)('servers that get changes through Redis', async () =
       for (const key of keys) await createMarker(db, parks, { key, position: { lng: 1, lat: 1 } }, NOW, newCall());
     };
     const redisUrl = `redis://127.0.0.1:${port}`;
-    const one = hear(db, { redisUrl });
+    const one = followChanges(db, { redisUrl });
     await until(() => one.cells.status().owner);
-    const others = [hear(db, { redisUrl }), hear(db, { redisUrl })];
+    const others = [followChanges(db, { redisUrl }), followChanges(db, { redisUrl })];
     const all = [one, ...others];
-    let told = all.map(({ hub }) => listen(hub, parks));
-    await Promise.all(told.map((each) => each.begun));
+    let clients = all.map(({ hub }) => listen(hub, parks));
+    await Promise.all(clients.map((each) => each.begun));
     await write(written('a', 30));
-    await until(() => told.every(({ keys }) => keys.includes('a29')));
-    for (const { keys } of told) expect(keys).toEqual(written('a', 30));
+    await until(() => clients.every(({ keys }) => keys.includes('a29')));
+    for (const { keys } of clients) expect(keys).toEqual(written('a', 30));
 
     // Whoever sends from now on may have left something out.
     await one.stop();
-    await until(() => told.slice(1).every(({ error }) => error !== undefined));
-    expect(told.slice(1).map(({ error }) => error)).toMatchObject([{ code: 'UNAVAILABLE' }, { code: 'UNAVAILABLE' }]);
+    await until(() => clients.slice(1).every(({ error }) => error !== undefined));
+    expect(clients.slice(1).map(({ error }) => error)).toMatchObject([
+      { code: 'UNAVAILABLE' },
+      { code: 'UNAVAILABLE' },
+    ]);
     await write(written('b', 5));
-    told = others.map(({ hub }) => listen(hub, parks, begun + 1_000));
-    await until(() => told.every(({ keys }) => keys.includes('b4')));
-    for (const { keys } of told) expect([...new Set(keys)]).toEqual([...written('a', 30), ...written('b', 5)]);
+    clients = others.map(({ hub }) => listen(hub, parks, begun + 1_000));
+    await until(() => clients.every(({ keys }) => keys.includes('b4')));
+    for (const { keys } of clients) expect([...new Set(keys)]).toEqual([...written('a', 30), ...written('b', 5)]);
 
     // And where Redis itself was away.
     await stopRedis();
-    await until(() => told.every(({ error }) => error !== undefined));
+    await until(() => clients.every(({ error }) => error !== undefined));
     await write(written('c', 5));
     await startRedis();
     let again = others.map(({ hub }) => listen(hub, parks, begun + 1_000));

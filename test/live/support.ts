@@ -8,8 +8,8 @@ import type { Database } from '../../src/store/database.js';
 import { createStreamsClient } from '../../src/stream/dynamodb.js';
 import { engine } from '../support/test-database.js';
 
-/** Hears of a database's changes as a server does: with a consumer, or beside the one of another server. */
-export function hear(
+/** Follows a database's changes as a server does: with a consumer, or beside the one of another server. */
+export function followChanges(
   db: Database,
   { redisUrl, caches }: { readonly redisUrl?: string; readonly caches?: Caches } = {},
 ) {
@@ -29,7 +29,7 @@ export function hear(
   };
 }
 
-/** Waits until something holds; whoever waits in vain is ended by the test's own time. */
+/** Waits until something holds, at most until the test times out. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
 }

@@ -16,9 +16,9 @@ import { newDatabase, testDatabase } from '../support/test-database.js';
 const readable = await testDatabase('readable');
 const compact = await testDatabase('compact');
 
-const figures = (count: number): CellSums => ({ count, sumLng: count * 179_999_999, sumLat: count * -89_999_999 });
+const sumsOf = (count: number): CellSums => ({ count, sumLng: count * 179_999_999, sumLat: count * -89_999_999 });
 const deltas = (counts: Readonly<Record<string, number>>) =>
-  new Map(Object.entries(counts).map(([child, count]) => [child, figures(count)]));
+  new Map(Object.entries(counts).map(([child, count]) => [child, sumsOf(count)]));
 
 describe.each([
   ['readable', readable, 'parks'],

@@ -117,7 +117,7 @@ describe('a record', () => {
     [{ lng: { N: '1' }, lat: { N: '90.1' } }, 'lat'],
     [{ lng: { N: '1' } }, 'lat'],
   ] satisfies [WireImage, string][])(
-    'with the image %o is set aside and keeps what the image before said',
+    'with the image %o becomes a dead letter and subtracts the image before',
     (image, named) => {
       const change = changeOf(keys, record(pk, sk, at('1', '2'), image));
       expect(change?.fault).toContain(named);

@@ -39,7 +39,7 @@ test('a recount repairs drifted cells and ends the gap, while a consumer and wri
   await putInBulk(db, db.tables.entities, markers, newCall());
   await untilRead(db);
 
-  // Somebody's hand in the cells: a count that is wrong, and a block that nothing accounts for.
+  // Tamper with the cells: a wrong count, and a block without markers.
   const total = { scope: 'parks', parent: '' };
   const [before] = await readBlocks(db, [total], true, newCall());
   const batch = before?.batch ?? 0;
@@ -112,7 +112,7 @@ test('counts of another layout are refused; a recount accepts them, and an upgra
   for (const upgrade of upgrades) {
     const state = await loadStreamState(db, 'cells', newCall());
     if (state === undefined) throw new Error('there is no state');
-    // As if places had never been counted, with a batch under way that this version would fold to something else.
+    // As if places had never been counted, with a batch in progress that this version would fold differently.
     const read = Object.entries(state.shards).flatMap(([shard, { after }]) =>
       after === undefined ? [] : [[shard, after] as const],
     );

@@ -59,13 +59,13 @@ export async function allItems(db: Database, table: string): Promise<Item[]> {
 /** Figures as they are compared. */
 export const shown = ({ count, sumLng, sumLat }: CellSums) => `${count} ${sumLng} ${sumLat}`;
 
-/** All stored cells that hold anything: `scope/geohash` -> figures. */
+/** All stored cells with markers: `scope/geohash` -> sums. */
 export async function storedCells(db: Database): Promise<Record<string, string>> {
   const cells = (await allItems(db, db.tables.derived)).flatMap((item) => {
     const cell = db.keys.parseCell({ pk: String(item['pk']), sk: String(item['sk']) });
     const block = cell === undefined ? undefined : blockFromItem(db.keys, item);
     return [...(block?.children ?? [])].map(
-      ([child, figures]) => [`${cell?.scope}/${block?.parent}${child}`, shown(figures)] as const,
+      ([child, sums]) => [`${cell?.scope}/${block?.parent}${child}`, shown(sums)] as const,
     );
   });
   return Object.fromEntries(cells);
@@ -89,7 +89,7 @@ export async function countedCells(db: Database, longest = 5): Promise<Record<st
       });
     }
   }
-  return Object.fromEntries([...cells].map(([name, figures]) => [name, shown(figures)] as const));
+  return Object.fromEntries([...cells].map(([name, sums]) => [name, shown(sums)] as const));
 }
 
 /** All stored counts of places that count anything: `scope/name/name` -> markers. */

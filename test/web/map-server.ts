@@ -7,7 +7,7 @@ import { build } from 'vite';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { createHttpServer, createServices } from '../../src/server/services.js';
 import type { Database } from '../../src/store/database.js';
-import { hear } from '../live/support.js';
+import { followChanges } from '../live/support.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -27,7 +27,7 @@ export interface MapServer {
 export async function startMapServer(db: Database): Promise<MapServer> {
   const folder = await mkdtemp(join(tmpdir(), 'cellport-map-'));
   await build({ configFile: join(root, 'web/map/build/vite.config.ts'), build: { outDir: folder, minify: false } });
-  const heard = hear(db);
+  const heard = followChanges(db);
   const services = createServices(
     { database: db },
     {

@@ -5,10 +5,10 @@ import type { BlockName, BlockOutcome, BlockWrite, StoredBlock } from '../../../
 const nameOf = ({ scope, parent }: BlockName) => `${scope}/${parent}`;
 const EMPTY: StoredBlock = { batch: undefined, children: new Map<string, CellSums>() };
 
-/** The table of blocks and of the consumers' state, as DynamoDB keeps it. */
+/** The table of blocks and of the consumers' state, as DynamoDB stores it. */
 export class DerivedModel {
   state: StreamState | undefined;
-  readonly setAside = new Map<string, DeadLetter>();
+  readonly deadLetters = new Map<string, DeadLetter>();
   /** Every version of each block, the latest last. */
   readonly blocks = new Map<string, StoredBlock[]>();
   writes = 0;
@@ -20,7 +20,7 @@ export class DerivedModel {
   }
 
   putSetAside(records: readonly DeadLetter[]): void {
-    for (const record of records) this.setAside.set(`${record.sequence}.${record.shard}`, record);
+    for (const record of records) this.deadLetters.set(`${record.sequence}.${record.shard}`, record);
   }
 
   /** A block as it is, or as it was some versions ago. */
@@ -38,7 +38,7 @@ export class DerivedModel {
     return 'written';
   }
 
-  /** Every cell with a marker, or with anything else that is not nothing: `scope/cell` -> figures. */
+  /** Every cell with sums that are not zero: `scope/cell` -> sums. */
   cells(): Map<string, string> {
     const cells = new Map<string, string>();
     for (const [name, versions] of this.blocks) {

@@ -18,7 +18,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
     },
   }),
 
-  /** Nothing is stored until the batch is applied, so that a crash leaves blocks with a batch that nobody knows. */
+  /** Nothing is stored until the batch is applied, so that a crash leaves blocks with a batch that no state names. */
   'the plan is stored only after its batch was applied': (ports) => {
     let held: Parameters<typeof ports.state.put>[0] | undefined;
     return {
@@ -92,7 +92,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
   }),
 
   /** Blocks of two collections are taken for one another: both have the number of the batch that wrote them. */
-  'the memory of blocks does not tell collections apart': (ports) => ({
+  'the memory of blocks confuses collections': (ports) => ({
     ...ports,
     memory: {
       ...ports.memory,

@@ -57,7 +57,7 @@ const POISON: readonly Readonly<Record<string, unknown>>[] = [
   { lng: { N: '1E+40' }, lat: { N: '1' } },
 ];
 
-/** What the counts of cells and places have to be, from the items alone, by as little code as will do. */
+/** The counts of cells and places from the items alone, by as little code as possible. */
 function bruteForce(table: TableModel): Map<string, string> {
   const counts = new Map<string, CellSums>();
   const add = (name: string, more: CellSums) => {
@@ -88,12 +88,10 @@ function differences(found: ReadonlyMap<string, string>, expected: ReadonlyMap<s
   const names = new Set([...found.keys(), ...expected.keys()]);
   return [...names]
     .filter((name) => found.get(name) !== expected.get(name))
-    .map(
-      (name) => `the count of ${name} is ${found.get(name) ?? 'absent'}, has to be ${expected.get(name) ?? 'absent'}`,
-    );
+    .map((name) => `the count of ${name} is ${found.get(name) ?? 'absent'}, must be ${expected.get(name) ?? 'absent'}`);
 }
 
-/** One write of somebody, of any kind that a table sees. */
+/** One write, of any kind that a table gets. */
 function writeSomething(table: TableModel, { chance }: World): void {
   const scope = chance.pick(SCOPES);
   const { pk, sk } = keys.marker(scope, `m${chance.integer(1, 9)}`);
@@ -110,7 +108,7 @@ function writeSomething(table: TableModel, { chance }: World): void {
   else table.write('something::else', 'self', { lng: { N: '1' }, lat: { N: String(chance.integer(1, 9)) } });
 }
 
-/** Runs one world from its seed: writers, consumers that die, sleep and come back, and at last an hour of peace. */
+/** Runs one world from its seed: writers, consumers that die, sleep and return, and in the end a time without faults. */
 export async function simulate(seed: number, plant: Plant = (ports) => ports): Promise<Outcome> {
   const world = new World(seed);
   const { chance } = world;
@@ -137,7 +135,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
       log: silentLog,
       self: process.name,
       since: () => Promise.resolve(0),
-      // On the same host the dead are known, as the kernel knows them.
+      // On the same host dead processes are known, as the kernel knows them.
       ownerIsGone: (owner) =>
         knowsTheDead && !running.some(({ process: other }) => other.alive && other.name === owner),
       leaseMs: 10_000,
@@ -189,7 +187,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
   planTrouble(0, chance.pick([3_000, 20_000]));
   await world.run(() => world.now >= busyUntil, 60_000);
   if (outage) {
-    // Nobody reads for hours, somebody writes and shards come and go; the stream forgets.
+    // Nothing is read for hours while there are writes and splits, and the stream is trimmed.
     for (const { process } of running) process.kill();
     dark = true;
     const hours = chance.integer(1, 60);
@@ -201,7 +199,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
     }
     if (chance.happens(0.1)) {
       table.makeAnew();
-      // Nobody has read anything yet, so nobody can know of the table that was there before.
+      // Nothing has been read yet, so the earlier table cannot be known.
       if (derived.state === undefined) table.history.length = 0;
     }
     dark = false;
@@ -210,7 +208,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
     await world.run(() => world.now >= busyUntil, 60_000);
   }
 
-  // Peace: from now on nothing fails, and in the end somebody has to be done.
+  // From now on nothing fails, so one of the consumers must reach the end.
   Object.assign(faults, { refused: 0, answerLost: 0, slowestMs: 5 });
   table.faulty = false;
   start();
@@ -220,7 +218,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
       const { owner, behindMs } = consumer.status();
       return owner && behindMs !== undefined && behindMs < 1_000;
     });
-  if (!(await world.run(isDone, 300_000))) failures.push('nobody has come to the end of the stream');
+  if (!(await world.run(isDone, 300_000))) failures.push('no consumer has reached the end of the stream');
   // The heartbeat says so in the state, too.
   await world.run(() => false, 6_000);
 
@@ -236,10 +234,10 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
       const poison = table.history.flatMap((record) =>
         changeOf(keys, record)?.fault === undefined ? [] : [record.sequence],
       );
-      const aside = [...derived.setAside.values()].map(({ sequence }) => sequence);
-      if (poison.toSorted().join() !== aside.toSorted().join())
-        failures.push('other records were set aside than the poisonous');
-      if (state.setAside !== poison.length) failures.push(`${state.setAside} records set aside, of ${poison.length}`);
+      const letters = [...derived.deadLetters.values()].map(({ sequence }) => sequence);
+      if (poison.toSorted().join() !== letters.toSorted().join())
+        failures.push('the dead letters are not the poisonous records');
+      if (state.setAside !== poison.length) failures.push(`${state.setAside} dead letters, of ${poison.length}`);
       if (state.records !== table.history.length) failures.push(`${state.records} records, of ${table.history.length}`);
     }
   }

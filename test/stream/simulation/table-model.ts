@@ -41,7 +41,7 @@ const hashOf = (text: string) => {
   return (hash % 1_000) / 1_000;
 };
 
-/** The table of entities with its stream, as far as a reader of the stream can tell. */
+/** The table of entities with its stream, as a reader of the stream sees it. */
 export class TableModel {
   readonly items = new Map<string, WireImage>();
   /** All records there ever were. */
@@ -134,7 +134,7 @@ export class TableModel {
     this.#shards = this.#shards.filter(({ closedAt }) => closedAt === undefined || closedAt >= before);
   }
 
-  /** The same table made anew: empty, with another stream. */
+  /** The same table created again: empty, with another stream. */
   makeAnew(): void {
     this.items.clear();
     this.#shards = [];
@@ -167,7 +167,7 @@ export class TableModel {
   #checkTrimmed({ shard, after, inclusive }: Pick<Iterator, 'shard' | 'after' | 'inclusive'>): void {
     if (!this.saysTrimmed || after === undefined || shard.trimmedTo === undefined) return;
     const lost = inclusive ? shard.trimmedTo >= after : shard.trimmedTo > after;
-    // Nobody says what happens where the record after which to go on is the last one forgotten.
+    // It is not documented what happens if the record to continue after is the last one trimmed.
     const unclear = !inclusive && shard.trimmedTo === after && this.#world.chance.happens(0.3);
     if (lost || unclear) throw new StreamFailure('trimmed');
   }
