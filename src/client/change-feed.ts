@@ -1,4 +1,4 @@
-import { CHANGES, MARKER } from './documents.js';
+import { CHANGES_SUBSCRIPTION } from './documents.js';
 import type { ClientChangesSubscription } from './generated.js';
 import type { Bounds } from './tiles.js';
 
@@ -62,7 +62,7 @@ export function createChangeFeed({ url, collection, onChange, onConnect }: Chang
       id: String(subscription),
       type: 'subscribe',
       payload: {
-        query: CHANGES + MARKER,
+        query: CHANGES_SUBSCRIPTION,
         variables: { collection, bounds: watched, ...(since && { since: new Date(since).toISOString() }) },
       },
     });

@@ -2,7 +2,16 @@ import type { Content } from './options.js';
 
 // Types are generated from these fragments; documents are assembled from them below.
 
-export const MARKER = /* GraphQL */ `
+const BOUNDS = /* GraphQL */ `
+  fragment ClientBounds on Bounds {
+    west
+    south
+    east
+    north
+  }
+`;
+
+const MARKER = /* GraphQL */ `
   fragment ClientMarker on Marker {
     id
     key
@@ -16,7 +25,7 @@ export const MARKER = /* GraphQL */ `
   }
 `;
 
-export const AUTO = /* GraphQL */ `
+const AUTO = /* GraphQL */ `
   fragment ClientAuto on ViewportContent {
     mode
     markers {
@@ -28,17 +37,14 @@ export const AUTO = /* GraphQL */ `
         lat
       }
       bounds {
-        west
-        south
-        east
-        north
+        ...ClientBounds
       }
       count
     }
   }
 `;
 
-export const MARKERS = /* GraphQL */ `
+const MARKERS = /* GraphQL */ `
   fragment ClientMarkers on MarkerConnection {
     nodes {
       ...ClientMarker
@@ -50,15 +56,12 @@ export const MARKERS = /* GraphQL */ `
   }
 `;
 
-export const CELL = /* GraphQL */ `
+const CELL = /* GraphQL */ `
   fragment ClientCell on Cell {
     geohash
     precision
     bounds {
-      west
-      south
-      east
-      north
+      ...ClientBounds
     }
     centroid {
       lng
@@ -68,7 +71,7 @@ export const CELL = /* GraphQL */ `
   }
 `;
 
-export const ZONES = /* GraphQL */ `
+const ZONES = /* GraphQL */ `
   fragment ClientZones on ZoneConnection {
     nodes {
       id
@@ -76,10 +79,7 @@ export const ZONES = /* GraphQL */ `
       name
       properties
       bounds {
-        west
-        south
-        east
-        north
+        ...ClientBounds
       }
       geometry(maxVertices: $vertices)
     }
@@ -90,7 +90,7 @@ export const ZONES = /* GraphQL */ `
   }
 `;
 
-export const EXPAND = /* GraphQL */ `
+const EXPAND = /* GraphQL */ `
   query ClientExpand($bounds: BoundsInput!, $zoom: Float!, $collection: String!, $filter: MarkerFilter) {
     viewport(bounds: $bounds, zoom: $zoom) {
       auto(collection: $collection, limit: 1, filter: $filter) {
@@ -99,10 +99,7 @@ export const EXPAND = /* GraphQL */ `
         }
         clusters {
           bounds {
-            west
-            south
-            east
-            north
+            ...ClientBounds
           }
           expansionZoom
           marker {
@@ -114,7 +111,7 @@ export const EXPAND = /* GraphQL */ `
   }
 `;
 
-export const CHANGES = /* GraphQL */ `
+const CHANGES = /* GraphQL */ `
   subscription ClientChanges($collection: String!, $bounds: BoundsInput!, $since: DateTime) {
     markerChanged(collection: $collection, bounds: $bounds, since: $since) {
       kind
@@ -130,13 +127,16 @@ export const CHANGES = /* GraphQL */ `
   }
 `;
 
+export const EXPAND_QUERY = EXPAND + MARKER + BOUNDS;
+export const CHANGES_SUBSCRIPTION = CHANGES + MARKER;
+
 const FIELDS: Readonly<
   Record<Content, readonly [variables: string, field: (index: number) => string, fragments: string]>
 > = {
   auto: [
     '$filter: MarkerFilter',
     (index) => `content: auto(collection: $collection, limit: $limit${index}, filter: $filter) { ...ClientAuto }`,
-    AUTO + MARKER,
+    AUTO + MARKER + BOUNDS,
   ],
   markers: [
     '$filter: MarkerFilter',
@@ -144,12 +144,12 @@ const FIELDS: Readonly<
       `content: markers(collection: $collection, first: $limit${index}, after: $after${index}, filter: $filter) { ...ClientMarkers }`,
     MARKERS + MARKER,
   ],
-  cells: ['', () => 'content: cells(collection: $collection) { ...ClientCell }', CELL],
+  cells: ['', () => 'content: cells(collection: $collection) { ...ClientCell }', CELL + BOUNDS],
   zones: [
     '$vertices: Int',
     (index) =>
       `content: zones(collection: $collection, first: $limit${index}, after: $after${index}) { ...ClientZones }`,
-    ZONES,
+    ZONES + BOUNDS,
   ],
 };
 

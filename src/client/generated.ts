@@ -83,6 +83,8 @@ export type PropertyFilter = {
   readonly ne?: unknown;
 };
 
+export type ClientBoundsFragment = { readonly west: number, readonly south: number, readonly east: number, readonly north: number };
+
 export type ClientMarkerFragment = { readonly id: string, readonly key: string, readonly name: string | null, readonly category: string | null, readonly properties: Readonly<Record<string, unknown>>, readonly position: { readonly lng: number, readonly lat: number } };
 
 export type ClientAutoFragment = { readonly mode: ContentMode, readonly markers: ReadonlyArray<{ readonly id: string, readonly key: string, readonly name: string | null, readonly category: string | null, readonly properties: Readonly<Record<string, unknown>>, readonly position: { readonly lng: number, readonly lat: number } }>, readonly clusters: ReadonlyArray<{ readonly count: number, readonly position: { readonly lng: number, readonly lat: number }, readonly bounds: { readonly west: number, readonly south: number, readonly east: number, readonly north: number } }> };

@@ -1,4 +1,4 @@
-import type { TileContent } from './tile-cache.js';
+import type { TileContent } from './options.js';
 import type { Bounds } from './tiles.js';
 
 /** As in @types/geojson, which need not be installed. */
@@ -19,18 +19,14 @@ const point = ({ lng, lat }: { readonly lng: number; readonly lat: number }): Ge
   coordinates: [lng, lat],
 });
 
-const rectangle = ({ west, south, east, north }: Bounds): Geometry => ({
-  type: 'Polygon',
-  coordinates: [
-    [
-      [west, south],
-      [east, south],
-      [east, north],
-      [west, north],
-      [west, south],
-    ],
-  ],
-});
+/** The corners of a bounding box as a closed ring. */
+export const ringOf = ({ west, south, east, north }: Bounds): number[][] => [
+  [west, south],
+  [east, south],
+  [east, north],
+  [west, north],
+  [west, south],
+];
 
 const feature = (geometry: Geometry, properties: Record<string, unknown>) => ({
   type: 'Feature' as const,
@@ -51,7 +47,7 @@ export function toFeatures({ markers, clusters, cells, zones }: TileContent): Fe
         geometry ? [feature(geometry as Geometry, { ...properties, kind: 'zone', id, key, name })] : [],
       ),
       ...cells.map(({ geohash, bounds, count }) =>
-        feature(rectangle(bounds), { kind: 'cell', id: geohash, geohash, count }),
+        feature({ type: 'Polygon', coordinates: [ringOf(bounds)] }, { kind: 'cell', id: geohash, geohash, count }),
       ),
       ...clusters.map(({ position, bounds, count }) =>
         feature(point(position), { kind: 'cluster', id: Object.values(bounds).join('/'), ...bounds, count }),

@@ -1,8 +1,8 @@
 import { viewportDocument } from './documents.js';
 import type { ClientAutoFragment, ClientMarkersFragment, ClientZonesFragment } from './generated.js';
-import type { Answer, MapCell, ViewportOptions } from './options.js';
+import type { Answer, MapCell, TileContent, ViewportOptions } from './options.js';
 import { type ViewportError, send } from './request.js';
-import { EMPTY, type TileContent, type TileEntry } from './tile-cache.js';
+import { EMPTY, type TileEntry } from './tile-cache.js';
 import { type TileRect, tileBounds, tileKeys } from './tiles.js';
 
 const MARKERS_ON_SCREEN = 500;

@@ -1,4 +1,10 @@
-import type { ClientCellFragment, ClientMarkerFragment, ClientZonesFragment, MarkerFilter } from './generated.js';
+import type {
+  ClientAutoFragment,
+  ClientCellFragment,
+  ClientMarkerFragment,
+  ClientZonesFragment,
+  MarkerFilter,
+} from './generated.js';
 import type { Bounds } from './tiles.js';
 
 export type MapMarker = ClientMarkerFragment;
@@ -6,13 +12,8 @@ export type MapCell = ClientCellFragment;
 /** Its `geometry` is GeoJSON, simplified for the zoom; null if it could not be read. */
 export type MapZone = ClientZonesFragment['nodes'][number];
 
-/** Markers that are drawn as one because there are too many. */
-export interface MapCluster {
-  /** Mean position of its markers. */
-  readonly position: { readonly lng: number; readonly lat: number };
-  readonly bounds: Bounds;
-  readonly count: number;
-}
+/** Markers that are drawn as one, at their mean position, because there are too many. */
+export type MapCluster = ClientAutoFragment['clusters'][number];
 
 /** `auto`: markers if few are on the screen, otherwise clusters; `cells`: a heatmap; `zones`: outlines. */
 export type Content = 'auto' | 'markers' | 'cells' | 'zones';
@@ -80,12 +81,16 @@ export interface Answer {
   readonly readsLeftOut: number;
 }
 
-/** What a map draws. Lists are new whenever their content is. */
-export interface ViewportState {
+/** What a map draws. */
+export interface TileContent {
   readonly markers: readonly MapMarker[];
   readonly clusters: readonly MapCluster[];
   readonly cells: readonly MapCell[];
   readonly zones: readonly MapZone[];
+}
+
+/** What a map draws, and the state of loading it. Lists are new whenever their content is. */
+export interface ViewportState extends TileContent {
   readonly loading: boolean;
   /** Error of the last request; the content loaded before stays. */
   readonly error: Error | null;

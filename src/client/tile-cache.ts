@@ -1,14 +1,6 @@
 import type { MarkerChange } from './change-feed.js';
-import type { MapCell, MapCluster, MapMarker, MapZone } from './options.js';
+import type { MapMarker, TileContent } from './options.js';
 import { type Bounds, type TileKey, type TileRect, holds, tileBounds } from './tiles.js';
-
-/** What is drawn. */
-export interface TileContent {
-  readonly markers: readonly MapMarker[];
-  readonly clusters: readonly MapCluster[];
-  readonly cells: readonly MapCell[];
-  readonly zones: readonly MapZone[];
-}
 
 export const EMPTY: TileContent = { markers: [], clusters: [], cells: [], zones: [] };
 
@@ -34,21 +26,6 @@ const COUNTS_LAG = 3_000;
 /** How long changes are kept for responses under way, in ms: longer than any response takes. */
 const CHANGES_KEPT = 15_000;
 
-/** The tiles that have been loaded. */
-export interface TileCache {
-  get(key: TileKey): TileEntry | undefined;
-  /** The entries of these tiles, each once. */
-  getAll(keys: readonly TileKey[]): TileEntry[];
-  /** Adds an entry, applies recent changes that it may lack, and evicts older entries with the same tiles. */
-  put(entry: TileEntry): void;
-  /** Applies a change to the entries it affects and returns them. Those that cannot take it become stale. */
-  apply(change: MarkerChange): TileEntry[];
-  /** Makes stale what was requested before a time, in ms. */
-  expireBefore(time: number): void;
-  /** Makes stale what is not entirely within these bounds. */
-  expireOutside(bounds: Bounds): void;
-}
-
 /** Applies a change to an entry. Returns whether it is visible there. */
 function applyTo(entry: TileEntry, { id, kind, marker, previous }: MarkerChange): boolean {
   const { content, maxMarkers } = entry;
@@ -62,51 +39,64 @@ function applyTo(entry: TileEntry, { id, kind, marker, previous }: MarkerChange)
   return true;
 }
 
-export function createTileCache(): TileCache {
+/** The tiles that have been loaded. */
+export class TileCache {
   /** In the order of insertion. */
-  const byTile = new Map<TileKey, TileEntry>();
-  let recent: readonly { readonly at: number; readonly change: MarkerChange }[] = [];
-  const all = () => new Set(byTile.values());
+  readonly #byTile = new Map<TileKey, TileEntry>();
+  #recent: readonly { readonly at: number; readonly change: MarkerChange }[] = [];
 
-  const evict = ({ keys }: TileEntry) => {
-    for (const key of keys) byTile.delete(key);
-  };
+  get(key: TileKey): TileEntry | undefined {
+    return this.#byTile.get(key);
+  }
 
-  return {
-    get: (key) => byTile.get(key),
-    getAll: (keys) => [...new Set(keys.flatMap((key) => byTile.get(key) ?? []))],
-    put(entry) {
-      for (const key of entry.keys) {
-        const older = byTile.get(key);
-        if (older) evict(older);
-      }
-      for (const oldest of all()) {
-        if (byTile.size + entry.keys.length <= MAX_TILES) break;
-        evict(oldest);
-      }
-      for (const key of entry.keys) byTile.set(key, entry);
-      const lag = entry.maxMarkers > 0 ? INDEX_LAG : COUNTS_LAG;
-      for (const { at, change } of recent) if (at > entry.requestedAt - lag) applyTo(entry, change);
-    },
-    apply(change) {
-      const now = Date.now();
-      recent = [...recent.filter(({ at }) => at > now - CHANGES_KEPT), { at: now, change }];
-      return [...all()].filter((entry) => applyTo(entry, change));
-    },
-    expireBefore(time) {
-      for (const entry of all()) if (entry.requestedAt < time) entry.stale = true;
-    },
-    expireOutside(bounds) {
-      for (const entry of all()) {
-        const { west, south, east, north } = tileBounds(entry.rect);
-        const isWithin = [
-          { lng: west, lat: south },
-          { lng: east > 180 ? east - 360 : east, lat: north },
-        ].every((corner) => holds(bounds, corner));
-        if (!isWithin) entry.stale = true;
-      }
-    },
-  };
+  /** The entries of these tiles, each once. */
+  getAll(keys: readonly TileKey[]): TileEntry[] {
+    return [...new Set(keys.flatMap((key) => this.get(key) ?? []))];
+  }
+
+  /** Adds an entry, applies recent changes that it may lack, and evicts older entries with the same tiles. */
+  put(entry: TileEntry): void {
+    for (const older of this.getAll(entry.keys)) this.#evict(older);
+    for (const oldest of this.#all()) {
+      if (this.#byTile.size + entry.keys.length <= MAX_TILES) break;
+      this.#evict(oldest);
+    }
+    for (const key of entry.keys) this.#byTile.set(key, entry);
+    const lag = entry.maxMarkers > 0 ? INDEX_LAG : COUNTS_LAG;
+    for (const { at, change } of this.#recent) if (at > entry.requestedAt - lag) applyTo(entry, change);
+  }
+
+  /** Applies a change to the entries it affects and returns them. Those that cannot take it become stale. */
+  apply(change: MarkerChange): TileEntry[] {
+    const now = Date.now();
+    this.#recent = [...this.#recent.filter(({ at }) => at > now - CHANGES_KEPT), { at: now, change }];
+    return [...this.#all()].filter((entry) => applyTo(entry, change));
+  }
+
+  /** Makes stale what was requested before a time, in ms. */
+  expireBefore(time: number): void {
+    for (const entry of this.#all()) if (entry.requestedAt < time) entry.stale = true;
+  }
+
+  /** Makes stale what is not entirely within these bounds. */
+  expireOutside(bounds: Bounds): void {
+    for (const entry of this.#all()) {
+      const { west, south, east, north } = tileBounds(entry.rect);
+      const isWithin = [
+        { lng: west, lat: south },
+        { lng: east > 180 ? east - 360 : east, lat: north },
+      ].every((corner) => holds(bounds, corner));
+      if (!isWithin) entry.stale = true;
+    }
+  }
+
+  #all(): ReadonlySet<TileEntry> {
+    return new Set(this.#byTile.values());
+  }
+
+  #evict({ keys }: TileEntry): void {
+    for (const key of keys) this.#byTile.delete(key);
+  }
 }
 
 /** The items of all lists, unique by name; the last of several wins. */

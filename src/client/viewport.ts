@@ -1,10 +1,10 @@
 import { type ChangeFeed, type MarkerChange, createChangeFeed } from './change-feed.js';
-import { EXPAND, MARKER } from './documents.js';
+import { EXPAND_QUERY } from './documents.js';
 import type { ClientExpandQuery } from './generated.js';
 import { loadTiles } from './load-tiles.js';
 import type { MapCluster, MapMarker, ViewportOptions, ViewportState } from './options.js';
 import { ViewportError, send } from './request.js';
-import { EMPTY, createMerge, createTileCache } from './tile-cache.js';
+import { EMPTY, TileCache, createMerge } from './tile-cache.js';
 import {
   type Bounds,
   type TileKey,
@@ -64,154 +64,192 @@ interface Request {
   readonly controller: AbortController;
 }
 
-/** Everything a viewport knows. */
-type Core = ReturnType<typeof createCore>;
+/** A viewport. Its public methods are properties, so that they can be passed on as callbacks. */
+class TiledViewport implements Viewport {
+  readonly #options: ViewportOptions;
+  readonly #padding: number;
+  readonly #followsChanges: boolean;
+  readonly #cache = new TileCache();
+  readonly #merge = createMerge();
+  readonly #listeners = new Set<(state: ViewportState) => void>();
+  readonly #requests = new Set<Request>();
+  readonly #moveTimer = createTimer(() => void this.#loadMissing());
+  readonly #loadTimer = createTimer(() => void this.#loadMissing());
+  readonly #drawTimer = createTimer(() => this.#draw());
+  #state: ViewportState = { ...EMPTY, loading: false, error: null, answer: null };
+  #view: View | undefined;
+  #drawnLevel: number | undefined;
+  #movingSince: number | undefined;
+  #retryIn = FIRST_RETRY;
+  #reloadIn = FIRST_RELOAD;
+  #feed: ChangeFeed | undefined;
+  #watched: ReadonlySet<TileKey> = new Set();
+  #connectedAt = 0;
+  #isClosed = false;
 
-function createCore(options: ViewportOptions) {
-  const { content, live = true, padding = DEFAULT_PADDING } = options;
-  const core = {
-    options,
-    padding,
-    followsChanges: live && content !== 'zones' && typeof WebSocket !== 'undefined',
-    cache: createTileCache(),
-    merge: createMerge(),
-    listeners: new Set<(state: ViewportState) => void>(),
-    requests: new Set<Request>(),
-    loadTimer: createTimer(() => void loadMissing(core)),
-    drawTimer: createTimer(() => draw(core)),
-    state: { ...EMPTY, loading: false, error: null, answer: null } as ViewportState,
-    view: undefined as View | undefined,
-    drawnLevel: undefined as number | undefined,
-    movingSince: undefined as number | undefined,
-    retryIn: FIRST_RETRY,
-    reloadIn: FIRST_RELOAD,
-    feed: undefined as ChangeFeed | undefined,
-    watched: new Set() as ReadonlySet<TileKey>,
-    connectedAt: 0,
-    isClosed: false,
+  constructor(options: ViewportOptions) {
+    const { content, live = true, padding = DEFAULT_PADDING } = options;
+    this.#options = options;
+    this.#padding = padding;
+    this.#followsChanges = live && content !== 'zones' && typeof WebSocket !== 'undefined';
+  }
+
+  get state(): ViewportState {
+    return this.#state;
+  }
+
+  readonly view: Viewport['view'] = (bounds, zoom) => {
+    const { debounce = DEFAULT_DEBOUNCE } = this.#options;
+    const rect = tilesOver(bounds, zoom, this.#padding, levelAt(zoom));
+    const keys = tileKeys(rect);
+    const before = this.#view;
+    this.#view = { bounds, zoom, rect, keys };
+    if (before?.keys.join() === keys.join()) return;
+    this.#draw();
+    if (before?.rect.level !== rect.level) this.#movingSince = undefined;
+    this.#movingSince ??= Date.now();
+    // While the map keeps moving, once in four times the debounce.
+    const longest = this.#movingSince + 4 * debounce - Date.now();
+    this.#moveTimer.set(Math.max(0, Math.min(before ? debounce : 0, longest)));
   };
-  return core;
-}
 
-function publish(core: Core, update: Partial<ViewportState> = {}): void {
-  if (core.isClosed) return;
-  core.state = { ...core.state, loading: core.requests.size > 0, ...update };
-  for (const listener of core.listeners) listener(core.state);
-}
+  readonly subscribe: Viewport['subscribe'] = (listener) => {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  };
 
-/** Publishes the content of the view. While a new level loads, the previous one stays. */
-function draw(core: Core, update: Partial<ViewportState> = {}): void {
-  const { cache, view, drawnLevel } = core;
-  if (!view) return;
-  const keepsLevel = drawnLevel !== undefined && drawnLevel !== view.rect.level && core.state.error === null;
-  if (keepsLevel && !view.keys.every((key) => cache.get(key))) return publish(core, update);
-  core.drawnLevel = view.rect.level;
-  publish(core, { ...core.merge(cache.getAll(view.keys)), ...update });
-}
+  readonly expand: Viewport['expand'] = async ({ bounds, position }) => {
+    const { collection, filter = null } = this.#options;
+    const zoom = this.#view?.rect.level ?? 0;
+    const { data, error } = await send(this.#options, EXPAND_QUERY, { bounds, zoom, collection, filter });
+    const found = (data as ClientExpandQuery).viewport?.auto;
+    if (!found) throw error ?? new ViewportError('the server returned no content for the cluster', 'UNAVAILABLE');
+    const distance = ({ bounds: { west, south, east, north } }: { readonly bounds: Bounds }) =>
+      Math.hypot((west + east) / 2 - position.lng, (south + north) / 2 - position.lat);
+    const [nearest] = found.clusters.toSorted((a, b) => distance(a) - distance(b));
+    return { zoom: nearest?.expansionZoom ?? 30, marker: found.markers[0] ?? nearest?.marker ?? null };
+  };
 
-function isMissing({ cache, followsChanges, requests }: Core, key: TileKey): boolean {
-  const entry = cache.get(key);
-  const isFresh = entry && !entry.stale && (followsChanges || Date.now() - entry.requestedAt < MAX_AGE);
-  return !isFresh && ![...requests].some(({ keys }) => keys.has(key));
-}
+  readonly refresh: Viewport['refresh'] = () => {
+    this.#cache.expireBefore(Infinity);
+    this.#loadTimer.within(0);
+  };
 
-function onChange(core: Core, change: MarkerChange): void {
-  const affected = core.cache.apply(change);
-  const shown = new Set(core.cache.getAll(core.view?.keys ?? []));
-  const visible = affected.filter((entry) => shown.has(entry));
-  if (visible.length > 0) core.drawTimer.within(FRAME);
-  if (visible.some(({ stale }) => stale)) core.loadTimer.within(core.reloadIn);
-}
+  readonly close: Viewport['close'] = () => {
+    this.#isClosed = true;
+    for (const timer of [this.#loadTimer, this.#moveTimer, this.#drawTimer]) timer.cancel();
+    for (const { controller } of this.#requests) controller.abort();
+    this.#feed?.close();
+  };
 
-/** Subscribes to changes of the view and its surroundings, so that a short pan needs no new subscription. */
-async function followChanges(core: Core, { bounds, zoom, rect }: View): Promise<void> {
-  if (!core.followsChanges) return;
-  const wide = tilesOver(bounds, zoom, core.padding, Math.max(0, rect.level - 1));
-  const keys = tileKeys(wide);
-  if (keys.every((key) => core.watched.has(key))) return;
-  core.cache.expireOutside(tileBounds(wide));
-  core.watched = new Set(keys);
-  core.feed ??= createChangeFeed({
-    url: core.options.url,
-    collection: core.options.collection,
-    onChange: (change) => onChange(core, change),
-    onConnect() {
-      core.connectedAt = Date.now();
-      core.cache.expireBefore(core.connectedAt);
-      core.loadTimer.within(0);
-    },
-  });
-  const timeout = new Promise<void>((resolve) => void setTimeout(resolve, FEED_WAIT));
-  await Promise.race([core.feed.watch(tileBounds(wide)), timeout]);
-}
-
-/** Loads the tiles of the view that are missing, and aborts requests for tiles that are no longer shown. */
-async function loadMissing(core: Core): Promise<void> {
-  const { view, requests } = core;
-  if (!view || core.isClosed) return;
-  core.movingSince = undefined;
-  const shown = new Set(view.keys);
-  for (const { keys, controller } of requests) {
-    if (![...keys].some((key) => shown.has(key))) controller.abort();
+  #publish(update: Partial<ViewportState> = {}): void {
+    if (this.#isClosed) return;
+    this.#state = { ...this.#state, loading: this.#requests.size > 0, ...update };
+    for (const listener of this.#listeners) listener(this.#state);
   }
-  const rects = joinTiles(view.rect, (key) => isMissing(core, key)).slice(0, MAX_RECTANGLES);
-  if (rects.length === 0) return;
-  const request: Request = { keys: new Set(rects.flatMap(tileKeys)), controller: new AbortController() };
-  requests.add(request);
-  publish(core);
-  const error = await load(core, view, rects, request);
-  scheduleNext(core, request, error);
-}
 
-/** Runs a request. Returns its first error. */
-async function load(core: Core, view: View, rects: readonly TileRect[], request: Request) {
-  const { cache, options, requests } = core;
-  const { signal } = request.controller;
-  let error: ViewportError | null = null;
-  try {
-    await followChanges(core, view);
-    for await (const loaded of loadTiles(options, rects, view.keys.length, signal)) {
-      if (core.isClosed) return null;
-      for (const entry of loaded.entries) cache.put(entry);
-      cache.expireBefore(core.connectedAt);
-      error ??= loaded.error;
-      draw(core, { answer: loaded.answer });
+  /** Publishes the content of the view. While a new level loads, the previous one stays. */
+  #draw(update: Partial<ViewportState> = {}): void {
+    if (!this.#view) return;
+    const { rect, keys } = this.#view;
+    const isNewLevel = this.#drawnLevel !== undefined && this.#drawnLevel !== rect.level;
+    const keepsLevel = isNewLevel && this.#state.error === null;
+    if (keepsLevel && !keys.every((key) => this.#cache.get(key))) return this.#publish(update);
+    this.#drawnLevel = rect.level;
+    this.#publish({ ...this.#merge(this.#cache.getAll(keys)), ...update });
+  }
+
+  #isMissing(key: TileKey): boolean {
+    const entry = this.#cache.get(key);
+    const isFresh = entry && !entry.stale && (this.#followsChanges || Date.now() - entry.requestedAt < MAX_AGE);
+    return !isFresh && ![...this.#requests].some(({ keys }) => keys.has(key));
+  }
+
+  #onChange(change: MarkerChange): void {
+    const affected = this.#cache.apply(change);
+    const shown = new Set(this.#cache.getAll(this.#view?.keys ?? []));
+    const visible = affected.filter((entry) => shown.has(entry));
+    if (visible.length > 0) this.#drawTimer.within(FRAME);
+    if (visible.some(({ stale }) => stale)) this.#loadTimer.within(this.#reloadIn);
+  }
+
+  /** Subscribes to changes of a view and its surroundings, so that a short pan needs no new subscription. */
+  async #followChanges({ bounds, zoom, rect }: View): Promise<void> {
+    if (!this.#followsChanges) return;
+    const wide = tilesOver(bounds, zoom, this.#padding, Math.max(0, rect.level - 1));
+    const keys = tileKeys(wide);
+    if (keys.every((key) => this.#watched.has(key))) return;
+    this.#cache.expireOutside(tileBounds(wide));
+    this.#watched = new Set(keys);
+    this.#feed ??= createChangeFeed({
+      url: this.#options.url,
+      collection: this.#options.collection,
+      onChange: (change) => this.#onChange(change),
+      onConnect: () => {
+        this.#connectedAt = Date.now();
+        this.#cache.expireBefore(this.#connectedAt);
+        this.#loadTimer.within(0);
+      },
+    });
+    const timeout = new Promise<void>((resolve) => void setTimeout(resolve, FEED_WAIT));
+    await Promise.race([this.#feed.watch(tileBounds(wide)), timeout]);
+  }
+
+  /** Loads the tiles of the view that are missing, and aborts requests for tiles that are no longer shown. */
+  async #loadMissing(): Promise<void> {
+    const view = this.#view;
+    if (!view || this.#isClosed) return;
+    this.#movingSince = undefined;
+    const shown = new Set(view.keys);
+    for (const { keys, controller } of this.#requests) {
+      if (![...keys].some((key) => shown.has(key))) controller.abort();
     }
-  } catch (failure) {
-    if (!signal.aborted) error = failure as ViewportError;
-  } finally {
-    requests.delete(request);
-    draw(core, { error });
+    const rects = joinTiles(view.rect, (key) => this.#isMissing(key)).slice(0, MAX_RECTANGLES);
+    if (rects.length === 0) return;
+    const request: Request = { keys: new Set(rects.flatMap(tileKeys)), controller: new AbortController() };
+    this.#requests.add(request);
+    this.#publish();
+    const error = await this.#load(view, rects, request);
+    if (!this.#isClosed) this.#scheduleNext(request, error);
   }
-  return error;
-}
 
-/** Plans what a finished request leaves to do: a retry, what has become stale meanwhile, and what did not fit into it. */
-function scheduleNext(core: Core, { keys }: Request, error: ViewportError | null): void {
-  const { cache, loadTimer, view } = core;
-  if (core.isClosed) return;
-  if (error && RETRIED_CODES.has(error.code)) {
-    loadTimer.within(error.retryAfterMs ?? core.retryIn);
-    core.retryIn = Math.min(2 * core.retryIn, LAST_RETRY);
-  } else if (!error) {
-    core.retryIn = FIRST_RETRY;
+  /** Runs a request. Returns its first error. */
+  async #load(view: View, rects: readonly TileRect[], request: Request): Promise<ViewportError | null> {
+    const { signal } = request.controller;
+    let error: ViewportError | null = null;
+    try {
+      await this.#followChanges(view);
+      for await (const loaded of loadTiles(this.#options, rects, view.keys.length, signal)) {
+        if (this.#isClosed) return null;
+        for (const entry of loaded.entries) this.#cache.put(entry);
+        this.#cache.expireBefore(this.#connectedAt);
+        error ??= loaded.error;
+        this.#draw({ answer: loaded.answer });
+      }
+    } catch (failure) {
+      if (!signal.aborted) error = failure as ViewportError;
+    } finally {
+      this.#requests.delete(request);
+      this.#draw({ error });
+    }
+    return error;
   }
-  const isStale = cache.getAll(view?.keys ?? []).some(({ stale }) => stale);
-  core.reloadIn = isStale ? Math.min(2 * core.reloadIn, LAST_RELOAD) : FIRST_RELOAD;
-  if (isStale && !error) loadTimer.within(core.reloadIn);
-  if (!error && view?.keys.some((key) => isMissing(core, key) && !keys.has(key))) loadTimer.within(0);
-}
 
-async function expandCluster({ options, view }: Core, { bounds, position }: MapCluster) {
-  const { collection, filter = null } = options;
-  const zoom = view?.rect.level ?? 0;
-  const { data, error } = await send(options, EXPAND + MARKER, { bounds, zoom, collection, filter });
-  const found = (data as ClientExpandQuery).viewport?.auto;
-  if (!found) throw error ?? new ViewportError('the server returned no content for the cluster', 'UNAVAILABLE');
-  const distance = ({ bounds: { west, south, east, north } }: { readonly bounds: Bounds }) =>
-    Math.hypot((west + east) / 2 - position.lng, (south + north) / 2 - position.lat);
-  const [nearest] = found.clusters.toSorted((a, b) => distance(a) - distance(b));
-  return { zoom: nearest?.expansionZoom ?? 30, marker: found.markers[0] ?? nearest?.marker ?? null };
+  /** Plans what a finished request leaves to do: a retry, what has become stale meanwhile, and what did not fit into it. */
+  #scheduleNext(request: Request, error: ViewportError | null): void {
+    const keys = this.#view?.keys ?? [];
+    if (error) {
+      if (!RETRIED_CODES.has(error.code)) return;
+      this.#loadTimer.within(error.retryAfterMs ?? this.#retryIn);
+      this.#retryIn = Math.min(2 * this.#retryIn, LAST_RETRY);
+      return;
+    }
+    this.#retryIn = FIRST_RETRY;
+    const isStale = this.#cache.getAll(keys).some(({ stale }) => stale);
+    this.#reloadIn = isStale ? Math.min(2 * this.#reloadIn, LAST_RELOAD) : FIRST_RELOAD;
+    if (isStale) this.#loadTimer.within(this.#reloadIn);
+    if (keys.some((key) => this.#isMissing(key) && !request.keys.has(key))) this.#loadTimer.within(0);
+  }
 }
 
 /**
@@ -219,41 +257,5 @@ async function expandCluster({ options, view }: Core, { bounds, position }: MapC
  * to few rectangles, in one request; it aborts requests that the map has left behind, and applies live changes.
  */
 export function createViewport(options: ViewportOptions): Viewport {
-  const { debounce = DEFAULT_DEBOUNCE } = options;
-  const core = createCore(options);
-  const moveTimer = createTimer(() => void loadMissing(core));
-  return {
-    get state() {
-      return core.state;
-    },
-    view(bounds, zoom) {
-      const rect = tilesOver(bounds, zoom, core.padding, levelAt(zoom));
-      const before = core.view;
-      core.view = { bounds, zoom, rect, keys: tileKeys(rect) };
-      if (before && before.keys.join() === core.view.keys.join()) return;
-      draw(core);
-      if (before?.rect.level !== rect.level) core.movingSince = undefined;
-      core.movingSince ??= Date.now();
-      // While the map keeps moving, once in four times the debounce.
-      const longest = core.movingSince + 4 * debounce - Date.now();
-      moveTimer.set(Math.max(0, Math.min(before ? debounce : 0, longest)));
-    },
-    subscribe(listener) {
-      core.listeners.add(listener);
-      return () => void core.listeners.delete(listener);
-    },
-    expand: (cluster) => expandCluster(core, cluster),
-    refresh() {
-      core.cache.expireBefore(Infinity);
-      core.loadTimer.within(0);
-    },
-    close() {
-      core.isClosed = true;
-      core.loadTimer.cancel();
-      moveTimer.cancel();
-      core.drawTimer.cancel();
-      for (const { controller } of core.requests) controller.abort();
-      core.feed?.close();
-    },
-  };
+  return new TiledViewport(options);
 }

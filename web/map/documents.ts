@@ -1,3 +1,5 @@
+import type { Bounds } from '../../src/client/public.js';
+
 // The operations of the page, in addition to those of the client. test/web/map.test.ts validates them against the schema.
 
 /** A collection as the list of layers shows it. */
@@ -7,12 +9,7 @@ export interface Collection {
   readonly description: string | null;
   readonly idStrategy: 'GIVEN' | 'SEQUENCE' | 'UUID';
   readonly count: number;
-  readonly bounds: {
-    readonly west: number;
-    readonly south: number;
-    readonly east: number;
-    readonly north: number;
-  } | null;
+  readonly bounds: Bounds | null;
   readonly zones: { readonly nodes: readonly { readonly id: string }[] };
 }
 

@@ -10,12 +10,10 @@ export interface Toggle {
 }
 
 function toggle(name: IconName, label: string, onClick: () => void): Toggle {
-  const made = button(
-    { class: 'icon', 'aria-label': label, title: label, 'aria-pressed': 'false' },
-    onClick,
-    icon(name),
-  );
-  return { element: made, set: (on) => made.setAttribute('aria-pressed', String(on)) };
+  const made = action(name, label, onClick);
+  const set = (on: boolean) => made.setAttribute('aria-pressed', String(on));
+  set(false);
+  return { element: made, set };
 }
 
 function action(name: IconName, label: string, onClick: () => void): HTMLButtonElement {

@@ -185,7 +185,7 @@ export class EditMode {
     const undo = button({ 'aria-label': label, title: label }, () => void this.#undo(), icon('undo'), 'Undo');
     undo.disabled = last === undefined;
     place.replaceChildren(
-      element('p', {}, 'Click the map to add a place, drag a place to move it'),
+      element('p', {}, 'Click to add, drag to move'),
       ...(choices.length > 1 ? [select] : []),
       button({}, () => this.clickedAt(map.getCenter().wrap()), icon('plus'), 'Add at center'),
       undo,

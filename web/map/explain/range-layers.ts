@@ -8,7 +8,7 @@ import type {
   SymbolLayerSpecification,
 } from 'maplibre-gl';
 
-import type { Bounds } from '../../../src/client/public.js';
+import { ringOf } from '../../../src/client/geojson.js';
 import { countOf, formatNumber } from '../numbers.js';
 import { cellsOf, outlineOf } from './cells.js';
 import type { Shape, ViewCost } from './view-cost.js';
@@ -42,13 +42,6 @@ const LABEL = { width: 96, height: 30 };
 const MARGIN = 6;
 
 const collection = (features: Feature[]): FeatureCollection => ({ type: 'FeatureCollection', features });
-const ring = ({ west, south, east, north }: Bounds) => [
-  [west, south],
-  [east, south],
-  [east, north],
-  [west, north],
-  [west, south],
-];
 
 /** The outline of a range, and its cells as lines. */
 function featuresOf({ id, geohashes, cached }: Shape): Feature[] {
@@ -62,7 +55,7 @@ function featuresOf({ id, geohashes, cached }: Shape): Feature[] {
     },
     {
       type: 'Feature',
-      geometry: { type: 'MultiLineString', coordinates: cells.map(ring) },
+      geometry: { type: 'MultiLineString', coordinates: cells.map(ringOf) },
       properties: { ...properties, kind: 'cells' },
     },
   ];
@@ -260,7 +253,7 @@ export function createRangeLayers(
       const ordered = shapes.toSorted((a, b) => areaOf(b) - areaOf(a));
       const requested = regions.map((region) => ({
         type: 'Feature' as const,
-        geometry: { type: 'LineString' as const, coordinates: ring(region) },
+        geometry: { type: 'LineString' as const, coordinates: ringOf(region) },
         properties: { kind: 'requested' },
       }));
       void source(RANGES)?.setData(collection([...ordered.flatMap(featuresOf), ...requested]));

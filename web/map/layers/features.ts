@@ -1,7 +1,8 @@
 import type { Feature, FeatureCollection } from 'geojson';
 
 import { toFeatures } from '../../../src/client/public.js';
-import { EMPTY, type TileContent } from '../../../src/client/tile-cache.js';
+import type { TileContent } from '../../../src/client/options.js';
+import { EMPTY } from '../../../src/client/tile-cache.js';
 
 /** What a feature of the map represents: its property `kind`. `single` is a cluster of one. */
 export type Kind = 'marker' | 'single' | 'cluster' | 'cell' | 'zone';
