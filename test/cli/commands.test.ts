@@ -21,7 +21,7 @@ describe('the command line', () => {
     }
   });
 
-  it('ends with 2 and says what is wrong where the command line, a setting or the input is', async () => {
+  it('exits with code 2 and an error message for an invalid command line, setting or input', async () => {
     const wrong: [string[], RegExp][] = [
       [[], /Usage/],
       [['fly'], /unknown command/],

@@ -19,7 +19,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('tells of all faults at once, a line each, naming the variable, its value and what is allowed', () => {
+  it('reports all invalid settings at once, one per line, with name, value and what is allowed', () => {
     const env = {
       PORT: '99999',
       CELLPORT_LOG: 'loud',
@@ -53,7 +53,7 @@ describe('the configuration', () => {
       expect(() => allowed(wrong)).toThrow('CELLPORT_ALLOWED_ORIGINS');
   });
 
-  it('takes empty variables for none, and tells of names that look like settings and are none', () => {
+  it('treats empty variables as unset, and warns about unknown settings', () => {
     expect(config({ PORT: '', CELLPORT_KEY_STYLE: ' ', CELLPORT_TABEL: 'x' })).toMatchObject({
       http: { port: 4000 },
       keyStyle: 'readable',
@@ -93,7 +93,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('keeps large geometry in a folder or a bucket, as it is told, and in no place of its own beside another database', () => {
+  it('keeps large geometry in the configured folder or bucket, and has no default beside another database', () => {
     const objects = (place: string, env = {}) => config({ ...env, CELLPORT_OBJECTS: place }).objects;
     expect(config({ CELLPORT_DATA_DIR: '/data' }).objects).toEqual({ kind: 'folder', folder: '/data/objects' });
     expect(config({ AWS_REGION: 'eu-central-1' }).objects).toBeUndefined();

@@ -13,6 +13,6 @@ it('a progress line tells the part done, the rate of this run and the time left'
   expect(progressLine('x', { rows: 7, resumed: 0, part: 1 }, 0, 1000)).toMatch(/100 % {2}7, 7\/s$/);
 });
 
-it('times are said as people say them', () => {
+it('durations are formatted for people', () => {
   expect([900, 59_000, 130_000, 3_900_000].map(duration)).toEqual(['1 s', '59 s', '2 min 10 s', '1 h 5 min']);
 });

@@ -76,7 +76,7 @@ const ready = async (server: LiveServer) => {
   return { status: response.status, ...((await response.json()) as { ready: boolean; reasons: string[] }) };
 };
 
-describe('while DynamoDB is down', () => {
+describe('while DynamoDB is unavailable', () => {
   test('every request fails with UNAVAILABLE, /readyz says why, and the server recovers without a restart', async () => {
     const gate = await openGate();
     afterAll(() => gate.shut());

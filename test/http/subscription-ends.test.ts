@@ -75,7 +75,7 @@ test('a client that does not read is dropped with a reason, and never queues mor
   await once(socket, 'close');
 });
 
-test('an event stream that is not read is dropped with a reason, too', async () => {
+test('an event stream that is not read is closed with a reason, too', async () => {
   const {
     hub,
     server: { url },

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { SeenKeys } from '../../src/ingest/read/seen-keys.js';
 
-it('says of each key on which line it stood first, as a Map would', () => {
+it('returns the first line of each key, as a Map would', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.nat(3000).map(String), fc.string())), fc.nat(5000), (keys, more) => {
       const seen = new SeenKeys();

@@ -125,7 +125,7 @@ describe('a bulk of writes', () => {
     expect(await batchGet(database, table, keysOf(items), newCall())).toEqual(items);
   });
 
-  test('goes on with what others asked for where one call fails', async () => {
+  test("continues with other callers' requests if one call fails", async () => {
     const put = bulkWriter(database, table, newCall());
     const wrong = Array.from({ length: 20 * 25 }, () => ({ pk: '', sk: `${Math.random()}` }));
     const items = itemsOf('beside a failure', 500);
@@ -145,7 +145,7 @@ describe('a bulk of writes', () => {
     await expect(work).rejects.toBe(reason);
   });
 
-  test('fails at once where DynamoDB refuses an item', async () => {
+  test('fails at once if DynamoDB rejects an item', async () => {
     const calls = recordCalls(database);
     await expect(putInBulk(database, table, [{ pk: '', sk: 'a' }], newCall())).rejects.toMatchObject({
       name: 'ValidationException',

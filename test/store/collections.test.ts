@@ -130,7 +130,7 @@ describe('a collection', () => {
     expect(calls.count()).toBe(0);
   });
 
-  test('without a code is refused where keys are compact', async () => {
+  test('without a code is rejected with compact keys', async () => {
     await expect(createCollection(compact, { key: 'bare', name: 'Bare' }, NOW, newCall())).rejects.toMatchObject({
       code: 'BAD_USER_INPUT',
       details: { field: 'code' },

@@ -88,7 +88,7 @@ describe('updating a marker', () => {
     expect(await itemOf('quiet')).toMatchObject({ mv: 1, version: 2, properties });
   });
 
-  test('takes away what null stands for, and raises the version even where nothing differs', async () => {
+  test('removes attributes set to null, and raises the version even without a difference', async () => {
     await make('cleared', { name: 'N', category: 'C', properties: { a: 1 }, place: ['A'] });
     const { marker } = await update('cleared', { name: null, category: null, properties: null, place: null });
     expect(marker).toMatchObject({ name: null, category: null, properties: {}, place: [], version: 2 });
@@ -197,7 +197,7 @@ async function record(key: string, from: number, to: number, life?: unknown): Pr
 }
 
 describe('deleting a marker', () => {
-  test('is one conditional write that tells what it deleted', async () => {
+  test('is one conditional write that returns the deleted marker', async () => {
     const { marker } = await make('gone', { name: 'Gone', place: ['A'] });
     const before = await itemOf('gone');
     const calls = recordCalls(database);
@@ -213,14 +213,14 @@ describe('deleting a marker', () => {
     expect((await remove('lost-too', undefined, db)).marker).toEqual(marker);
   });
 
-  test('takes its readings with it', async () => {
+  test('deletes its readings too', async () => {
     await make('sensor');
     await record('sensor', 0, 60);
     await remove('sensor');
     expect(await readingsOf('sensor')).toEqual([]);
   });
 
-  test('takes those with it that are spread over buckets', async () => {
+  test('deletes readings in all buckets too', async () => {
     const input = { key: 'spread', name: 'Spread', readingsTtlDays: 3, readingsBucket: 'DAY' } as const;
     const spread = await createCollection(database, input, THEN, newCall());
     await make('s', {}, spread);

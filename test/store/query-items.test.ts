@@ -56,13 +56,13 @@ test('an answer of a Query is the one that lib-dynamodb gives, values of every t
   expect(ours).toMatchObject({ Count: 2, LastEvaluatedKey: { pk: 'p', sk: 'b' }, ConsumedCapacity: { TableName } });
 });
 
-test('a page goes on where the one before it ended', async () => {
+test('a page continues where the previous one ended', async () => {
   const { LastEvaluatedKey } = await send(db, 'query', { ...all, Limit: 1 }, newCall());
   const { Items = [] } = await send(db, 'query', { ...all, ExclusiveStartKey: LastEvaluatedKey }, newCall());
   expect(Items.map(({ sk }) => sk)).toEqual(['b', 'c']);
 });
 
-test('a Query that is refused fails as ever', async () => {
+test('a rejected Query fails as usual', async () => {
   const wrong = send(db, 'query', { ...all, KeyConditionExpression: 'nonsense' }, newCall());
   await expect(wrong).rejects.toMatchObject({ name: 'ValidationException' });
 });

@@ -57,7 +57,7 @@ describe('the range of a Query', () => {
     expect(call.meter.itemsScanned).toBe(500);
   });
 
-  test('goes on behind an empty page that is not the last', async () => {
+  test('continues after an empty page that is not the last', async () => {
     const db = client();
     let calls = 0;
     interceptCalls(db, 'Query', async (input, ask) => {

@@ -95,7 +95,7 @@ describe('a command', () => {
     });
   });
 
-  test('asks for no units where nobody reads them, and counts the rest', async () => {
+  test('requests no consumed capacity if it is not used, and counts the rest', async () => {
     const calls = recordCalls(database);
     const call = { ...newCall(), unpriced: true };
     await put(database, 'unpriced', call);
@@ -119,7 +119,7 @@ describe('a command', () => {
     expect(await stored('throttled')).toBe(false);
   });
 
-  test('fails as UNAVAILABLE while nobody listens, and succeeds afterwards with the same client', async () => {
+  test('fails with UNAVAILABLE while the port is closed, and succeeds later with the same client', async () => {
     const closed = createServer();
     const port = await listen(closed);
     await new Promise((resolve) => closed.close(resolve));

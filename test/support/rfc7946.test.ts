@@ -9,7 +9,7 @@ const ring = (...lngs: [number, number]) => {
   return [west, east, east, west, west].map((lng, at) => [lng, at === 2 || at === 3 ? 1 : 0]);
 };
 
-test('the check of GeoJSON takes what is right and refuses what is not', () => {
+test('the GeoJSON check accepts valid and rejects invalid objects', () => {
   const right = [
     point(-180, 90),
     feature(null),

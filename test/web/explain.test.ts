@@ -100,7 +100,7 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
     await page.waitForFunction((count) => tested.answers.length > count, before, { timeout: SLOW });
   }
 
-  it('draws the ranges that the answer tells, cell by cell, and says what they cost', async () => {
+  it('draws the ranges of the response, cell by cell, with their cost', async () => {
     const { page, faults } = await openPage();
     const [told] = await answersOf(page);
     const { reads = [], cost, ms = 0 } = told?.answer ?? {};
@@ -153,7 +153,7 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
     await page.close();
   }, 300_000);
 
-  it('grows by a bar with each pan, and tells of the last one alone', async () => {
+  it('adds a bar with each pan, and shows details of the last one only', async () => {
     const { page } = await openPage();
     expect(await bars(page)).toBe(1);
     await pan(page, 700, 0);
@@ -170,7 +170,7 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
     await page.close();
   }, 300_000);
 
-  it('shows a range where its row is pointed at or has the focus, and a row where its range is pointed at', async () => {
+  it('highlights a range when its row is hovered or focused, and a row when its range is hovered', async () => {
     const { page } = await openPage();
     const lit = () =>
       page.evaluate(async () => {
@@ -202,7 +202,7 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
     await page.close();
   }, 300_000);
 
-  it('leaves nothing on the map when it is put away, and fits on a phone', async () => {
+  it('leaves nothing on the map when it is closed, and fits on a phone', async () => {
     const { page } = await openPage({ viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
     const sideways = () => page.locator('#explain').evaluate((panel) => panel.scrollWidth - panel.clientWidth);
     expect(await sideways()).toBe(0);

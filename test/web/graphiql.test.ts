@@ -40,7 +40,7 @@ describe('the example queries of GraphiQL', () => {
     for (const { path, text } of examples) expect([path, ...validate(schema, parse(text))]).toEqual([path]);
   });
 
-  it('show every field of what the API is asked for', () => {
+  it('use every field of the main types', () => {
     const asked = new Set<string>();
     for (const { text } of examples) visit(parse(text), { Field: ({ name }) => void asked.add(name.value) });
     for (const type of ['Query', 'Mutation', 'Viewport', 'Subscription', 'Collection', 'Marker', 'Cell', 'Cluster']) {
@@ -49,7 +49,7 @@ describe('the example queries of GraphiQL', () => {
     }
   });
 
-  it('begin with what they are about', () => {
+  it('begin with a comment about what they do', () => {
     for (const { path, text } of examples) expect([path, text.startsWith('# ')]).toEqual([path, true]);
   });
 });
@@ -83,7 +83,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
     await rm(staticDir, { recursive: true });
   });
 
-  it('loads from this server alone, breaks no rule of its policy, and runs its first example', async () => {
+  it('loads from this server only, without violating its policy, and runs the first example', async () => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     const elsewhere: string[] = [];
     const faults: string[] = [];
@@ -109,7 +109,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
     await page.close();
   }, 300_000);
 
-  it('says so where the server keeps its schema to itself, and runs its examples all the same', async () => {
+  it('explains that introspection is disabled, and still runs its examples', async () => {
     const server = await startServer(db, { introspection: false, staticDir, status: () => undefined });
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     await page.goto(`${server.url}/graphiql/`);
@@ -122,7 +122,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
     await server.close();
   }, 300_000);
 
-  it('runs subscriptions, and shows what they bring', async () => {
+  it('runs subscriptions, and shows their results', async () => {
     await createCollection(db, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
     hub.connected();
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
