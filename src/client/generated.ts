@@ -44,8 +44,8 @@ export type ContentMode =
 
 /**
  * Conditions on markers, all of which must match. Fields that the geographic index does not hold (`updatedAfter`, and
- * properties not in `mapProperties`) require reading the markers themselves; a filter that would need too many reads fails
- * with LIMIT_EXCEEDED.
+ * properties not in `mapProperties`) require reading the markers themselves; a filter that would exceed the read budget
+ * fails with LIMIT_EXCEEDED.
  */
 export type MarkerFilter = {
   /** Category is one of these, compared case-sensitively. */

@@ -198,8 +198,8 @@ export type Collection = Node & {
   /** Display name. */
   readonly name: Scalars['String']['output'];
   /**
-   * The `count` nearest markers, or all if there are fewer, nearest first. Fails with LIMIT_EXCEEDED if it would need more
-   * reads than the server allows; it never returns a wrong neighbour.
+   * The `count` nearest markers, or all if there are fewer, nearest first. Fails with LIMIT_EXCEEDED if it would exceed
+   * its read budget; never returns a wrong neighbour.
    */
   readonly nearest: ReadonlyArray<NearbyEdge>;
   /**
@@ -226,8 +226,8 @@ export type Collection = Node & {
   readonly version: Scalars['Int']['output'];
   /**
    * Markers within a radius, nearest first, ties in key order. Exact even across the poles and the antimeridian; a marker
-   * at exactly `radius` is included. A page also ends when it reaches its limit of Query calls (about 16 for a radius of
-   * up to 50 km), so it may hold fewer than `first` markers, or none, and still have a next page.
+   * at exactly `radius` is included. A page also ends when its read budget is used up (about 16 Query calls for a radius
+   * of up to 50 km), so it may hold fewer than `first` markers, or none, and still have a next page.
    */
   readonly within: NearbyConnection;
   /**
@@ -564,8 +564,8 @@ export type MarkerFailure = {
 
 /**
  * Conditions on markers, all of which must match. Fields that the geographic index does not hold (`updatedAfter`, and
- * properties not in `mapProperties`) require reading the markers themselves; a filter that would need too many reads fails
- * with LIMIT_EXCEEDED.
+ * properties not in `mapProperties`) require reading the markers themselves; a filter that would exceed the read budget
+ * fails with LIMIT_EXCEEDED.
  */
 export type MarkerFilter = {
   /** Category is one of these, compared case-sensitively. */
@@ -755,7 +755,7 @@ export type PageInfo = {
   readonly __typename?: 'PageInfo';
   /** Pass as `after` to get the next page. Null if there is no position to continue from. */
   readonly endCursor?: Maybe<Scalars['String']['output']>;
-  /** Whether there may be a next page. Also true for a page that stopped at its limit of Query calls, even an empty one. */
+  /** Whether there may be a next page. Also true for a page that used up its read budget, even an empty one. */
   readonly hasNextPage: Scalars['Boolean']['output'];
   /** Whether the page was requested with `after`, so that entries may precede it. */
   readonly hasPreviousPage: Scalars['Boolean']['output'];
@@ -1012,8 +1012,9 @@ export type UpdateZoneInput = {
 };
 
 /**
- * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. A
- * field that would need more reads than the server allows fails with LIMIT_EXCEEDED; results are never silently truncated.
+ * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. Each
+ * has a read budget, by default 64 Query calls and 20,000 items: a page ends when it is used up, and a field without pages
+ * fails with LIMIT_EXCEEDED. Results are never silently truncated.
  */
 export type Viewport = {
   readonly __typename?: 'Viewport';
@@ -1039,8 +1040,8 @@ export type Viewport = {
    */
   readonly features?: Maybe<Scalars['GeoJSON']['output']>;
   /**
-   * Markers inside the bounds, in geohash order. A page also ends when it reaches its limit of Query calls, so it may hold
-   * fewer than `first` markers and still have a next page.
+   * Markers inside the bounds, in geohash order. A page also ends when its read budget is used up, so it may hold fewer
+   * than `first` markers and still have a next page.
    */
   readonly markers?: Maybe<MarkerConnection>;
   /** The key ranges that `markers` would read, without reading them. */
@@ -1048,8 +1049,8 @@ export type Viewport = {
   /** Geohash precision of the viewport's cells, in characters: a cell is 24 to 192 px wide at this zoom. */
   readonly precision: Scalars['Int']['output'];
   /**
-   * Zones that intersect the bounds, in key order, each exactly once across all pages. A page also ends when it reaches
-   * its limit of Query calls, so it may hold fewer than `first` zones and still have a next page.
+   * Zones that intersect the bounds, in key order, each exactly once across all pages. A page also ends when its read
+   * budget is used up, so it may hold fewer than `first` zones and still have a next page.
    */
   readonly zones?: Maybe<ZoneConnection>;
   /** The requested zoom: at 0 the world is 512 px wide, and each level doubles it. */
@@ -1058,8 +1059,9 @@ export type Viewport = {
 
 
 /**
- * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. A
- * field that would need more reads than the server allows fails with LIMIT_EXCEEDED; results are never silently truncated.
+ * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. Each
+ * has a read budget, by default 64 Query calls and 20,000 items: a page ends when it is used up, and a field without pages
+ * fails with LIMIT_EXCEEDED. Results are never silently truncated.
  */
 export type ViewportAutoArgs = {
   collection: Scalars['String']['input'];
@@ -1069,8 +1071,9 @@ export type ViewportAutoArgs = {
 
 
 /**
- * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. A
- * field that would need more reads than the server allows fails with LIMIT_EXCEEDED; results are never silently truncated.
+ * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. Each
+ * has a read budget, by default 64 Query calls and 20,000 items: a page ends when it is used up, and a field without pages
+ * fails with LIMIT_EXCEEDED. Results are never silently truncated.
  */
 export type ViewportCellsArgs = {
   collection: Scalars['String']['input'];
@@ -1079,8 +1082,9 @@ export type ViewportCellsArgs = {
 
 
 /**
- * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. A
- * field that would need more reads than the server allows fails with LIMIT_EXCEEDED; results are never silently truncated.
+ * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. Each
+ * has a read budget, by default 64 Query calls and 20,000 items: a page ends when it is used up, and a field without pages
+ * fails with LIMIT_EXCEEDED. Results are never silently truncated.
  */
 export type ViewportClustersArgs = {
   collection: Scalars['String']['input'];
@@ -1089,8 +1093,9 @@ export type ViewportClustersArgs = {
 
 
 /**
- * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. A
- * field that would need more reads than the server allows fails with LIMIT_EXCEEDED; results are never silently truncated.
+ * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. Each
+ * has a read budget, by default 64 Query calls and 20,000 items: a page ends when it is used up, and a field without pages
+ * fails with LIMIT_EXCEEDED. Results are never silently truncated.
  */
 export type ViewportCountArgs = {
   collection: Scalars['String']['input'];
@@ -1098,8 +1103,9 @@ export type ViewportCountArgs = {
 
 
 /**
- * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. A
- * field that would need more reads than the server allows fails with LIMIT_EXCEEDED; results are never silently truncated.
+ * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. Each
+ * has a read budget, by default 64 Query calls and 20,000 items: a page ends when it is used up, and a field without pages
+ * fails with LIMIT_EXCEEDED. Results are never silently truncated.
  */
 export type ViewportFeaturesArgs = {
   collection: Scalars['String']['input'];
@@ -1109,8 +1115,9 @@ export type ViewportFeaturesArgs = {
 
 
 /**
- * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. A
- * field that would need more reads than the server allows fails with LIMIT_EXCEEDED; results are never silently truncated.
+ * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. Each
+ * has a read budget, by default 64 Query calls and 20,000 items: a page ends when it is used up, and a field without pages
+ * fails with LIMIT_EXCEEDED. Results are never silently truncated.
  */
 export type ViewportMarkersArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
@@ -1121,8 +1128,9 @@ export type ViewportMarkersArgs = {
 
 
 /**
- * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. A
- * field that would need more reads than the server allows fails with LIMIT_EXCEEDED; results are never silently truncated.
+ * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. Each
+ * has a read budget, by default 64 Query calls and 20,000 items: a page ends when it is used up, and a field without pages
+ * fails with LIMIT_EXCEEDED. Results are never silently truncated.
  */
 export type ViewportPlanArgs = {
   collection: Scalars['String']['input'];
@@ -1130,8 +1138,9 @@ export type ViewportPlanArgs = {
 
 
 /**
- * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. A
- * field that would need more reads than the server allows fails with LIMIT_EXCEEDED; results are never silently truncated.
+ * What a map shows inside one bounding box at one zoom. Each field can fail on its own without affecting the others. Each
+ * has a read budget, by default 64 Query calls and 20,000 items: a page ends when it is used up, and a field without pages
+ * fails with LIMIT_EXCEEDED. Results are never silently truncated.
  */
 export type ViewportZonesArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
@@ -1159,7 +1168,7 @@ export type ViewportPlan = {
   readonly __typename?: 'ViewportPlan';
   /** Geohash precision of the viewport's cells, in characters. */
   readonly precision: Scalars['Int']['output'];
-  /** One entry per Query call, in the order of execution, up to the limit of Query calls per page. */
+  /** One entry per Query call, in the order of execution, up to the read budget of one page. */
   readonly ranges: ReadonlyArray<KeyRange>;
 };
 
