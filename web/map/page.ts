@@ -165,7 +165,7 @@ class Page {
   #onState({ loading, error }: Pick<ViewportState, 'loading' | 'error'>): void {
     this.#status.loading(loading);
     if (!loading) this.#places.update();
-    const message = `Could not load the map; what you see may be out of date. (${error?.message})`;
+    const message = `Could not update the map: ${error?.message}`;
     if (error) this.#status.show(message, { label: 'Retry', act: () => this.#layers.refresh() });
     else this.#status.clear();
   }
