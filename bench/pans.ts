@@ -127,13 +127,13 @@ const percent = (share: number) => `${Math.round(100 * share)} %`;
 async function run({ quick, say }: BenchOptions): Promise<Section> {
   const rig = await startRig();
   try {
-    say('filling');
+    say('loading the cities');
     const isNear = ({ lng, lat }: Point) => Math.hypot(lng + 0.12, lat - 51.5) < NEAR_DEGREES;
     await rig.fill(
       'cities',
       cityMarkers().filter(({ position }) => isNear(position)),
     );
-    say('walking');
+    say('walking over London');
     rig.coolDown();
     const plain = await walkPlainly(rig);
     rig.coolDown();
