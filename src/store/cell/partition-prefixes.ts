@@ -1,5 +1,5 @@
 import { fromZ } from '../../geo/geohash.js';
-import { LONGEST_BLOCK } from '../../model/cell.js';
+import { FINEST_STORED } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
 import { getBlocks } from './cells.js';
 import { chunks } from '../request/concurrency.js';
@@ -17,15 +17,24 @@ export interface Prefixes {
   list(from: number): Iterable<{ readonly number: number; readonly prefix: string }>;
 }
 
-/** All prefixes that markers of a collection may have. */
-export function allPrefixes({ prefixLength }: Pick<Collection, 'prefixLength'>): Prefixes {
-  const total = CHARACTERS ** prefixLength;
+/** All prefixes of a length under some cells, which have the same length. */
+function prefixesUnder(cells: readonly string[], prefixLength: number): Prefixes {
+  const perCell = CHARACTERS ** (prefixLength - (cells[0]?.length ?? 0));
+  const total = cells.length * perCell;
   return {
     total,
     *list(from) {
-      for (let number = from; number < total; number += 1) yield { number, prefix: fromZ(number, prefixLength) };
+      for (let number = from; number < total; number += 1) {
+        const cell = cells[Math.floor(number / perCell)] ?? '';
+        yield { number, prefix: cell + fromZ(number % perCell, prefixLength - cell.length) };
+      }
     },
   };
+}
+
+/** All prefixes that markers of a collection may have. */
+export function allPrefixes({ prefixLength }: Pick<Collection, 'prefixLength'>): Prefixes {
+  return prefixesUnder([''], prefixLength);
 }
 
 /** Whether a collection has so few partitions that none needs to be skipped. */
@@ -38,7 +47,7 @@ export async function occupiedPrefixes(database: Database, collection: Collectio
   const { prefixLength } = collection;
   const scope = database.keys.scope(collection);
   let cells = [''];
-  for (let length = 0; length < Math.min(prefixLength, LONGEST_BLOCK + 1); length += 1) {
+  for (let length = 0; length < Math.min(prefixLength, FINEST_STORED); length += 1) {
     const below: string[] = [];
     for (const parents of chunks(cells, BLOCKS_AT_A_TIME)) {
       const blocks = await getBlocks(database, scope, parents, call, { consistent: true });
@@ -47,15 +56,5 @@ export async function occupiedPrefixes(database: Database, collection: Collectio
     cells = below;
   }
   // Cells of the longest prefixes are not stored.
-  const rest = CHARACTERS ** Math.max(0, prefixLength - LONGEST_BLOCK - 1);
-  const total = cells.length * rest;
-  return {
-    total,
-    *list(from) {
-      for (let number = from; number < total; number += 1) {
-        const cell = cells[Math.floor(number / rest)] ?? '';
-        yield { number, prefix: cell + fromZ(number % rest, prefixLength - cell.length) };
-      }
-    },
-  };
+  return prefixesUnder(cells, prefixLength);
 }
