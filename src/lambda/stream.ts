@@ -41,7 +41,7 @@ export function createHandler(config: Config, open: () => Database = () => openD
   /** The database, once it is known that no server maintains the same cells. */
   async function start(): Promise<Database> {
     const database = open();
-    await claimForRecords(openState(database, CONSUMER), Date.now());
+    await claimForRecords(openState(database, CONSUMER), systemClock.wall());
     return database;
   }
 
@@ -59,7 +59,7 @@ export function createHandler(config: Config, open: () => Database = () => openD
         log,
         signal: untilEnd(context),
         putDeadLetters: (records) => state.putDeadLetters(records),
-        apply: (markers, blocks) => applyRecords(database, markers, blocks, Date.now(), newCall()),
+        apply: (markers, blocks) => applyRecords(database, markers, blocks, systemClock.wall(), newCall()),
       },
       Records.map(recordOf),
     );

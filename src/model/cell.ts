@@ -2,25 +2,22 @@ import type { CellSums } from '../geo/cell-sums.js';
 import type { Place } from './place.js';
 
 /**
- * How cells are stored: one item, a block, under the key of a parent cell holds the figures of its 32 children. A block
- * of length L therefore answers for cells of length L + 1, and its own figures are the sum of its children's.
+ * How cells are stored: one item, a block, under the key of a parent cell holds the sums of its 32 children. A block of
+ * length L therefore answers for cells of length L + 1, and its own sums are the total of its children's.
  */
 export interface CellBlock {
-  /** Geohash of the parent: '' for the whole collection. */
+  /** Geohash of the parent; '' for the whole collection. */
   readonly parent: string;
   /** The last batch of the stream that changed it; 0 for a block that was never written. */
   readonly batch: number;
-  /** By the child's last character; children without markers are left out. */
+  /** By the child's last character; children without markers are omitted. */
   readonly children: ReadonlyMap<string, CellSums>;
 }
 
-/**
- * The only child of a block that counts one place: its figures are a count, and no sums. Such a block has the place itself
- * for a parent, as `placeParent` writes it.
- */
+/** The only child of a block that counts one place. It has a count but no sums, and the parent that `placeParent` gives. */
 export const PLACE_CHILD = '';
 
-/** The parent of the block that counts a place, as text: one for the same names, and never a geohash. */
+/** The parent of the block that counts a place: the same text for the same names, and never a geohash. */
 export const placeParent = (place: Place): string => JSON.stringify(place);
 
 /** The place that a block counts, by its parent; undefined for a block of cells. */

@@ -6,6 +6,7 @@ import {
 } from '@aws-sdk/client-dynamodb-streams';
 import { Readable } from 'node:stream';
 
+import { systemClock } from '../clock.js';
 import { type Connection, clientOptions } from '../connection.js';
 import { CellportError } from '../errors.js';
 import { readBlocks, replaceBlocks } from '../store/cell/blocks.js';
@@ -179,7 +180,7 @@ async function hasCollections(database: Database): Promise<boolean> {
  * later, so that its first writes are in no stream.
  */
 export async function firstSince(database: Database): Promise<number> {
-  const now = Date.now();
+  const now = systemClock.wall();
   if (!(await hasCollections(database))) return now;
   const table = await describeTable(database, database.tables.entities);
   const created = table?.CreationDateTime?.getTime();

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
+import { systemClock } from '../clock.js';
 import { placeParent } from '../model/cell.js';
 import type { BlockName } from '../store/cell/blocks.js';
 import type { Database } from '../store/database.js';
@@ -65,7 +66,7 @@ export function openRecount(database: Database, consumer: string): RecountPort {
     },
     async writeFence() {
       const key = keys.streamState(consumer);
-      const ttl = Math.ceil(Date.now() / 1_000) + FENCE_LIVES_S;
+      const ttl = Math.ceil(systemClock.wall() / 1_000) + FENCE_LIVES_S;
       // Never equal to what is there: an equal item put again leaves no record.
       const fence = { ...key, fence: randomUUID(), ttl };
       await send(database, 'put', { TableName: tables.entities, Item: fence }, newCall());

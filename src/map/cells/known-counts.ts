@@ -10,7 +10,7 @@ import type { MapContext } from '../context.js';
 
 /** The cells that a block answers for. */
 export function cellsOfBlock({ parent, children }: CellBlock): Cell[] {
-  return Array.from(children, ([character, figures]) => ({ geohash: parent + character, ...figures }));
+  return Array.from(children, ([character, sums]) => ({ geohash: parent + character, ...sums }));
 }
 
 export const byGeohash = (a: Cell, b: Cell) => (a.geohash < b.geohash ? -1 : 1);

@@ -1,4 +1,4 @@
-import type { CellSums } from '../../geo/cell-sums.js';
+import { type CellSums, isZero } from '../../geo/cell-sums.js';
 import { GEOHASH_ALPHABET } from '../../geo/geohash.js';
 import type { Keyspace } from '../../keys/keyspace.js';
 import { type CellBlock, PLACE_CHILD } from '../../model/cell.js';
@@ -15,12 +15,12 @@ const CHILDREN = [PLACE_CHILD, ...Array.from(GEOHASH_ALPHABET)];
 export function childrenOfItem(item: Item): Map<string, CellSums> {
   const children = new Map<string, CellSums>();
   for (const child of CHILDREN) {
-    const figures = {
+    const sums = {
       count: number(item[`n${child}`]),
       sumLng: number(item[`x${child}`]),
       sumLat: number(item[`y${child}`]),
     };
-    if (figures.count !== 0 || figures.sumLng !== 0 || figures.sumLat !== 0) children.set(child, figures);
+    if (!isZero(sums)) children.set(child, sums);
   }
   return children;
 }
