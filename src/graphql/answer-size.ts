@@ -17,6 +17,7 @@ import {
 
 import { limitExceeded } from '../errors.js';
 import type { Limits } from '../model/limits.js';
+import { fragmentsOf } from './document-limits.js';
 
 type Arguments = Readonly<Record<string, unknown>>;
 type Estimate = (args: Arguments, limits: Limits) => number;
@@ -74,12 +75,18 @@ const SIZES: Readonly<Record<string, Estimate>> = {
   'Mutation.createMarkers': byLength('markers'),
 };
 
-/** Where the selections that are counted come from. */
-interface Scope {
+/** An operation of a valid document. */
+export interface SizedOperation {
   readonly schema: GraphQLSchema;
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly limits: Limits;
+}
+
+interface Scope extends Pick<SizedOperation, 'schema' | 'limits'> {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly variables: Record<string, unknown>;
-  readonly limits: Limits;
 }
 
 function argumentsOf(field: GraphQLField<unknown, unknown>, node: FieldNode, { variables }: Scope): Arguments {
@@ -114,14 +121,6 @@ function objectsUnder(type: GraphQLNamedType | undefined, set: SelectionSetNode,
   return sum;
 }
 
-export interface SizedOperation {
-  readonly schema: GraphQLSchema;
-  readonly document: DocumentNode;
-  readonly operation: OperationDefinitionNode;
-  readonly variables: Readonly<Record<string, unknown>>;
-  readonly limits: Limits;
-}
-
 /**
  * Throws LIMIT_EXCEEDED if the lists of an operation may add up to more than `maxNodes` objects. The document has been
  * validated, so its fragments do not contain themselves.
@@ -130,13 +129,9 @@ export function checkAnswerSize({ schema, document, operation, variables, limits
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
   // The executor reports invalid variables.
   if (coerced === undefined) return;
-  const fragments = new Map(
-    document.definitions.flatMap((definition) =>
-      definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition] as const] : [],
-    ),
-  );
   const root = schema.getRootType(operation.operation) ?? undefined;
-  const objects = objectsUnder(root, operation.selectionSet, { schema, fragments, variables: coerced, limits });
+  const scope = { schema, limits, fragments: fragmentsOf(document), variables: coerced };
+  const objects = objectsUnder(root, operation.selectionSet, scope);
   if (objects > limits.maxNodes) {
     throw limitExceeded(
       'number of objects that the lists of the query may add up to',

@@ -103,7 +103,8 @@ function measurer(fragments: Fragments): (set: SelectionSetNode) => Size {
   return selections;
 }
 
-function fragmentsOf(document: DocumentNode): Fragments {
+/** The fragments of a document by name. */
+export function fragmentsOf(document: DocumentNode): Fragments {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
@@ -174,34 +175,16 @@ export function checkDocument(source: string, limits: Limits): void {
   checkTokens(source, limits.maxTokens);
   const document = parse(source, { noLocation: true });
   const fragments = fragmentsOf(document);
-  const size = measure(document, fragments);
-  if (size.depth > limits.maxDepth) {
-    throw limitExceeded('depth of the query', size.depth, limits.maxDepth, 'nest fewer fields');
-  }
-  if (size.aliases > limits.maxAliases) {
-    throw limitExceeded(
-      'number of aliases in the query',
-      size.aliases,
-      limits.maxAliases,
-      'split it into several requests',
-    );
-  }
-  if (size.fields > limits.maxFields) {
-    throw limitExceeded(
-      'number of fields in the query',
-      size.fields,
-      limits.maxFields,
-      'split it into several requests',
-    );
-  }
+  const { depth, aliases, fields } = measure(document, fragments);
   const equal = equalFields(document, fragments, 2 * limits.maxFields);
-  if (equal > MAX_EQUAL_FIELDS) {
-    throw limitExceeded(
-      'number of equal fields at one place of the query',
-      equal,
-      MAX_EQUAL_FIELDS,
-      'select each of them once',
-    );
+  const split = 'split it into several requests';
+  for (const [what, value, limit, advice] of [
+    ['depth of the query', depth, limits.maxDepth, 'nest fewer fields'],
+    ['number of aliases in the query', aliases, limits.maxAliases, split],
+    ['number of fields in the query', fields, limits.maxFields, split],
+    ['number of equal fields at one place of the query', equal, MAX_EQUAL_FIELDS, 'select each of them once'],
+  ] as const) {
+    if (value > limit) throw limitExceeded(what, value, limit, advice);
   }
 }
 

@@ -1,19 +1,21 @@
 import type { Resolvers } from '../generated.js';
 import { scalars } from '../scalars.js';
 import { cell, cluster } from './cell.js';
+import { collectionMutations } from './collection-mutations.js';
 import { collection } from './collection.js';
+import { markerMutations } from './marker-mutations.js';
 import { marker } from './marker.js';
-import { mutation } from './mutation.js';
 import { query } from './query.js';
 import { subscription } from './subscription.js';
 import { viewport } from './viewport.js';
+import { zoneMutations } from './zone-mutations.js';
 import { zone } from './zone.js';
 
 /** Fields without a resolver are properties of their parent. */
 export const resolvers: Resolvers = {
   ...scalars,
   Query: query,
-  Mutation: mutation,
+  Mutation: { ...collectionMutations, ...markerMutations, ...zoneMutations },
   Subscription: subscription,
   Node: {
     __resolveType: (node) => ('prefixLength' in node ? 'Collection' : 'cells' in node ? 'Zone' : 'Marker'),

@@ -1,6 +1,7 @@
 import { deleteMarker, updateMarker } from '../../store/marker/marker-changes.js';
 import { entryChangesOfItem } from '../../store/marker/entry-changes.js';
 import { type MarkerWrite, createMarker, createMarkers } from '../../store/marker/markers.js';
+import { recordReadings } from '../../store/reading/readings.js';
 import type { RequestContext } from '../context.js';
 import type { MutationResolvers } from '../generated.js';
 import { referenceOf, storedCollection } from './references.js';
@@ -44,5 +45,11 @@ export const markerMutations = {
     const write = await deleteMarker(services.db, reference, options, work);
     cacheWrites(context, [write]);
     return write.marker;
+  },
+
+  recordReadings: async (_root, { marker: id, readings }, context) => {
+    const { services, work } = context;
+    const marker = await referenceOf(context, 'marker', id, 'recordReadings');
+    return recordReadings(services.db, marker, readings, services.now(), work);
   },
 } satisfies MutationResolvers;
