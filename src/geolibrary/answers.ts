@@ -17,7 +17,7 @@ import type { Call } from '../store/request/meter.js';
 import type { Layout } from './layout.js';
 import { readNearby } from './nearby.js';
 import { planQueries } from './plan.js';
-import { type Reading, isGeoPosition, readMarkers } from './read.js';
+import { type TableContext, isGeoPosition, readMarkers } from './read.js';
 import { areaRegion, coverRegion } from './s2.js';
 
 type Filter = MarkerFilterInput | null | undefined;
@@ -88,13 +88,13 @@ const planOf = ({ area }: Viewport, { hashKeyLength }: Layout) =>
 
 /** The markers in a viewport, or more than `wanted` of them. Throws LIMIT_EXCEEDED if that takes too many reads. */
 async function markersIn(
-  reading: Reading,
+  context: TableContext,
   field: string,
   viewport: Viewport,
   wanted: number,
   filter?: ReturnType<typeof readFilter>,
 ): Promise<MapMarker[]> {
-  const { layout, limits } = reading;
+  const { layout, limits } = context;
   const plan = planOf(viewport, layout);
   const advice = 'use a smaller bounding box, or page through its markers';
   if (plan.hashKeys > BigInt(limits.rangesPerPage)) {
@@ -103,7 +103,7 @@ async function markersIn(
     throw limitExceeded(field, given, `${limits.rangesPerPage} Query calls`, advice);
   }
   const accept = ({ position }: MapMarker) => areaContains(viewport.area, position);
-  const { found, ended } = await readMarkers(reading, { plan, accept, filter, wanted, budget: Budget.of(limits) });
+  const { found, ended } = await readMarkers(context, { plan, accept, filter, wanted, budget: Budget.of(limits) });
   if (!ended && found.length < wanted) {
     const most = `${limits.rangesPerPage} Query calls or ${limits.itemsPerField} items`;
     throw limitExceeded(field, 'more than one field may read', most, advice);
@@ -113,14 +113,14 @@ async function markersIn(
 
 /** The markers in a viewport if there are at most `limit`. Throws LIMIT_EXCEEDED otherwise. */
 async function markersUpTo(
-  reading: Reading,
+  context: TableContext,
   field: string,
   viewport: Viewport,
   limit: number,
   filter: Filter,
 ): Promise<MapMarker[]> {
-  const most = readWhole('limit', limit, 1, reading.limits.maxFirst);
-  const markers = await markersIn(reading, field, viewport, most + 1, readGeoFilter(filter));
+  const most = readWhole('limit', limit, 1, context.limits.maxFirst);
+  const markers = await markersIn(context, field, viewport, most + 1, readGeoFilter(filter));
   if (markers.length <= most) return markers;
   throw limitExceeded(
     field,
@@ -130,8 +130,8 @@ async function markersUpTo(
   );
 }
 
-function answersOf(reading: Reading): CollectionAnswers {
-  const { collection, layout, limits } = reading;
+function answersOf(context: TableContext): CollectionAnswers {
+  const { collection, layout, limits } = context;
   return {
     collection: async () => collection,
     hasCells: false,
@@ -144,17 +144,17 @@ function answersOf(reading: Reading): CollectionAnswers {
       const accept = ({ position }: MapMarker) => areaContains(viewport.area, position);
       const search = { plan: planOf(viewport, layout), accept, filter, budget: Budget.of(limits) };
       // One more shows whether there is a next page.
-      const read = await readMarkers(reading, { ...search, wanted: page.first + 1, after: page.after });
+      const read = await readMarkers(context, { ...search, wanted: page.first + 1, after: page.after });
       return markerPage(list, read, page);
     },
-    viewportCount: async (viewport) => (await markersIn(reading, 'count', viewport, Infinity)).length,
+    viewportCount: async (viewport) => (await markersIn(context, 'count', viewport, Infinity)).length,
     async viewportAuto(viewport, limit, filter) {
-      const markers = await markersUpTo(reading, 'auto', viewport, limit, filter);
+      const markers = await markersUpTo(context, 'auto', viewport, limit, filter);
       return { mode: 'MARKERS', total: markers.length, markers, clusters: [], precision: viewport.precision };
     },
     viewportFeatures: async (viewport, limit, filter) =>
-      collectionOf((await markersUpTo(reading, 'features', viewport, limit, filter)).map(drawnFeature)),
-    within: (circle, page, filter) => readNearby(reading, { ...circle, ...page, filter }, readGeoFilter(filter)),
+      collectionOf((await markersUpTo(context, 'features', viewport, limit, filter)).map(drawnFeature)),
+    within: (circle, page, filter) => readNearby(context, { ...circle, ...page, filter }, readGeoFilter(filter)),
     stored(field) {
       const { key } = collection;
       throw new CellportError(

@@ -47,7 +47,7 @@ export function hashKeysOf(ranges: readonly IdRange[], length: number): IdRange[
 }
 
 /** The parts of sorted ranges whose IDs have this hash key, sorted. */
-export function under(hashKey: bigint, length: number, ranges: readonly IdRange[]): IdRange[] {
+export function partsUnder(hashKey: bigint, length: number, ranges: readonly IdRange[]): IdRange[] {
   const own = idsUnder(hashKey, length);
   return ranges.flatMap((range) =>
     own
@@ -58,5 +58,5 @@ export function under(hashKey: bigint, length: number, ranges: readonly IdRange[
 
 /** How many IDs of a range have this hash key. */
 export function idsBetween(hashKey: bigint, length: number, between: IdRange): bigint {
-  return under(hashKey, length, [between]).reduce((sum, { from, to }) => sum + to - from, 0n);
+  return partsUnder(hashKey, length, [between]).reduce((sum, { from, to }) => sum + to - from, 0n);
 }

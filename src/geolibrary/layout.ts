@@ -45,7 +45,7 @@ async function describe({ client }: Database, table: string): Promise<TableDescr
   throw notFound('table', table);
 }
 
-const foreign = (table: string, why: string) =>
+const notGeoTable = (table: string, why: string) =>
   new CellportError('BAD_USER_INPUT', `${table} is not a table of the Geo Library: ${why}`, { table });
 
 /** The names of the attributes, from the table's keys. Throws BAD_USER_INPUT if the keys do not fit the library. */
@@ -56,14 +56,15 @@ function namesIn(description: TableDescription, index: string, geoJson: string):
     schema?.find(({ KeyType }) => KeyType === type)?.AttributeName;
   const hashKey = keyIn(description.KeySchema, 'HASH');
   const rangeKey = keyIn(description.KeySchema, 'RANGE');
-  if (hashKey === undefined || typeOf.get(hashKey) !== 'N') throw foreign(table, 'its partition key is not a number');
+  if (hashKey === undefined || typeOf.get(hashKey) !== 'N')
+    throw notGeoTable(table, 'its partition key is not a number');
   if (rangeKey === undefined || typeOf.get(rangeKey) === 'B')
-    throw foreign(table, 'its sort key is not a string or a number');
+    throw notGeoTable(table, 'its sort key is not a string or a number');
   const indexes = description.LocalSecondaryIndexes ?? [];
   const geohash = keyIn(indexes.find(({ IndexName }) => IndexName === index)?.KeySchema, 'RANGE');
   if (geohash === undefined || typeOf.get(geohash) !== 'N') {
     const names = indexes.map(({ IndexName }) => IndexName).join(', ') || 'none';
-    throw foreign(
+    throw notGeoTable(
       table,
       `it has no local secondary index ${index} by a number; its indexes: ${names}; pass --geohash-index to use another`,
     );
@@ -79,7 +80,7 @@ function hashKeyLengthIn(table: string, sample: readonly Item[], { hashKey, geoh
     const id = String(item[geohash]);
     const length = key.replace('-', '').length;
     if (!/^-?\d+$/.test(id) || String(hashKeyOf(BigInt(id), length)) !== key) {
-      throw foreign(table, `${hashKey} ${key} is not a prefix of ${geohash} ${id}`);
+      throw notGeoTable(table, `${hashKey} ${key} is not a prefix of ${geohash} ${id}`);
     }
     lengths.add(length);
   }
@@ -90,7 +91,7 @@ function hashKeyLengthIn(table: string, sample: readonly Item[], { hashKey, geoh
       table,
     });
   }
-  throw foreign(table, `its hash keys have ${length} and ${other} digits`);
+  throw notGeoTable(table, `its hash keys have ${length} and ${other} digits`);
 }
 
 /**
@@ -112,7 +113,10 @@ export async function readLayout(database: Database, table: string, options: Lay
   const markers = read.filter((one): one is GeoItem => !('reason' in one));
   const [fault] = read;
   if (markers.length === 0) {
-    throw foreign(table, fault !== undefined && 'reason' in fault ? fault.reason : 'no item of the sample is a point');
+    throw notGeoTable(
+      table,
+      fault !== undefined && 'reason' in fault ? fault.reason : 'no item of the sample is a point',
+    );
   }
   const latitudeFirst = markers.filter(({ order }) => order === 'latitude first').length;
   const longitudeFirst = markers.filter(({ order }) => order === 'longitude first').length;

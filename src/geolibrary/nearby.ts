@@ -11,10 +11,10 @@ import type { PageInput } from '../map/page.js';
 import { type ScanSource, endedAt, scanOn } from '../map/near/scan.js';
 import type { MapMarker } from '../model/marker.js';
 import { planQueries } from './plan.js';
-import { type Reading, isGeoPosition, readAt, readMarkers } from './read.js';
+import { type TableContext, isGeoPosition, readAt, readMarkers } from './read.js';
 import { coverRegion, ringRegion } from './s2.js';
 
-export interface NearbyQuestion extends PageInput {
+export interface NearbyQuery extends PageInput {
   readonly center: Point;
   /** Metres. */
   readonly radius: number;
@@ -40,11 +40,11 @@ function firstWidth(radius: number, first: number, items: number): number {
  * BAD_USER_INPUT for an invalid centre or radius.
  */
 export async function readNearby(
-  reading: Reading,
-  { center: at, radius, filter: filterInput, ...page }: NearbyQuestion,
+  context: TableContext,
+  { center: at, radius, filter: filterInput, ...page }: NearbyQuery,
   filter: MarkerFilter | undefined,
 ): Promise<NearbyPage> {
-  const { limits, layout, collection } = reading;
+  const { limits, layout, collection } = context;
   const center = readPoint('center', at.lng, at.lat);
   if (typeof radius !== 'number' || !(radius >= 0 && radius < Infinity)) {
     throw badInput('radius', radius, 'metres, 0 or more');
@@ -63,15 +63,15 @@ export async function readNearby(
       const planOf = (cells: number) => planQueries(coverRegion(region, cells), layout.hashKeyLength);
       let plan = planOf(COVER);
       if (plan.hashKeys > BigInt(budget.calls)) plan = planOf(FINE_COVER);
-      const question = { plan, accept, filter, budget, wanted: Infinity, after: scanned === '' ? undefined : scanned };
-      const result = await readMarkers(reading, question);
+      const search = { plan, accept, filter, budget, wanted: Infinity, after: scanned === '' ? undefined : scanned };
+      const result = await readMarkers(context, search);
       return { found: result.found, scanned: result.ended ? null : (result.resumeAfter ?? scanned) };
     },
     loads: () => budget.calls,
     // Items with different hash keys may have the same range key.
     identityOf: ({ indexPosition }) => indexPosition,
     async load(pending) {
-      const markers = await Promise.all(pending.map(({ indexPosition }) => readAt(reading, indexPosition, budget)));
+      const markers = await Promise.all(pending.map(({ indexPosition }) => readAt(context, indexPosition, budget)));
       const passes = (marker: MapMarker) => filter === undefined || filter.verdict(marker, collection) === 'pass';
       return markers.filter((marker) => marker !== undefined).filter(passes);
     },

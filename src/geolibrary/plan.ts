@@ -1,4 +1,4 @@
-import { hashKeysOf, idsBetween, under } from './hash-keys.js';
+import { hashKeysOf, idsBetween, partsUnder } from './hash-keys.js';
 import type { IdRange } from './s2.js';
 
 /** One Query on the index of a table: IDs under one hash key. */
@@ -35,7 +35,7 @@ export function planQueries(ranges: readonly IdRange[], length: number): QueryPl
     *queries(start) {
       for (const { from, to } of keys) {
         for (let hashKey = start !== undefined && start > from ? start : from; hashKey < to; hashKey++) {
-          yield* joined(hashKey, under(hashKey, length, ranges));
+          yield* joined(hashKey, partsUnder(hashKey, length, ranges));
         }
       }
     },
@@ -60,7 +60,7 @@ function widestKept(ranges: readonly IdRange[], keys: readonly IdRange[], length
   const gaps: bigint[] = [];
   for (const { from, to } of keys) {
     for (let hashKey = from; hashKey < to; hashKey++) {
-      const pieces = under(hashKey, length, ranges);
+      const pieces = partsUnder(hashKey, length, ranges);
       for (const [index, piece] of pieces.entries()) {
         const before = pieces[index - 1];
         if (before) gaps.push(idsBetween(hashKey, length, { from: before.to, to: piece.from }));

@@ -15,7 +15,7 @@ import type { Layout } from './layout.js';
 import type { PlannedQuery, QueryPlan } from './plan.js';
 
 /** What one request reads a table with. */
-export interface Reading {
+export interface TableContext {
   readonly database: Database;
   readonly layout: Layout;
   readonly collection: Collection;
@@ -25,7 +25,7 @@ export interface Reading {
   readonly inLane: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-export interface Question {
+export interface Search {
   readonly plan: QueryPlan;
   readonly accept: (marker: MapMarker) => boolean;
   readonly filter?: MarkerFilter | undefined;
@@ -44,7 +44,7 @@ const SMALL_PAGE = 100;
 const SPARE = 50;
 
 /** Where a page ends: after an item, or after all items of an ID if there is no range key. */
-interface Mark {
+interface TablePosition {
   readonly hashKey: bigint;
   readonly id: bigint;
   readonly rangeKey: string | number | bigint | undefined;
@@ -59,41 +59,45 @@ export function isGeoPosition(text: string): boolean {
 
 const numberOf = (digits: string) => (/^-?\d+$/.test(digits) ? BigInt(digits) : Number(digits));
 
-function positionOf({ hashKey, id, rangeKey }: Mark): string {
+function formatPosition({ hashKey, id, rangeKey }: TablePosition): string {
   const behind = rangeKey === undefined ? '' : `:${typeof rangeKey === 'string' ? 'S' : 'N'}:${rangeKey}`;
   return `${hashKey}:${id}${behind}`;
 }
 
-function markAt(position: string): Mark {
+function parsePosition(position: string): TablePosition {
   const [, hashKey = '0', id = '0', type, key = ''] = POSITION.exec(position) ?? [];
   const rangeKey = type === undefined ? undefined : type === 'S' ? key : numberOf(key);
   return { hashKey: BigInt(hashKey), id: BigInt(id), rangeKey };
 }
 
 /** The part of a query that remains to be read. */
-interface Rest extends PlannedQuery {
+interface RemainingQuery extends PlannedQuery {
   readonly start: Item | undefined;
 }
 
-/** The queries of a plan from a mark on. */
-function* queriesAfter(plan: QueryPlan, mark: Mark | undefined, { attributes }: Layout): Generator<Rest> {
-  for (const query of plan.queries(mark?.hashKey)) {
-    if (mark === undefined || query.hashKey !== mark.hashKey || mark.id < query.from) {
+/** The queries of a plan from a position on. */
+function* queriesAfter(
+  plan: QueryPlan,
+  position: TablePosition | undefined,
+  { attributes }: Layout,
+): Generator<RemainingQuery> {
+  for (const query of plan.queries(position?.hashKey)) {
+    if (position === undefined || query.hashKey !== position.hashKey || position.id < query.from) {
       yield { ...query, start: undefined };
       continue;
     }
-    if (mark.id >= query.to) continue;
-    if (mark.rangeKey === undefined) {
-      if (mark.id + 1n < query.to) yield { ...query, from: mark.id + 1n, start: undefined };
+    if (position.id >= query.to) continue;
+    if (position.rangeKey === undefined) {
+      if (position.id + 1n < query.to) yield { ...query, from: position.id + 1n, start: undefined };
       continue;
     }
     const { hashKey, rangeKey, geohash } = attributes;
-    yield { ...query, start: { [hashKey]: mark.hashKey, [rangeKey]: mark.rangeKey, [geohash]: mark.id } };
+    yield { ...query, start: { [hashKey]: position.hashKey, [rangeKey]: position.rangeKey, [geohash]: position.id } };
   }
 }
 
 /** The Query of one page. */
-function request({ table, index, attributes }: Layout, query: Rest, limit: number): QueryCommandInput {
+function request({ table, index, attributes }: Layout, query: RemainingQuery, limit: number): QueryCommandInput {
   return {
     TableName: table,
     IndexName: index,
@@ -108,7 +112,7 @@ function request({ table, index, attributes }: Layout, query: Rest, limit: numbe
 }
 
 /** The marker of an item; undefined for items that the library did not write, or could not find. */
-function markerOf({ layout, collection }: Reading, item: Item): MapMarker | undefined {
+function markerOf({ layout, collection }: TableContext, item: Item): MapMarker | undefined {
   const read = readGeoItem(item, layout.attributes);
   if ('reason' in read) return undefined;
   const { key, position, name, category, properties } = read;
@@ -126,9 +130,9 @@ function markerOf({ layout, collection }: Reading, item: Item): MapMarker | unde
 }
 
 /** The marker that stood at a position, wherever it is now, by one Query; undefined where it is gone. */
-export async function readAt(reading: Reading, position: string, budget: Budget): Promise<MapMarker | undefined> {
-  const { table, attributes } = reading.layout;
-  const { hashKey, rangeKey } = markAt(position);
+export async function readAt(context: TableContext, position: string, budget: Budget): Promise<MapMarker | undefined> {
+  const { table, attributes } = context.layout;
+  const { hashKey, rangeKey } = parsePosition(position);
   const wire = {
     TableName: table,
     KeyConditionExpression: '#hashKey = :hashKey AND #rangeKey = :rangeKey',
@@ -136,45 +140,45 @@ export async function readAt(reading: Reading, position: string, budget: Budget)
     ExpressionAttributeValues: { ':hashKey': hashKey, ':rangeKey': rangeKey },
   };
   budget.debit({ calls: 1 });
-  const { Items: [item] = [] } = await reading.inLane(() => send(reading.database, 'query', wire, reading.call));
-  return item && markerOf(reading, item);
+  const { Items: [item] = [] } = await context.inLane(() => send(context.database, 'query', wire, context.call));
+  return item && markerOf(context, item);
 }
 
 /** Markers that were read, each with its position, and the rest of the query. */
-interface Stretch {
-  readonly items: readonly { readonly mark: Mark; readonly marker: MapMarker }[];
-  readonly rest: Rest | undefined;
+interface PartialRead {
+  readonly items: readonly { readonly position: TablePosition; readonly marker: MapMarker }[];
+  readonly rest: RemainingQuery | undefined;
 }
 
 /**
  * Reads markers in the order of a plan, with concurrent queries, until enough are found, all are read, or the budget is
  * spent.
  */
-export function readMarkers(reading: Reading, question: Question): Promise<QueryResult> {
-  return new TableRead(reading, question).run();
+export function readMarkers(context: TableContext, search: Search): Promise<QueryResult> {
+  return new TableRead(context, search).run();
 }
 
 /** The state of one read, for a page or a field without pages. */
 class TableRead {
-  readonly #reading: Reading;
-  readonly #question: Question;
+  readonly #context: TableContext;
+  readonly #search: Search;
   /** Everything up to here has been found. */
   #resumeAfter: string | undefined;
   readonly #found: OrderedMarker[] = [];
 
-  constructor(reading: Reading, question: Question) {
-    this.#reading = reading;
-    this.#question = question;
-    this.#resumeAfter = question.after;
+  constructor(context: TableContext, search: Search) {
+    this.#context = context;
+    this.#search = search;
+    this.#resumeAfter = search.after;
   }
 
   async run(): Promise<QueryResult> {
-    const { plan, budget, wanted, after } = this.#question;
-    const queries = queriesAfter(plan, after === undefined ? undefined : markAt(after), this.#reading.layout);
+    const { plan, budget, wanted, after } = this.#search;
+    const queries = queriesAfter(plan, after === undefined ? undefined : parsePosition(after), this.#context.layout);
     for (;;) {
       const most = Math.min(budget.calls, wanted < SMALL_PAGE ? SMALL_WAVE : WAVE);
       if (most < 1 || budget.items < 1) return queries.next().done === true ? this.#full(true) : this.#cut();
-      const wave: Rest[] = [];
+      const wave: RemainingQuery[] = [];
       while (wave.length < most) {
         const { value, done } = queries.next();
         if (done === true) break;
@@ -184,9 +188,9 @@ class TableRead {
       const reads = wave.map((query) => ({ query, share: budget.share(wave.length) }));
       const items = Math.ceil(budget.items / wave.length);
       const read = ({ query, share }: (typeof reads)[number]) => this.#read(query, share, items);
-      const stretches = await mapConcurrently(reads, reads.length, read);
+      const parts = await mapConcurrently(reads, reads.length, read);
       for (const [index, query] of wave.entries()) {
-        const ended = await this.#finish(query, stretches[index]);
+        const ended = await this.#finish(query, parts[index]);
         if (ended) return ended;
         if (this.#isFull()) return this.#full(index === wave.length - 1 && queries.next().done === true);
       }
@@ -202,33 +206,33 @@ class TableRead {
   }
 
   #isFull(): boolean {
-    return this.#found.length >= this.#question.wanted;
+    return this.#found.length >= this.#search.wanted;
   }
 
   /** Adds what was read of a query and reads its rest; returns the result if that ends the page. */
-  async #finish(query: Rest, first: Stretch | undefined): Promise<QueryResult | undefined> {
-    const { budget } = this.#question;
-    for (let stretch = first; stretch;) {
-      this.#emit(stretch);
-      const { rest } = stretch;
+  async #finish(query: RemainingQuery, first: PartialRead | undefined): Promise<QueryResult | undefined> {
+    const { budget } = this.#search;
+    for (let part = first; part;) {
+      this.#emit(part);
+      const { rest } = part;
       if (rest === undefined) break;
       this.#resumeAfter = this.#startOf(rest);
       if (this.#isFull()) return this.#full(false);
       if (budget.calls < 1 || budget.items < 1) return this.#cut();
-      stretch = await this.#read(rest, budget, budget.items);
+      part = await this.#read(rest, budget, budget.items);
     }
-    this.#resumeAfter = positionOf({ hashKey: query.hashKey, id: query.to - 1n, rangeKey: undefined });
+    this.#resumeAfter = formatPosition({ hashKey: query.hashKey, id: query.to - 1n, rangeKey: undefined });
     return undefined;
   }
 
   /** Reads on in a query, within the budget, about `mostItems` items. */
-  async #read(query: Rest, budget: Budget, mostItems: number): Promise<Stretch> {
-    const { database, layout, call, inLane } = this.#reading;
+  async #read(query: RemainingQuery, budget: Budget, mostItems: number): Promise<PartialRead> {
+    const { database, layout, call, inLane } = this.#context;
     const { rangeKey, geohash } = layout.attributes;
-    const limit = Math.max(1, Math.min(mostItems, 2 * (this.#question.wanted - this.#found.length) + SPARE));
-    const items: { mark: Mark; marker: MapMarker }[] = [];
+    const limit = Math.max(1, Math.min(mostItems, 2 * (this.#search.wanted - this.#found.length) + SPARE));
+    const items: { position: TablePosition; marker: MapMarker }[] = [];
     let seen = 0;
-    let rest: Rest | undefined = query;
+    let rest: RemainingQuery | undefined = query;
     while (rest !== undefined && budget.calls > 0 && seen < limit) {
       const wire = request(layout, rest, limit - seen);
       budget.debit({ calls: 1 });
@@ -236,36 +240,36 @@ class TableRead {
       budget.debit({ items: Items.length });
       seen += Items.length;
       for (const item of Items) {
-        const marker = markerOf(this.#reading, item);
+        const marker = markerOf(this.#context, item);
         if (marker === undefined) continue;
-        const mark = {
+        const position = {
           hashKey: query.hashKey,
           id: BigInt(item[geohash] as bigint | number),
           rangeKey: item[rangeKey] as string | number | bigint,
         };
-        items.push({ mark, marker });
+        items.push({ position, marker });
       }
       rest = LastEvaluatedKey === undefined ? undefined : { ...query, start: LastEvaluatedKey };
     }
     return { items, rest };
   }
 
-  #emit({ items }: Stretch): void {
-    const { accept, filter } = this.#question;
-    for (const { mark, marker } of items) {
-      const passes = accept(marker) && (filter?.verdict(marker, this.#reading.collection) ?? 'pass') === 'pass';
-      if (passes) this.#found.push({ cursorPosition: positionOf(mark), marker });
+  #emit({ items }: PartialRead): void {
+    const { accept, filter } = this.#search;
+    for (const { position, marker } of items) {
+      const passes = accept(marker) && (filter?.verdict(marker, this.#context.collection) ?? 'pass') === 'pass';
+      if (passes) this.#found.push({ cursorPosition: formatPosition(position), marker });
     }
   }
 
   /** The position behind which the rest of a query begins. */
-  #startOf({ hashKey, start }: Rest): string | undefined {
-    const { rangeKey, geohash } = this.#reading.layout.attributes;
+  #startOf({ hashKey, start }: RemainingQuery): string | undefined {
+    const { rangeKey, geohash } = this.#context.layout.attributes;
     if (start === undefined) return this.#resumeAfter;
     const id = BigInt(start[geohash] as bigint | number);
-    return positionOf({ hashKey, id, rangeKey: start[rangeKey] as string | number | bigint });
+    return formatPosition({ hashKey, id, rangeKey: start[rangeKey] as string | number | bigint });
   }
 }
 
 /** Before all there is. */
-const FIRST = positionOf({ hashKey: -(10n ** 19n) + 1n, id: 0n, rangeKey: undefined });
+const FIRST = formatPosition({ hashKey: -(10n ** 19n) + 1n, id: 0n, rangeKey: undefined });

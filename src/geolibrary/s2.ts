@@ -14,7 +14,7 @@ export interface IdRange {
 type Relation = 'outside' | 'across' | 'inside';
 
 /** An area of the globe to cover with cells. */
-export type Region = (cell: S2Cell) => Relation;
+export type S2Region = (cell: S2Cell) => Relation;
 
 const BITS = 64;
 const FACES = 6;
@@ -59,7 +59,7 @@ function boundsOf(cell: S2Cell): Bounds {
 }
 
 /** The region of a bounding box, all four edges included. */
-export function areaRegion({ bounds }: Area): Region {
+export function areaRegion({ bounds }: Area): S2Region {
   const { west, south, north } = bounds;
   const east = bounds.east < west ? bounds.east + 360 : bounds.east;
   const around = east - west >= 360;
@@ -77,7 +77,7 @@ export function areaRegion({ bounds }: Area): Region {
 }
 
 /** The region between two circles around a point, radii in metres, both circles included. */
-export function ringRegion(center: Point, inner: number, outer: number): Region {
+export function ringRegion(center: Point, inner: number, outer: number): S2Region {
   return (cell) => {
     const cap = cell.getCapBound();
     const { lngDegrees: lng, latDegrees: lat } = S2LatLng.fromPoint(cap.axis);
@@ -99,7 +99,7 @@ function idsOf(id: S2CellId): IdRange {
  * The IDs of at most `most` cells that cover a region, sorted, disjoint and not adjacent. Of the cells across its edge the
  * largest are split first.
  */
-export function coverRegion(region: Region, most: number): IdRange[] {
+export function coverRegion(region: S2Region, most: number): IdRange[] {
   const inside: S2CellId[] = [];
   const across: { readonly id: S2CellId; readonly level: number }[] = [];
   const take = (id: S2CellId, level: number): void => {

@@ -31,7 +31,7 @@ export interface CompiledOperation {
 }
 
 /** A field with arguments, and the variables of the compiled document that replace them. */
-interface Call {
+interface LiftedField {
   readonly field: GraphQLField<unknown, unknown>;
   readonly node: FieldNode;
   readonly variables: ReadonlyMap<string, string>;
@@ -84,8 +84,8 @@ function liftArguments(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
-): { readonly document: DocumentNode; readonly calls: readonly Call[] } {
-  const calls: Call[] = [];
+): { readonly document: DocumentNode; readonly calls: readonly LiftedField[] } {
+  const calls: LiftedField[] = [];
   const names: string[] = [];
   const types = new TypeInfo(schema);
   const lifted = visit(
@@ -131,7 +131,7 @@ function liftArguments(
 function valuesOf(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
-  calls: readonly Call[],
+  calls: readonly LiftedField[],
   given: Values,
 ): Values | undefined {
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], given);

@@ -21,12 +21,12 @@ export function asksForReads(headers: Headers): boolean {
 }
 
 /** A request that was executed, and the key convention of what it read. */
-interface Done {
+interface Executed {
   readonly call: Pick<Call, 'meter' | 'reads'>;
   readonly keys: Keyspace;
 }
 
-function readsOf(done: Done | undefined) {
+function readsOf(done: Executed | undefined) {
   const reads = done ? explainReads(done.call.reads ?? [], done.keys) : [];
   return { reads: reads.slice(0, MAX_READS), readsLeftOut: Math.max(0, reads.length - MAX_READS) };
 }
@@ -35,7 +35,7 @@ function readsOf(done: Done | undefined) {
  * The JSON of a response with the extensions that the request asks for: what DynamoDB charged as `cost`, the ranges it
  * read as `reads`. `done` is undefined for a request that failed before it was executed.
  */
-export function withExtensions(body: string, headers: Headers, done?: Done): string {
+export function withExtensions(body: string, headers: Headers, done?: Executed): string {
   const extensions = {
     ...(asksForCost(headers) ? { cost: done?.call.meter ?? newMeter() } : {}),
     ...(asksForReads(headers) ? readsOf(done) : {}),

@@ -147,7 +147,7 @@ describe('cellport import --from-geo-table', () => {
     expect(await again.ended).toBe(0);
     expect(again.output()).toMatch(new RegExp(`0 created, 0 updated, ${good.length + 2} unchanged, 2 rejected`));
     const wrong = runCli(['import', 'file.csv', '--from-geo-table', 'Shops', '--collection', 'shops'], ENV);
-    expect([await wrong.ended, wrong.output()]).toEqual([2, expect.stringMatching(/a file, or --from-geo-table/)]);
+    expect([await wrong.ended, wrong.output()]).toEqual([2, expect.stringMatching(/takes either a file or --from-geo-table/)]);
     // The copy is removed.
     expect((await readdir(join(folder, 'imports'))).filter((name) => name.includes('ndjson'))).toEqual([]);
   });
@@ -174,7 +174,7 @@ describe('cellport serve --geo-table', () => {
     const taken = runCli(['serve', '--geo-table', 'Shops'], { ...ENV, PORT: '0' });
     expect([await taken.ended, taken.output()]).toEqual([
       1,
-      expect.stringMatching(/there is a collection shops already/),
+      expect.stringMatching(/cannot serve the table Shops as collection shops/),
     ]);
     const none = runCli(['serve', '--geo-table', 'Nowhere'], { ...ENV, PORT: '0' });
     expect([await none.ended, none.output()]).toEqual([1, expect.stringMatching(/there is no table "Nowhere"/)]);

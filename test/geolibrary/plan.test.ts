@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { areaContains, normalizeBounds } from '../../src/geo/bounds.js';
 import { distance } from '../../src/geo/distance.js';
 import type { Point } from '../../src/geo/point.js';
-import { hashKeyOf, hashKeysOf, under } from '../../src/geolibrary/hash-keys.js';
+import { hashKeyOf, hashKeysOf, partsUnder } from '../../src/geolibrary/hash-keys.js';
 import { planQueries } from '../../src/geolibrary/plan.js';
 import { type IdRange, areaRegion, centreOf, coverRegion, idAt, ringRegion } from '../../src/geolibrary/s2.js';
 
@@ -91,9 +91,9 @@ describe('hash keys', () => {
         const key = hashKeyOf(inside, length);
         const keys = hashKeysOf([{ from, to }], length);
         expect(holds(keys, key)).toBe(true);
-        expect(holds(under(key, length, [{ from, to }]), inside)).toBe(true);
+        expect(holds(partsUnder(key, length, [{ from, to }]), inside)).toBe(true);
         for (const other of [key - 1n, key + 1n, -key]) {
-          if (other !== key) expect(holds(under(other, length, [{ from, to }]), inside)).toBe(false);
+          if (other !== key) expect(holds(partsUnder(other, length, [{ from, to }]), inside)).toBe(false);
         }
       }),
       { numRuns: 3000 },
