@@ -204,7 +204,9 @@ describe('requesting reads', async () => {
   const sent = recordCalls(db);
 
   beforeAll(async () => {
-    interpreted = await startServer(db, { executor: interpreting, limits: { maxNodes: 5_000 } });
+    // Hundreds of Query calls may take a busy machine longer than the default deadline.
+    const limits = { maxNodes: 5_000, deadlineMs: 60_000 };
+    interpreted = await startServer(db, { executor: interpreting, limits });
     compiled = await startServer(db, { executor: (schema) => compiling(schema, { runsBefore: 0 }) });
     const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
     const markers = Array.from({ length: COUNT }, (_, index) => ({ key: `p${index}`, position: place(index) }));
