@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import pLimit from 'p-limit';
 import { z } from 'zod';
@@ -95,20 +95,14 @@ export async function spoolTable(job: SpoolJob): Promise<SpoolProgress> {
   const segments = Array.from({ length: job.segments }, () => ({ start: null, done: false }));
   const initial: State = { identity: layout.id, bytes: 0, items: 0, segments };
   let state = await readState(path, initial);
-  const resumed = state.items;
-  let file: FileHandle;
-  try {
-    file = await open(path, 'r+');
-  } catch {
-    // The state may be that of a copy that was removed.
-    state = initial;
-    file = await open(path, 'w+');
-  }
+  // To append; creates the file if there is none.
+  const file = await open(path, 'a');
   // One page at a time, so that what the state calls valid is complete.
   const inTurn = pLimit(1);
   try {
+    // The state may be that of a copy that was removed.
     if ((await file.stat()).size < state.bytes) state = initial;
-    await file.truncate(state.bytes);
+    const resumed = state.items;
     const copy = async (segment: number): Promise<void> => {
       for (let at = state.segments[segment]; at && !at.done; at = state.segments[segment]) {
         const { start } = at;
@@ -125,10 +119,9 @@ export async function spoolTable(job: SpoolJob): Promise<SpoolProgress> {
         );
         await inTurn(async () => {
           const bytes = Buffer.from(Items.map(lineOf).join(''));
-          // A disk that is nearly full may write a part without an error.
-          for (let at = 0; at < bytes.length;) {
-            at += (await file.write(bytes, at, bytes.length - at, state.bytes + at)).bytesWritten;
-          }
+          // Drops what an interrupted or failed write may have left.
+          await file.truncate(state.bytes);
+          await file.writeFile(bytes);
           await file.sync();
           const went = { start: next === undefined ? null : wireKey.parse(next), done: next === undefined };
           state = {
