@@ -119,13 +119,13 @@ async function markersUpTo(
   limit: number,
   filter: Filter,
 ): Promise<MapMarker[]> {
-  const most = readWhole('limit', limit, 1, context.limits.maxFirst);
-  const markers = await markersIn(context, field, viewport, most + 1, readGeoFilter(filter));
-  if (markers.length <= most) return markers;
+  const max = readWhole('limit', limit, 1, context.limits.maxFirst);
+  const markers = await markersIn(context, field, viewport, max + 1, readGeoFilter(filter));
+  if (markers.length <= max) return markers;
   throw limitExceeded(
     field,
-    `more than ${most} markers`,
-    most,
+    `more than ${max} markers`,
+    max,
     'tables of the Geo Library have no counts to cluster by: use a smaller bounding box, or import the table',
   );
 }

@@ -15,7 +15,7 @@ export interface QueryPlan {
 }
 
 /** Maximum number of queries, unless there are more hash keys. */
-const MOST_QUERIES = 6;
+const MAX_QUERIES = 6;
 /** A gap that holds a smaller part than this of what is searched costs less to read than a further Query. */
 const WORTH_A_QUERY = 12n;
 
@@ -28,8 +28,7 @@ const sizeOf = (ranges: readonly IdRange[]) => ranges.reduce((sum, { from, to })
 export function planQueries(ranges: readonly IdRange[], length: number): QueryPlan {
   const keys = hashKeysOf(ranges, length);
   const hashKeys = sizeOf(keys);
-  const border =
-    hashKeys < MOST_QUERIES ? widestKept(ranges, keys, length, MOST_QUERIES - Number(hashKeys)) : undefined;
+  const border = hashKeys < MAX_QUERIES ? widestKept(ranges, keys, length, MAX_QUERIES - Number(hashKeys)) : undefined;
   return {
     hashKeys,
     *queries(start) {

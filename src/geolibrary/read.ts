@@ -129,7 +129,7 @@ function markerOf({ layout, collection }: TableContext, item: Item): MapMarker |
   };
 }
 
-/** The marker that stood at a position, wherever it is now, by one Query; undefined where it is gone. */
+/** The marker that was read at a position, wherever it is now, by one Query; undefined if it no longer exists. */
 export async function readAt(context: TableContext, position: string, budget: Budget): Promise<MapMarker | undefined> {
   const { table, attributes } = context.layout;
   const { hashKey, rangeKey } = parsePosition(position);
@@ -262,7 +262,7 @@ class TableRead {
     }
   }
 
-  /** The position behind which the rest of a query begins. */
+  /** The position after which the rest of a query starts. */
   #startOf({ hashKey, start }: RemainingQuery): string | undefined {
     const { rangeKey, geohash } = this.#context.layout.attributes;
     if (start === undefined) return this.#resumeAfter;

@@ -96,10 +96,10 @@ function idsOf(id: S2CellId): IdRange {
 }
 
 /**
- * The IDs of at most `most` cells that cover a region, sorted, disjoint and not adjacent. Of the cells across its edge the
- * largest are split first.
+ * The IDs of at most `maxCells` cells that cover a region, sorted, disjoint and not adjacent. The largest cells across its
+ * edge are split first.
  */
-export function coverRegion(region: S2Region, most: number): IdRange[] {
+export function coverRegion(region: S2Region, maxCells: number): IdRange[] {
   const inside: S2CellId[] = [];
   const across: { readonly id: S2CellId; readonly level: number }[] = [];
   const take = (id: S2CellId, level: number): void => {
@@ -110,7 +110,7 @@ export function coverRegion(region: S2Region, most: number): IdRange[] {
   for (let face = 0; face < FACES; face++) take(S2CellId.fromFacePosLevel(face, 0n, 0), 0);
   // In the order of levels, as each cell is split into cells of the next level.
   let next = 0;
-  for (; next < across.length && inside.length + across.length - next + 3 <= most; next++) {
+  for (; next < across.length && inside.length + across.length - next + 3 <= maxCells; next++) {
     const cell = across[next];
     if (!cell || cell.level === FINEST) break;
     const quarter = cell.id.lowestOnBit() >> 2n;

@@ -1,9 +1,9 @@
 import { badInput } from '../errors.js';
 
-/** A page length from a client. Throws BAD_USER_INPUT naming `field` unless it is 1 to `most`. */
-export function readFirst(field: string, value: number, most: number): number {
-  if (Number.isInteger(value) && value >= 1 && value <= most) return value;
-  throw badInput(field, value, `an integer from 1 to ${most}`);
+/** A page length from a client. Throws BAD_USER_INPUT naming `field` unless it is 1 to `max`. */
+export function readFirst(field: string, value: number, max: number): number {
+  if (Number.isInteger(value) && value >= 1 && value <= max) return value;
+  throw badInput(field, value, `an integer from 1 to ${max}`);
 }
 
 const PREFIX = 'collections:';

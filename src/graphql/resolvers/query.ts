@@ -46,8 +46,8 @@ export const query: QueryResolvers = {
   node: (_root, { id }, context, info) => nodeById(id, context, info),
 
   nodes: async (_root, { ids }, context, info) => {
-    const most = context.services.limits.maxFirst;
-    if (ids.length > most) throw badInput('ids', `${ids.length} ids`, `at most ${most} ids`);
+    const max = context.services.limits.maxFirst;
+    if (ids.length > max) throw badInput('ids', `${ids.length} IDs`, `at most ${max} IDs`);
     return Promise.all(ids.map((id) => nodeById(id, context, info)));
   },
 
