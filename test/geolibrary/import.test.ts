@@ -147,7 +147,10 @@ describe('cellport import --from-geo-table', () => {
     expect(await again.ended).toBe(0);
     expect(again.output()).toMatch(new RegExp(`0 created, 0 updated, ${good.length + 2} unchanged, 2 rejected`));
     const wrong = runCli(['import', 'file.csv', '--from-geo-table', 'Shops', '--collection', 'shops'], ENV);
-    expect([await wrong.ended, wrong.output()]).toEqual([2, expect.stringMatching(/takes either a file or --from-geo-table/)]);
+    expect([await wrong.ended, wrong.output()]).toEqual([
+      2,
+      expect.stringMatching(/takes either a file or --from-geo-table/),
+    ]);
     // The copy is removed.
     expect((await readdir(join(folder, 'imports'))).filter((name) => name.includes('ndjson'))).toEqual([]);
   });
