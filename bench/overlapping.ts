@@ -6,7 +6,6 @@ import { areaOf } from './rig/measure-views.js';
 import type { Rig } from './rig/rig.js';
 import { quantile, shown } from './rig/statistics.js';
 import type { Row } from './section.js';
-import { geometryStoreOf } from '../src/graphql/context.js';
 import { createLoaders } from '../src/loaders/loaders.js';
 import { Budget } from '../src/loaders/budget.js';
 import { uniteRanges } from '../src/loaders/range-union.js';
@@ -54,7 +53,6 @@ async function read({ db }: Rig, collection: Collection, wanted: readonly Wanted
   const services = createServices({ database: db }, { cacheBytes: 0 });
   const loaders = createLoaders({
     ...services,
-    geometryStore: geometryStoreOf(services),
     call: { ...newCall(), unpriced: true },
     concurrency: 16,
   });

@@ -39,7 +39,7 @@ async function openGeoTable({ database }: Session, { geoTable: name, ...names }:
 async function loadDemo({ config, signal, ...session }: Session, cells: Cells): Promise<void> {
   const { loadDemoCities, loadDemoCountries } = await import('../server/demo.js');
   const began = performance.now();
-  const countries = await loadDemoCountries(config, session, signal);
+  const countries = await loadDemoCountries(session, signal);
   say(
     'Countries',
     countries.loaded === 0

@@ -5,7 +5,8 @@ import { EXIT_CODES, wholeNumber } from './options.js';
 import { duration, grouped } from './progress.js';
 import { type Session, withDatabase } from './session.js';
 
-async function sweep({ database, objects, signal }: Session, olderThan: number): Promise<void> {
+async function sweep({ database, signal }: Session, olderThan: number): Promise<void> {
+  const { objects } = database.geometry;
   if (objects === undefined) throw badInput('CELLPORT_OBJECTS', undefined, 'set: there is no object store to sweep');
   const { newCall } = await import('../store/request/meter.js');
   const { checkTables } = await import('../store/table/table-check.js');

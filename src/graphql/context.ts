@@ -7,9 +7,7 @@ import { createLoaders } from '../loaders/loaders.js';
 import type { MarkerCache } from '../loaders/marker-cache.js';
 import { type CollectionAnswers, storedAnswers } from '../map/answers.js';
 import type { MapContext } from '../map/context.js';
-import type { ObjectStore } from '../objects/object-store.js';
 import type { Database } from '../store/database.js';
-import type { GeometryStore } from '../store/zone/zone-geometry.js';
 import type { Limits } from '../model/limits.js';
 import type { Work } from './work.js';
 
@@ -26,8 +24,6 @@ export interface StreamStatus {
 /** What all requests of a process share. */
 export interface Services {
   readonly db: Database;
-  /** Stores geometry that is too large for the table, if configured. */
-  readonly objects?: ObjectStore | undefined;
   readonly cellCache: CellCache;
   readonly markerCache: MarkerCache;
   readonly geometryCache: GeometryCache;
@@ -67,16 +63,10 @@ export function areCountsTrusted(status: StreamStatus | undefined): boolean {
   return isFollowing(status) && status?.countsExact === true;
 }
 
-/** Where a server stores geometry. */
-export function geometryStoreOf({ objects, limits }: Services): GeometryStore {
-  return { objects, inlineBytes: limits.inlineGeometryBytes };
-}
-
 /** The context of one request. */
 export function createContext(services: Services, work: Work): RequestContext {
   const { db, consumerStatus, limits, geoTable } = services;
-  const geometryStore = geometryStoreOf(services);
-  const loaders = createLoaders({ ...services, geometryStore, call: work, concurrency: CONCURRENT_QUERIES });
+  const loaders = createLoaders({ ...services, call: work, concurrency: CONCURRENT_QUERIES });
   const map = { loaders, keys: db.keys, limits, countsTrusted: () => areCountsTrusted(consumerStatus()) };
   const foreign = geoTable?.answers(work, limits);
   return {

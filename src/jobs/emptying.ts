@@ -1,6 +1,5 @@
 import type { Log } from '../log.js';
 import type { Collection } from '../model/collection.js';
-import type { ObjectStore } from '../objects/object-store.js';
 import { getBlocks } from '../store/cell/cells.js';
 import { emptyingJob, releaseCollection } from '../store/collection/collection-changes.js';
 import { mapConcurrently } from '../store/request/concurrency.js';
@@ -14,8 +13,6 @@ import { type OwnJob, type Worker, doJob } from './job.js';
 
 export interface EmptyingOptions {
   readonly worker: Worker;
-  /** Where large geometry is stored; absent if no store is configured. */
-  readonly objects?: ObjectStore | undefined;
   /**
    * Resolves once the cells include everything written before the call, with whether they are exact then. Rejects when the
    * signal is aborted.
@@ -72,7 +69,7 @@ async function removeMarkers(options: EmptyingOptions, collection: Collection, j
 }
 
 async function empty(options: EmptyingOptions, collection: Collection, job: OwnJob): Promise<void> {
-  const { worker, objects, cellsCaughtUp, settleMs, log } = options;
+  const { worker, cellsCaughtUp, settleMs, log } = options;
   const { database, clock } = worker;
   if (job.done() === 0) {
     await clock.sleep(settleMs, job.signal);
@@ -82,7 +79,7 @@ async function empty(options: EmptyingOptions, collection: Collection, job: OwnJ
   await removeMarkers(options, collection, job);
   const call = newCall(job.signal);
   await removeLeftReadings(database, collection, Infinity, call);
-  await removeZones(database, objects, collection, call);
+  await removeZones(database, collection, call);
   // A collection that is created again under the key starts with cells that count nothing.
   const exact = await cellsCaughtUp(job.signal);
   const [total] = await getBlocks(database, database.keys.scope(collection), [''], call, { consistent: true });

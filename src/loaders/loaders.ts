@@ -68,7 +68,7 @@ export interface Loaders extends EntityLoaders, MarkerLoader, ZoneLoader {
   block(scope: string, parent: string): Promise<CellBlock>;
 }
 
-export interface LoadersOptions extends Pick<ZoneLoaderOptions, 'geometryStore' | 'geometryCache'> {
+export interface LoadersOptions extends Pick<ZoneLoaderOptions, 'geometryCache'> {
   readonly db: Database;
   readonly cellCache: CellCache;
   readonly markerCache: MarkerCache;

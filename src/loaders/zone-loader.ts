@@ -10,7 +10,7 @@ import { batchGet } from '../store/request/batch-get.js';
 import { readItem } from '../store/request/conditional-change.js';
 import type { Database, Item } from '../store/database.js';
 import type { Call } from '../store/request/meter.js';
-import { type GeometryStore, missing, readGeometry } from '../store/zone/zone-geometry.js';
+import { missing, readGeometry } from '../store/zone/zone-geometry.js';
 import { readZoneEntries, readZonePage } from '../store/zone/zone-index.js';
 import { type ZoneEntry, zoneFromItem } from '../store/zone/zone-item.js';
 import { type GeometryCache, LoadedGeometry } from './geometry-cache.js';
@@ -36,7 +36,6 @@ export interface ZoneLoader {
 
 export interface ZoneLoaderOptions {
   readonly db: Database;
-  readonly geometryStore: GeometryStore;
   readonly geometryCache: GeometryCache;
   readonly call: Call;
   readonly slots: LimitFunction;
@@ -45,7 +44,7 @@ export interface ZoneLoaderOptions {
 const MOST_ANSWERED = 64 * 1024 * 1024;
 
 /** The loader of one request. */
-export function createZoneLoader({ db, geometryStore, geometryCache, call, slots }: ZoneLoaderOptions): ZoneLoader {
+export function createZoneLoader({ db, geometryCache, call, slots }: ZoneLoaderOptions): ZoneLoader {
   const { keys, tables } = db;
   const items = new DataLoader<Key, Item | undefined, string>((wanted) => batchGet(db, tables.entities, wanted, call), {
     cacheKeyFn: (key) => keys.documentId(key),
@@ -61,7 +60,7 @@ export function createZoneLoader({ db, geometryStore, geometryCache, call, slots
       call.meter.cacheHits++;
       return cached;
     }
-    const json = await slots(() => readGeometry(geometryStore, geometry));
+    const json = await slots(() => readGeometry(db.geometry, geometry));
     if (json) {
       const loaded = new LoadedGeometry(json);
       geometryCache.put(geometry.sha256, loaded);
@@ -99,7 +98,8 @@ export function createZoneLoader({ db, geometryStore, geometryCache, call, slots
     },
     geometrySource({ geometry: { object } }) {
       if (object === undefined) return null;
-      return geometryStore.objects === undefined ? object : `${geometryStore.objects.place}/${object}`;
+      const { objects } = db.geometry;
+      return objects === undefined ? object : `${objects.place}/${object}`;
     },
     countGeometry(bytes) {
       answered += bytes;

@@ -13,8 +13,6 @@ import { createStreamsClient } from '../stream/dynamodb.js';
 export interface Backend {
   readonly database: Database;
   readonly streams: DynamoDBStreamsClient;
-  /** Where geometry lies that is too large for the table; undefined where nobody has said where. */
-  readonly objects?: ObjectStore | undefined;
   /** For a human: which database this is. */
   readonly where: string;
   /** Closes all connections, and the embedded engine where nobody else uses it. */
@@ -46,13 +44,13 @@ export async function openBackend(config: Config): Promise<Backend> {
     region,
     ...credentials,
     waitsForDisk: engine !== undefined,
+    geometry: { objects, inlineBytes: config.limits.inlineGeometryBytes },
   });
   const streamsEndpoint = wanted.kind === 'embedded' ? endpoint : wanted.streamsEndpoint;
   const streams = createStreamsClient({ endpoint: streamsEndpoint, region, ...credentials });
   return {
     database,
     streams,
-    objects,
     where:
       wanted.kind === 'embedded'
         ? `embedded DynamoDB Local, data in ${dataDir}`

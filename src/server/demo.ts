@@ -18,15 +18,10 @@ export interface DemoLoad {
 }
 
 /** Creates the countries that do not exist yet. */
-export async function loadDemoCountries(
-  { limits }: Config,
-  { database, objects }: Backend,
-  signal: AbortSignal,
-): Promise<DemoLoad> {
+export async function loadDemoCountries({ database }: Backend, signal: AbortSignal): Promise<DemoLoad> {
   const { collection } = await openCollection(database, COUNTRIES_COLLECTION);
   const countries = openCountries();
-  const geometryStore = { objects, inlineBytes: limits.inlineGeometryBytes };
-  const options = { database, geometryStore, collection, now: () => new Date(), call: newCall(signal) };
+  const options = { database, collection, now: () => new Date(), call: newCall(signal) };
   return { count: countries.length, loaded: await loadCountries(options, countries) };
 }
 

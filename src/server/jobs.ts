@@ -19,7 +19,7 @@ export interface Jobs {
 }
 
 /** Begins to do what is left for the background, beside other processes; `deadlineMs` is that of a request. */
-export function startJobs({ database, objects }: Backend, cells: Cells, deadlineMs: number, log: Log): Jobs {
+export function startJobs({ database }: Backend, cells: Cells, deadlineMs: number, log: Log): Jobs {
   const stopping = new AbortController();
   const running = keepJobs(
     {
@@ -30,7 +30,6 @@ export function startJobs({ database, objects }: Backend, cells: Cells, deadline
         clock: systemClock,
         leaseMs: LEASE_MS,
       },
-      objects,
       async cellsCaughtUp(signal) {
         await cells.caughtUp(signal);
         return cells.status().countsExact;

@@ -25,7 +25,7 @@ export interface ServerServices extends Services {
   readonly live?: LiveHub | undefined;
 }
 
-export interface ServiceOverrides extends Partial<Omit<ServerServices, 'db' | 'objects'>> {
+export interface ServiceOverrides extends Partial<Omit<ServerServices, 'db'>> {
   /** Memory for all caches, 64 MB by default; 0 turns them off. */
   readonly cacheBytes?: number;
 }
@@ -35,7 +35,7 @@ export interface ServiceOverrides extends Partial<Omit<ServerServices, 'db' | 'o
  * goes to the geometry of zones; cells and markers share the rest equally.
  */
 export function createServices(
-  { database, objects }: Pick<Backend, 'database' | 'objects'>,
+  { database }: Pick<Backend, 'database'>,
   { cacheBytes = DEFAULT_CACHE_BYTES, ...overrides }: ServiceOverrides = {},
 ): ServerServices {
   const { consumerStatus = () => undefined } = overrides;
@@ -44,7 +44,6 @@ export function createServices(
   const trusted = () => isFollowing(consumerStatus());
   return {
     db: database,
-    objects,
     cellCache: createCellCache({ maxBytes, now, trusted }),
     markerCache: new MarkerCache({ keys: database.keys, maxBytes, now, trusted }),
     geometryCache: createGeometryCache({ maxBytes: Math.floor(cacheBytes / 4) }),

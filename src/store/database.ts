@@ -3,6 +3,8 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
 import { type Connection, clientOptions } from '../connection.js';
 import { type KeyStyle, type Keyspace, createKeyspace } from '../keys/keyspace.js';
+import { DEFAULT_LIMITS } from '../model/limits.js';
+import type { ObjectStore } from '../objects/object-store.js';
 
 /** Names of the two tables. */
 export interface Tables {
@@ -15,6 +17,14 @@ export interface Tables {
 /** An item as lib-dynamodb reads and writes it: plain JavaScript values. */
 export type Item = Readonly<Record<string, unknown>>;
 
+/** Where the geometry of zones is stored. */
+export interface GeometryStore {
+  /** For geometry that is too large for the zone's item; undefined where there is no such store. */
+  readonly objects: ObjectStore | undefined;
+  /** The most gzipped bytes that stay in the item. */
+  readonly inlineBytes: number;
+}
+
 export interface Database {
   readonly client: DynamoDBDocumentClient;
   readonly tables: Tables;
@@ -23,6 +33,7 @@ export interface Database {
   readonly giveUpAfterMs: number;
   /** See `DatabaseOptions`. */
   readonly waitsForDisk: boolean;
+  readonly geometry: GeometryStore;
 }
 
 export interface DatabaseOptions extends Connection {
@@ -35,6 +46,8 @@ export interface DatabaseOptions extends Connection {
    * transaction, which waits once. On AWS that would cost twice the write units and gain nothing.
    */
   readonly waitsForDisk?: boolean | undefined;
+  /** No object store, and the default limit, where it is omitted. */
+  readonly geometry?: GeometryStore | undefined;
 }
 
 /** With the pauses before them, under the 10 s that a request may take. */
@@ -53,5 +66,6 @@ export function createDatabase(options: DatabaseOptions): Database {
     keys: createKeyspace(keyStyle),
     giveUpAfterMs,
     waitsForDisk,
+    geometry: options.geometry ?? { objects: undefined, inlineBytes: DEFAULT_LIMITS.inlineGeometryBytes },
   };
 }

@@ -17,6 +17,7 @@ import { type Log, silentLog } from '../../src/log.js';
 import { LONGEST_BLOCK } from '../../src/model/cell.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { Marker } from '../../src/model/marker.js';
+import type { ObjectStore } from '../../src/objects/object-store.js';
 import type { Database } from '../../src/store/database.js';
 import { createHttpServer, createServices } from '../../src/server/services.js';
 import { addCells } from '../support/add-cells.js';
@@ -61,7 +62,7 @@ interface ServerOptions {
   readonly cellCache?: CellCache;
   readonly markerCache?: MarkerCache;
   readonly geoTable?: Services['geoTable'];
-  readonly objects?: Services['objects'];
+  readonly objects?: ObjectStore;
   readonly introspection?: boolean;
   readonly allowedOrigins?: readonly string[];
   /** Folder of the page at /graphiql/; an empty page by default. */
@@ -90,7 +91,7 @@ export async function startServer(
   const write = (level: string) => (fields: Json, message: string) => void logged.push({ level, fields, message });
   const log: Log = { ...silentLog, error: write('error'), warn: write('warn') };
   const services = createServices(
-    { database: db, objects },
+    { database: { ...db, geometry: { ...db.geometry, objects } } },
     {
       cellCache,
       markerCache,

@@ -24,7 +24,7 @@ import { testDatabase } from '../support/test-database.js';
 const NOW = '2026-11-21T10:00:00.000Z';
 const folder = mkdtempSync(join(tmpdir(), 'objects-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-const geometryStore = { objects: createFolderStore(folder), inlineBytes: 32 * 1024 };
+const objects = createFolderStore(folder);
 
 type Ring = readonly (readonly [number, number])[];
 
@@ -83,10 +83,10 @@ function oracle(rings: readonly Ring[], lng: number, lat: number): boolean {
 /** Ten thousand agree, too, and take minutes: CELLPORT_RUNS=10000. */
 const POSITIONS = Number(process.env['CELLPORT_RUNS'] ?? 2_000);
 
-const db = await testDatabase();
+const db = { ...(await testDatabase()), geometry: { objects, inlineBytes: 32 * 1024 } };
 const collection = await createCollection(db, COUNTRIES_COLLECTION, NOW, newCall());
 const countries = openCountries();
-const options = { database: db, geometryStore, collection, now: () => new Date(NOW), call: newCall() };
+const options = { database: db, collection, now: () => new Date(NOW), call: newCall() };
 const objectsThere = () =>
   readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
 
@@ -106,7 +106,7 @@ test('a load that is stopped goes on where it was', async () => {
 
 test('all countries are there once, keyed by their numbers or names, the large ones in objects', async () => {
   expect(await loadCountries(options, countries)).toBe(0);
-  const { context: map } = requestContext(db, { geometryStore });
+  const { context: map } = requestContext(db);
   const { edges } = await collectionZones(map, collection, { first: 1_000 });
   const zones = edges.map(({ node }) => node);
   expect(zones).toHaveLength(255);
@@ -122,7 +122,7 @@ test('all countries are there once, keyed by their numbers or names, the large o
   expect(large.length).toBeGreaterThan(30);
   expect(large.every(({ geometry }) => geometry.bytes > 32 * 1024)).toBe(true);
   // The load that was stopped may have left one behind.
-  await sweepObjects(db, geometryStore.objects, new Date(Date.now() + 60_000), newCall());
+  await sweepObjects(db, objects, new Date(Date.now() + 60_000), newCall());
   expect(objectsThere()).toBe(large.length);
   for (const { cells } of zones) expect(cells.length).toBeLessThanOrEqual(16);
   const crossing = zones.filter(({ bounds }) => bounds.west > bounds.east).map(({ name }) => String(name));
@@ -154,11 +154,9 @@ test(`zonesAt agrees with an independent point-in-polygon at ${POSITIONS} places
   let inside = 0;
   let queries = 0;
   // One request for each of the first, which counts its calls; then one for every 500, which reads a cell once.
-  const shared = Array.from({ length: Math.ceil(POSITIONS / 500) }, () =>
-    requestContext(db, { geometryStore, geometryCache }),
-  );
+  const shared = Array.from({ length: Math.ceil(POSITIONS / 500) }, () => requestContext(db, { geometryCache }));
   await mapConcurrently(points, 4, async (point, index) => {
-    const own = index < 500 ? requestContext(db, { geometryStore, geometryCache }) : undefined;
+    const own = index < 500 ? requestContext(db, { geometryCache }) : undefined;
     const { context: map } = own ?? shared[Math.floor(index / 500)]!;
     const zones = await zonesAt(map, collection, point);
     if (own) queries = Math.max(queries, own.call.meter.queries);
@@ -179,6 +177,6 @@ test(`zonesAt agrees with an independent point-in-polygon at ${POSITIONS} places
 }, 900_000);
 
 test('a country that somebody deleted stays away', async () => {
-  await deleteZone(db, geometryStore, { collection, key: '616' }, {}, newCall());
+  await deleteZone(db, { collection, key: '616' }, {}, newCall());
   expect(await loadCountries(options, countries)).toBe(0);
 });

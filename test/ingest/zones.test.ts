@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import type { GeometryStore } from '../../src/store/database.js';
 import { normalizeBounds } from '../../src/geo/bounds.js';
 import { openCountries } from '../../src/ingest/zones/countries.js';
 import { importZones } from '../../src/ingest/zones/import-zones.js';
@@ -17,7 +18,6 @@ import { createFolderStore } from '../../src/objects/folder-store.js';
 import { deleteCollection } from '../../src/store/collection/collection-changes.js';
 import { type CollectionInput, createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
-import type { GeometryStore } from '../../src/store/zone/zone-geometry.js';
 import { readZonePage } from '../../src/store/zone/zone-index.js';
 import { type ZoneInput, createZone, deleteZone } from '../../src/store/zone/zones.js';
 import { recordCalls } from '../support/record-calls.js';
@@ -82,8 +82,7 @@ async function run(collection: Collection, path: string, options: Run = {}) {
   const { now = NOW, signal, store = geometryStore, onZone, database = db } = options;
   let done = 0;
   const counts = await importZones({
-    database,
-    geometryStore: store,
+    database: { ...database, geometry: store },
     collection,
     source: await openZones(path, formatOf(path)),
     rejects: new RejectsFile(`${path}.rejects`),
@@ -97,8 +96,7 @@ async function run(collection: Collection, path: string, options: Run = {}) {
 }
 
 const exporting = (collection: Collection, more: Partial<ReadZonesJob> = {}): ReadZonesJob => ({
-  database: db,
-  geometryStore,
+  database: { ...db, geometry: geometryStore },
   collection,
   call: newCall(),
   ...more,
@@ -185,7 +183,7 @@ describe('zones that are exported and imported again', () => {
       const from = await newCollection();
       const countries = openCountries().filter(({ name }) => names.includes(String(name)));
       const inputs = [...AWKWARD, ...countries.map(({ geometry, ...rest }) => ({ ...rest, geometry: geometry() }))];
-      for (const input of inputs) await createZone(db, geometryStore, from, input, NOW, newCall());
+      for (const input of inputs) await createZone({ ...db, geometry: geometryStore }, from, input, NOW, newCall());
       const before = await zonesOf(from);
       expect(before.filter(({ geometry }) => geometry.object !== undefined).length).toBeGreaterThan(0);
 
@@ -259,7 +257,7 @@ describe('zones that are exported and imported again', () => {
       ],
       ['far', square(100, 10)],
     ] as const) {
-      await createZone(db, geometryStore, collection, { key, geometry }, NOW, newCall());
+      await createZone({ ...db, geometry: geometryStore }, collection, { key, geometry }, NOW, newCall());
     }
     const area = normalizeBounds('bounds', { west: 8, south: 5, east: 20, north: 20 });
     const keys: string[] = [];
@@ -355,7 +353,10 @@ describe('an import of zones', () => {
     const collection = await newCollection({ idStrategy: 'SEQUENCE' });
     const path = await fileOf('counted.ndjson', [feature(7, square(0, 0)), feature('x', square(0, 0))]);
     expect((await run(collection, path)).counts).toMatchObject({ created: 1, rejected: 1 });
-    expect((await createZone(db, geometryStore, collection, { geometry: square(1, 1) }, NOW, newCall())).key).toBe('8');
+    expect(
+      (await createZone({ ...db, geometry: geometryStore }, collection, { geometry: square(1, 1) }, NOW, newCall()))
+        .key,
+    ).toBe('8');
   });
 
   test('reads a single feature of some megabytes', async () => {
@@ -394,14 +395,20 @@ describe('an export of zones', () => {
     const collection = await newCollection();
     const outside = { ...geometryStore, inlineBytes: 0 };
     for (let n = 0; n < 30; n++) {
-      await createZone(db, outside, collection, { key: `k${n}`, geometry: square(n, n) }, NOW, newCall());
+      await createZone(
+        { ...db, geometry: outside },
+        collection,
+        { key: `k${n}`, geometry: square(n, n) },
+        NOW,
+        newCall(),
+      );
     }
     let gets = 0;
     const objects = {
       ...geometryStore.objects!,
       get: (name: string) => ((gets += 1), geometryStore.objects!.get(name)),
     };
-    const zones = readZones(exporting(collection, { geometryStore: { ...outside, objects } }));
+    const zones = readZones(exporting(collection, { database: { ...db, geometry: { ...outside, objects } } }));
     await zones.next();
     expect(gets).toBeLessThanOrEqual(4);
     await zones.return(undefined);
@@ -410,14 +417,17 @@ describe('an export of zones', () => {
   test('fails by the name of the zone whose object is missing, and leaves out one that was deleted meanwhile', async () => {
     const collection = await newCollection();
     const outside = { ...geometryStore, inlineBytes: 0 };
-    const make = (key: string) => createZone(db, outside, collection, { key, geometry: square(1, 1) }, NOW, newCall());
+    const make = (key: string) =>
+      createZone({ ...db, geometry: outside }, collection, { key, geometry: square(1, 1) }, NOW, newCall());
     const [, lost] = [await make('a'), await make('b'), await make('c')];
     const reading = readZones(
-      exporting(collection, { geometryStore: { ...outside, objects: { ...outside.objects!, get: slowly } } }),
+      exporting(collection, {
+        database: { ...db, geometry: { ...outside, objects: { ...outside.objects!, get: slowly } } },
+      }),
     );
     async function slowly(name: string) {
       // Between the page that names it and the object itself.
-      await deleteZone(db, outside, { collection, key: 'c' }, {}, newCall()).catch(() => undefined);
+      await deleteZone({ ...db, geometry: outside }, { collection, key: 'c' }, {}, newCall()).catch(() => undefined);
       return geometryStore.objects!.get(name);
     }
     const keys: string[] = [];
@@ -433,7 +443,13 @@ describe('an export of zones', () => {
 
   test('says so where the collection was deleted meanwhile', async () => {
     const collection = await newCollection();
-    await createZone(db, geometryStore, collection, { key: 'a', geometry: square(1, 1) }, NOW, newCall());
+    await createZone(
+      { ...db, geometry: geometryStore },
+      collection,
+      { key: 'a', geometry: square(1, 1) },
+      NOW,
+      newCall(),
+    );
     const zones = readZones(exporting(collection));
     await zones.next();
     await deleteCollection(db, collection.key, NOW, newCall());

@@ -96,7 +96,7 @@ async function fill(database: Database, input: Partial<CollectionInput> & { read
         [18, 53],
       ],
     };
-    await createZone(database, { objects: undefined, inlineBytes: 1_000 }, collection, { geometry }, NOW, newCall());
+    await createZone(database, collection, { geometry }, NOW, newCall());
   }
   return collection;
 }

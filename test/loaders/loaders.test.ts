@@ -44,7 +44,6 @@ function request(signal?: AbortSignal, concurrency = 4) {
   const clock = () => new Date(NOW);
   const geometry = {
     geometryCache: createGeometryCache({ maxBytes: 0 }),
-    geometryStore: { objects: undefined, inlineBytes: 0 },
   };
   const caches = { cellCache, markerCache, collectionCache, ...geometry };
   const options = { db: database, ...caches, call, concurrency, limits, now: clock };

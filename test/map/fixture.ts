@@ -4,7 +4,6 @@ import type { CellSums } from '../../src/geo/cell-sums.js';
 import type { Bounds } from '../../src/geo/bounds.js';
 import { encode } from '../../src/geo/geohash.js';
 import { type Point, canonicalLng } from '../../src/geo/point.js';
-import { geometryStoreOf } from '../../src/graphql/context.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import type { KeyStyle } from '../../src/keys/keyspace.js';
 import { type CellCache, createCellCache } from '../../src/loaders/cell-cache.js';
@@ -18,7 +17,6 @@ import type { Database } from '../../src/store/database.js';
 import { type MarkerInput, newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
-import type { GeometryStore } from '../../src/store/zone/zone-geometry.js';
 import { createServices } from '../../src/server/services.js';
 import { addCells } from '../support/add-cells.js';
 import { noMarkerCache } from '../support/no-marker-cache.js';
@@ -156,7 +154,6 @@ export interface ContextOptions {
   readonly cellCache?: CellCache;
   readonly markerCache?: MarkerCache;
   readonly geometryCache?: GeometryCache;
-  readonly geometryStore?: GeometryStore;
 }
 
 /** The context of one request, with caches of its own unless one is given. */
@@ -175,7 +172,6 @@ export function requestContext(database: Database, options: ContextOptions = {})
   );
   const loaders = createLoaders({
     ...services,
-    geometryStore: options.geometryStore ?? geometryStoreOf(services),
     call,
     concurrency: 16,
   });

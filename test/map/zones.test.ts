@@ -64,10 +64,10 @@ describe.each(['readable', 'compact'] as const)('zones, with %s keys', async (st
   beforeAll(async () => {
     for (const [index, rings] of RINGS.entries()) {
       const geometry = { type: 'MultiPolygon', coordinates: rings.map((ring) => [ring]) };
-      await createZone(db, geometryStore, stars, { key: `z${index}`, geometry }, NOW, newCall());
+      await createZone({ ...db, geometry: geometryStore }, stars, { key: `z${index}`, geometry }, NOW, newCall());
     }
   });
-  const context = (more = {}) => requestContext(db, { geometryStore, ...more });
+  const context = (more = {}) => requestContext({ ...db, geometry: geometryStore }, more);
 
   test('at a position are those that a brute-force winding number says, by three Query calls and one batch', async () => {
     const own = newDatabase(style, { tables: db.tables });
@@ -86,7 +86,7 @@ describe.each(['readable', 'compact'] as const)('zones, with %s keys', async (st
       const lat = Math.max(-90, Math.min(90, ay + along * (by - ay)));
       const expected = RINGS.map((one) => bruteAt(one, lng, lat));
       calls.reset();
-      const { context: map } = requestContext(own, { geometryStore, geometryCache });
+      const { context: map } = requestContext({ ...own, geometry: geometryStore }, { geometryCache });
       const zones = (await zonesAt(map, stars, { lng, lat })).map(({ key }) => key);
       expect(calls.count('Query')).toBeLessThanOrEqual(3);
       expect(calls.count('BatchGetItem')).toBeLessThanOrEqual(1);
@@ -230,19 +230,19 @@ describe('a zone whose geometry lies in an object', async () => {
   });
   const outside = { objects: createFolderStore(join(folder, 'lakes')), inlineBytes: 0 };
   const make = (key: string, lng: number) =>
-    createZone(db, outside, lakes, { key, geometry: square(lng, 5) }, NOW, newCall());
-  const context = () => requestContext(db, { geometryStore: outside }).context;
+    createZone({ ...db, geometry: outside }, lakes, { key, geometry: square(lng, 5) }, NOW, newCall());
+  const context = () => requestContext({ ...db, geometry: outside }).context;
   const pathOf = (object: string | undefined) => join(folder, 'lakes', object!);
 
   test('is read from there, with its place told, and kept in memory by its hash', async () => {
     const zone = await make('near', 10);
     const geometryCache = createGeometryCache({ maxBytes: 1e6 });
-    const { context: map, call } = requestContext(db, { geometryStore: outside, geometryCache });
+    const { context: map, call } = requestContext({ ...db, geometry: outside }, { geometryCache });
     expect((await map.loaders.zoneGeometry(zone)).geometry).toEqual(square(10, 5));
     expect(map.loaders.geometrySource(zone)).toBe(pathOf(zone.geometry.object));
     rmSync(pathOf(zone.geometry.object));
     expect(call.meter.cacheHits).toBe(0);
-    const { context: again, call: second } = requestContext(db, { geometryStore: outside, geometryCache });
+    const { context: again, call: second } = requestContext({ ...db, geometry: outside }, { geometryCache });
     expect((await again.loaders.zoneGeometry(zone)).geometry).toEqual(square(10, 5));
     expect(second.meter.cacheHits).toBe(1);
   });
@@ -264,14 +264,13 @@ describe('a zone whose geometry lies in an object', async () => {
     const viewport = readViewport({ bounds: { west: 41, south: 1, east: 42, north: 2 }, zoom: 9 });
     const { edges } = await viewportZones(context(), viewport, 'lakes', { first: 10 });
     expect(edges.map(({ node }) => node.key)).toEqual([key]);
-    await deleteZone(db, outside, { collection: lakes, key }, {}, newCall());
+    await deleteZone({ ...db, geometry: outside }, { collection: lakes, key }, {}, newCall());
   });
 
   test('that has moved since its item was read is told with its new geometry', async () => {
     const before = await make('moving', 80);
     await updateZone(
-      db,
-      outside,
+      { ...db, geometry: outside },
       { collection: lakes, key: 'moving' },
       { geometry: square(81, 5) },
       { now: NOW },
@@ -292,10 +291,10 @@ test('the markers inside a zone are those of brute force, by its shape and page 
   }));
   const places = await makeCollection(db, { key: 'places', prefixLength: 0 }, markers);
   const own = { objects: undefined, inlineBytes: 100_000 };
-  const { context: map } = requestContext(db, { geometryStore: own });
+  const { context: map } = requestContext({ ...db, geometry: own });
   for (const [index, rings] of RINGS.slice(-6).entries()) {
     const geometry = { type: 'MultiPolygon', coordinates: rings.map((ring) => [ring]) };
-    const zone = await createZone(db, own, places, { key: `z${index}`, geometry }, NOW, newCall());
+    const zone = await createZone({ ...db, geometry: own }, places, { key: `z${index}`, geometry }, NOW, newCall());
     const expected = markers
       .filter(({ position: { lng, lat } }) => bruteAt(rings, lng, lat).inside)
       .map(({ key }) => key);
@@ -311,7 +310,7 @@ test('the markers inside a zone are those of brute force, by its shape and page 
     type: 'LineString',
     coordinates: [markers[0]!.position, markers[1]!.position].map(({ lng, lat }) => [lng, lat]),
   };
-  const road = await createZone(db, own, places, { key: 'road', geometry: line }, NOW, newCall());
+  const road = await createZone({ ...db, geometry: own }, places, { key: 'road', geometry: line }, NOW, newCall());
   const { edges, pageInfo } = await zoneMarkers(map, road, 'places', { first: 10 });
   expect([edges, pageInfo.hasNextPage]).toEqual([[], false]);
 });

@@ -26,7 +26,7 @@ const line = {
   ],
 };
 
-const db = await testDatabase();
+const db = { ...(await testDatabase()), geometry: outside };
 const make = (key: string) => createCollection(db, { key, name: key }, NOW, newCall());
 
 async function names(): Promise<string[]> {
@@ -44,7 +44,7 @@ async function put(name: string, minutes: number): Promise<void> {
 
 test('a sweep removes the old objects of this table that no zone has, and nothing else', async () => {
   const roads = await make('roads');
-  const { geometry } = await createZone(db, outside, roads, { key: 'a', geometry: line }, NOW, newCall());
+  const { geometry } = await createZone(db, roads, { key: 'a', geometry: line }, NOW, newCall());
   const used = geometry.object!;
   const old = Date.now() / 1_000 - 7_200;
   utimesSync(join(folder, used), old, old);
@@ -77,12 +77,12 @@ test('a sweep removes the old objects of this table that no zone has, and nothin
 test('the zones of a collection are removed with their covers and objects, more than a page of them', async () => {
   const rivers = await make('rivers');
   const lakes = await make('lakes');
-  const kept = await createZone(db, outside, lakes, { key: 'kept', geometry: line }, NOW, newCall());
+  const kept = await createZone(db, lakes, { key: 'kept', geometry: line }, NOW, newCall());
   for (let n = 0; n < 130; n++) {
-    const geometryStore = n % 40 === 0 ? outside : { objects, inlineBytes: 32_768 };
-    await createZone(db, geometryStore, rivers, { key: `r${n}`, geometry: line }, NOW, newCall());
+    const geometry = n % 40 === 0 ? outside : { objects, inlineBytes: 32_768 };
+    await createZone({ ...db, geometry }, rivers, { key: `r${n}`, geometry: line }, NOW, newCall());
   }
-  await removeZones(db, objects, rivers, newCall());
+  await removeZones(db, rivers, newCall());
   const left = (await allItems(db, db.tables.entities)).map(({ pk }) => String(pk));
   expect(left.filter((pk) => pk.includes('::rivers'))).toEqual([]);
   expect(left.filter((pk) => pk === 'cover::lakes::kept')).toHaveLength(kept.cells.length);

@@ -7,9 +7,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { createFolderStore } from '../../src/objects/folder-store.js';
 import type { Collection } from '../../src/model/collection.js';
 import { createCollection } from '../../src/store/collection/collections.js';
-import type { Database, Item } from '../../src/store/database.js';
+import type { Database, GeometryStore, Item } from '../../src/store/database.js';
 import { newCall } from '../../src/store/request/meter.js';
-import type { GeometryStore } from '../../src/store/zone/zone-geometry.js';
 import { createZone, deleteZone, updateZone } from '../../src/store/zone/zones.js';
 import { allItems } from '../stream/support.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
@@ -44,8 +43,8 @@ const files = () =>
     .map(({ name }) => name);
 
 describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (style) => {
-  const db = await testDatabase(style);
-  const client = () => newDatabase(style, { tables: db.tables });
+  const db = { ...(await testDatabase(style)), geometry: inline };
+  const client = () => newDatabase(style, { tables: db.tables, geometry: inline });
   const make = (key: string, more = {}) =>
     createCollection(db, { key, name: key, code: key.slice(0, 2), ...more }, NOW, newCall());
   const parks = await make('parks');
@@ -78,7 +77,7 @@ describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (s
     const own = client();
     const calls = recordCalls(own);
     const input = { key: 'old::town', name: 'Old Town', properties: { size: 2 }, geometry: square(17, 52, 0.015625) };
-    const zone = await createZone(own, inline, parks, input, NOW, newCall());
+    const zone = await createZone(own, parks, input, NOW, newCall());
     expect(calls.commands.map(({ name }) => name)).toEqual(['TransactWriteItems']);
     expect(zone).toMatchObject({
       collection: 'parks',
@@ -92,14 +91,14 @@ describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (s
     expect(zone.cells.length).toBeGreaterThan(0);
     expect(zone.cells.length).toBeLessThanOrEqual(16);
     await expectWhole(parks);
-    await expect(createZone(own, inline, parks, input, NOW, newCall())).rejects.toMatchObject({ code: 'CONFLICT' });
+    await expect(createZone(own, parks, input, NOW, newCall())).rejects.toMatchObject({ code: 'CONFLICT' });
     await expectWhole(parks);
   });
 
   test('whose creation lost its answer is there all the same', async () => {
     const own = client();
     injectFaults(own, 'TransactWriteItems', ['answer lost']);
-    const zone = await createZone(own, inline, parks, { key: 'lost', geometry: square(1, 2, 3) }, NOW, newCall());
+    const zone = await createZone(own, parks, { key: 'lost', geometry: square(1, 2, 3) }, NOW, newCall());
     expect(zone.version).toBe(1);
     await expectWhole(parks);
   });
@@ -107,31 +106,32 @@ describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (s
   test('changes alone while it stays where it is, and with its covers where it moves', async () => {
     const own = client();
     const reference = { collection: parks, key: 'moves' };
-    const first = await createZone(own, inline, parks, { key: 'moves', geometry: square(10, 50, 1) }, NOW, newCall());
+    const first = await createZone(own, parks, { key: 'moves', geometry: square(10, 50, 1) }, NOW, newCall());
     const calls = recordCalls(own);
-    const named = await updateZone(own, inline, reference, { name: 'Moves' }, { now: LATER }, newCall());
+    const named = await updateZone(own, reference, { name: 'Moves' }, { now: LATER }, newCall());
     expect(calls.commands.map(({ name }) => name)).toEqual(['GetItem', 'UpdateItem']);
     expect(named).toEqual({ ...first, name: 'Moves', version: 2 });
     calls.reset();
     const change = { now: LATER, expectedVersion: 2 };
-    const moved = await updateZone(own, inline, reference, { geometry: square(60, 10, 30) }, change, newCall());
+    const moved = await updateZone(own, reference, { geometry: square(60, 10, 30) }, change, newCall());
     expect(calls.commands.map(({ name }) => name)).toEqual(['GetItem', 'TransactWriteItems']);
     expect(moved).toMatchObject({ name: 'Moves', version: 3, bounds: { west: 60, south: 10, east: 90, north: 40 } });
     expect(moved.cells).not.toEqual(first.cells);
     await expectWhole(parks);
-    await expect(
-      updateZone(own, inline, reference, { geometry: square(0, 0, 1) }, change, newCall()),
-    ).rejects.toMatchObject({ code: 'CONFLICT', details: { expectedVersion: 2, version: 3 } });
-    await expect(updateZone(own, inline, reference, { name: 'x' }, change, newCall())).rejects.toMatchObject({
+    await expect(updateZone(own, reference, { geometry: square(0, 0, 1) }, change, newCall())).rejects.toMatchObject({
+      code: 'CONFLICT',
+      details: { expectedVersion: 2, version: 3 },
+    });
+    await expect(updateZone(own, reference, { name: 'x' }, change, newCall())).rejects.toMatchObject({
       code: 'CONFLICT',
       details: { version: 3 },
     });
-    await expect(deleteZone(own, inline, reference, { expectedVersion: 1 }, newCall())).rejects.toMatchObject({
+    await expect(deleteZone(own, reference, { expectedVersion: 1 }, newCall())).rejects.toMatchObject({
       code: 'CONFLICT',
       details: { version: 3 },
     });
     const cleared = { name: null, properties: null };
-    expect(await updateZone(own, inline, reference, cleared, { now: LATER }, newCall())).toMatchObject({
+    expect(await updateZone(own, reference, cleared, { now: LATER }, newCall())).toMatchObject({
       name: null,
       properties: {},
       version: 4,
@@ -140,33 +140,49 @@ describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (s
 
   test('that many move at once has the covers of the last one, and each of them raised its version', async () => {
     const reference = { collection: parks, key: 'busy' };
-    await createZone(db, inline, parks, { key: 'busy', geometry: square(0, 0, 1) }, NOW, newCall());
+    await createZone(db, parks, { key: 'busy', geometry: square(0, 0, 1) }, NOW, newCall());
     const done = await Promise.all(
       [1, 2, 3].map((n) =>
-        updateZone(db, outside, reference, { geometry: square(n * 20, 10, n) }, { now: LATER }, newCall()),
+        updateZone(
+          { ...db, geometry: outside },
+          reference,
+          { geometry: square(n * 20, 10, n) },
+          { now: LATER },
+          newCall(),
+        ),
       ),
     );
     expect(done.map(({ version }) => version).sort((a, b) => a - b)).toEqual([2, 3, 4]);
     await expectWhole(parks);
     const kept = done.find(({ version }) => version === 4)!.geometry.object;
     expect(files()).toEqual([kept!.split('/').at(-1)]);
-    await deleteZone(db, outside, reference, {}, newCall());
+    await deleteZone({ ...db, geometry: outside }, reference, {}, newCall());
     expect(files()).toEqual([]);
   });
 
   test('is deleted with its covers in one transaction, and then its object', async () => {
     const reference = { collection: parks, key: 'gone' };
-    const made = await createZone(db, outside, parks, { key: 'gone', geometry: square(5, 5, 5) }, NOW, newCall());
+    const made = await createZone(
+      { ...db, geometry: outside },
+      parks,
+      { key: 'gone', geometry: square(5, 5, 5) },
+      NOW,
+      newCall(),
+    );
     expect(files()).toHaveLength(1);
-    expect(await deleteZone(db, outside, reference, { expectedVersion: 1 }, newCall())).toEqual(made);
+    expect(await deleteZone({ ...db, geometry: outside }, reference, { expectedVersion: 1 }, newCall())).toEqual(made);
     expect(files()).toEqual([]);
     await expectWhole(parks);
-    await expect(deleteZone(db, outside, reference, {}, newCall())).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    await expect(updateZone(db, outside, reference, {}, { now: LATER }, newCall())).rejects.toMatchObject({
+    await expect(deleteZone({ ...db, geometry: outside }, reference, {}, newCall())).rejects.toMatchObject({
       code: 'NOT_FOUND',
     });
     await expect(
-      updateZone(db, outside, reference, { geometry: square(0, 0, 1) }, { now: LATER }, newCall()),
+      updateZone({ ...db, geometry: outside }, reference, {}, { now: LATER }, newCall()),
+    ).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+    await expect(
+      updateZone({ ...db, geometry: outside }, reference, { geometry: square(0, 0, 1) }, { now: LATER }, newCall()),
     ).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(files()).toEqual([]);
   });
@@ -175,14 +191,14 @@ describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (s
     const counted = await make('counted', { idStrategy: 'SEQUENCE' });
     const geometry = square(1, 1, 1);
     const keys = [];
-    for (let n = 0; n < 3; n++) keys.push((await createZone(db, inline, counted, { geometry }, NOW, newCall())).key);
+    for (let n = 0; n < 3; n++) keys.push((await createZone(db, counted, { geometry }, NOW, newCall())).key);
     expect(keys).toEqual(['1', '2', '3']);
-    await expect(createZone(db, inline, counted, { key: 'x', geometry }, NOW, newCall())).rejects.toMatchObject({
+    await expect(createZone(db, counted, { key: 'x', geometry }, NOW, newCall())).rejects.toMatchObject({
       code: 'BAD_USER_INPUT',
       details: { field: 'key' },
     });
     const named = await make('uuids', { idStrategy: 'UUID' });
-    expect((await createZone(db, inline, named, { geometry }, NOW, newCall())).key).toMatch(/^[0-9a-f-]{36}$/);
+    expect((await createZone(db, named, { geometry }, NOW, newCall())).key).toMatch(/^[0-9a-f-]{36}$/);
   });
 
   test.each([
@@ -195,7 +211,7 @@ describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (s
   ])('that is wrong is refused by the name of its field, before anything is written: %#', async (input, field) => {
     const own = client();
     const calls = recordCalls(own);
-    await expect(createZone(own, outside, parks, input, NOW, newCall())).rejects.toMatchObject({
+    await expect(createZone({ ...own, geometry: outside }, parks, input, NOW, newCall())).rejects.toMatchObject({
       code: 'BAD_USER_INPUT',
       details: { field },
     });
@@ -205,15 +221,15 @@ describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (s
 });
 
 describe('a geometry that is too large for an item', async () => {
-  const db = await testDatabase();
-  const client = () => newDatabase('readable', { tables: db.tables });
+  const db = { ...(await testDatabase()), geometry: outside };
+  const client = () => newDatabase('readable', { tables: db.tables, geometry: outside });
   const parks = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
-  const made = (key: string) => createZone(db, outside, parks, { key, geometry: square(1, 2, 3) }, NOW, newCall());
+  const made = (key: string) => createZone(db, parks, { key, geometry: square(1, 2, 3) }, NOW, newCall());
 
   test('is refused where there is no object store', async () => {
     const nowhere = { objects: undefined, inlineBytes: 0 };
     await expect(
-      createZone(db, nowhere, parks, { key: 'none', geometry: square(1, 2, 3) }, NOW, newCall()),
+      createZone({ ...db, geometry: nowhere }, parks, { key: 'none', geometry: square(1, 2, 3) }, NOW, newCall()),
     ).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
   });
 
@@ -224,13 +240,13 @@ describe('a geometry that is too large for an item', async () => {
       seen.push(files().length);
       return ask(input);
     });
-    const first = await createZone(own, outside, parks, { key: 'order', geometry: square(1, 2, 3) }, NOW, newCall());
+    const first = await createZone(own, parks, { key: 'order', geometry: square(1, 2, 3) }, NOW, newCall());
     const reference = { collection: parks, key: 'order' };
-    const next = await updateZone(own, outside, reference, { geometry: square(2, 3, 4) }, { now: LATER }, newCall());
+    const next = await updateZone(own, reference, { geometry: square(2, 3, 4) }, { now: LATER }, newCall());
     expect(seen).toEqual([1, 2]);
     expect(next.geometry.object).not.toBe(first.geometry.object);
     expect(files()).toEqual([next.geometry.object!.split('/').at(-1)]);
-    await deleteZone(own, outside, reference, {}, newCall());
+    await deleteZone(own, reference, {}, newCall());
     expect(seen).toEqual([1, 2, 1]);
     expect(files()).toEqual([]);
   });
@@ -242,9 +258,9 @@ describe('a geometry that is too large for an item', async () => {
     const own = client();
     interceptCalls(own, 'TransactWriteItems', () => Promise.reject(new Error('killed')));
     const reference = { collection: parks, key: 'taken' };
-    await expect(
-      updateZone(own, outside, reference, { geometry: square(2, 3, 4) }, { now: LATER }, newCall()),
-    ).rejects.toThrow('killed');
+    await expect(updateZone(own, reference, { geometry: square(2, 3, 4) }, { now: LATER }, newCall())).rejects.toThrow(
+      'killed',
+    );
     // Left to the sweep.
     expect(files()).toHaveLength(2);
   });
@@ -255,8 +271,7 @@ describe('a geometry that is too large for an item', async () => {
     const reference = { collection: parks, key: 'stuck' };
     await expect(
       updateZone(
-        db,
-        { ...outside, objects: stuck },
+        { ...db, geometry: { ...outside, objects: stuck } },
         reference,
         { geometry: square(2, 3, 4) },
         { now: LATER },
@@ -264,7 +279,13 @@ describe('a geometry that is too large for an item', async () => {
       ),
     ).rejects.toThrow('a bug');
     expect(
-      await updateZone(db, inline, reference, { geometry: square(2, 3, 5) }, { now: LATER }, newCall()),
+      await updateZone(
+        { ...db, geometry: inline },
+        reference,
+        { geometry: square(2, 3, 5) },
+        { now: LATER },
+        newCall(),
+      ),
     ).toMatchObject({
       version: 3,
       geometry: { object: undefined },

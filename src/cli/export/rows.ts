@@ -77,12 +77,11 @@ async function textOf(
   area: Area | undefined,
   tally: Tally,
 ): Promise<AsyncIterable<string>> {
-  const { config, database, objects, signal } = session;
+  const { database, signal } = session;
   const call = { ...newCall(signal), unpriced: true };
   if (zones) {
     if (format === 'csv') throw badInput('--format', format, 'geojson or ndjson for zones');
-    const geometryStore = { objects, inlineBytes: config.limits.inlineGeometryBytes };
-    const all = readZones({ database, geometryStore, collection, area, call });
+    const all = readZones({ database, collection, area, call });
     return writeZones(
       format,
       tally.count(all, () => 1),

@@ -12,12 +12,11 @@ export async function importZonesFile(path: string, options: ImportOptions): Pro
   const source = await openZones(path, format, { keyField });
   const what = { name: path, what: 'zone', resume: 'run the same command again to import the rest' } as const;
   await runImport(what, options, async ({ session, rejects, bars: { onChecked, onProgress }, report }) => {
-    const { config, database, objects, signal } = session;
+    const { database, signal } = session;
     const began = performance.now();
     const { collection, created } = await openCollection(database, collectionInput(options));
     const counts = await importZones({
       database,
-      geometryStore: { objects, inlineBytes: config.limits.inlineGeometryBytes },
       collection,
       source,
       rejects,

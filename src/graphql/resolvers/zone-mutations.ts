@@ -1,5 +1,4 @@
 import { createZone, deleteZone, updateZone } from '../../store/zone/zones.js';
-import { geometryStoreOf } from '../context.js';
 import type { MutationResolvers } from '../generated.js';
 import { referenceOf, storedCollection } from './references.js';
 
@@ -8,19 +7,19 @@ export const zoneMutations = {
     const { services, work } = context;
     const collection = await storedCollection(context, key, 'createZone');
     const now = services.now().toISOString();
-    return createZone(services.db, geometryStoreOf(services), collection, input, now, work);
+    return createZone(services.db, collection, input, now, work);
   },
 
   updateZone: async (_root, { input: { id, expectedVersion, ...update } }, context) => {
     const { services, work } = context;
     const zone = await referenceOf(context, 'zone', id, 'updateZone');
     const change = { now: services.now().toISOString(), expectedVersion };
-    return updateZone(services.db, geometryStoreOf(services), zone, update, change, work);
+    return updateZone(services.db, zone, update, change, work);
   },
 
   deleteZone: async (_root, { id, expectedVersion }, context) => {
     const { services, work } = context;
     const zone = await referenceOf(context, 'zone', id, 'deleteZone');
-    return deleteZone(services.db, geometryStoreOf(services), zone, { expectedVersion }, work);
+    return deleteZone(services.db, zone, { expectedVersion }, work);
   },
 } satisfies MutationResolvers;

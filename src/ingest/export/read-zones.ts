@@ -8,7 +8,7 @@ import { mapAhead } from '../../store/request/concurrency.js';
 import { readItem } from '../../store/request/conditional-change.js';
 import type { Database } from '../../store/database.js';
 import type { Call } from '../../store/request/meter.js';
-import { type GeometryStore, missing, parseGeometry, readGeometry } from '../../store/zone/zone-geometry.js';
+import { missing, parseGeometry, readGeometry } from '../../store/zone/zone-geometry.js';
 import { readZonePage } from '../../store/zone/zone-index.js';
 import { zoneFromItem } from '../../store/zone/zone-item.js';
 import { retryInBackground } from '../../store/request/retries.js';
@@ -20,7 +20,6 @@ const ZONES_AHEAD = 4;
 
 export interface ReadZonesJob {
   readonly database: Database;
-  readonly geometryStore: GeometryStore;
   readonly collection: Collection;
   /** Only zones of which something is in it or on its edge; all where it is left out. */
   readonly area?: Area | undefined;
@@ -45,8 +44,8 @@ async function* zonesOf({ database, collection, call }: ReadZonesJob): AsyncGene
 
 /** A zone with its geometry, as it is by now where that has changed; undefined where it was deleted. */
 async function readWhole(job: ReadZonesJob, zone: Zone): Promise<WholeZone | undefined> {
-  const { database, geometryStore, collection, call } = job;
-  const geometry = await retryInBackground(() => readGeometry(geometryStore, zone.geometry), call.signal);
+  const { database, collection, call } = job;
+  const geometry = await retryInBackground(() => readGeometry(database.geometry, zone.geometry), call.signal);
   if (geometry) return { zone, geometry };
   const { keys } = database;
   const found = await retryInBackground(() => readItem(database, keys.zone(zone.scope, zone.key), call), call.signal);

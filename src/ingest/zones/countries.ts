@@ -12,7 +12,6 @@ import { mapConcurrently } from '../../store/request/concurrency.js';
 import { CellportError } from '../../errors.js';
 import type { Database } from '../../store/database.js';
 import type { Call } from '../../store/request/meter.js';
-import type { GeometryStore } from '../../store/zone/zone-geometry.js';
 import { readZonePage } from '../../store/zone/zone-index.js';
 import { type ZoneInput, createZone } from '../../store/zone/zones.js';
 
@@ -74,7 +73,6 @@ const PAGE = 100;
 
 export interface CountriesOptions {
   readonly database: Database;
-  readonly geometryStore: GeometryStore;
   readonly collection: Collection;
   readonly now: () => Date;
   readonly call: Call;
@@ -85,7 +83,7 @@ export interface CountriesOptions {
  * it is, nothing is to be done, so that a country that somebody deleted stays away.
  */
 export async function loadCountries(
-  { database, geometryStore, collection, now, call }: CountriesOptions,
+  { database, collection, now, call }: CountriesOptions,
   countries: readonly Country[],
 ): Promise<number> {
   const last = countries.at(-1);
@@ -103,7 +101,7 @@ export async function loadCountries(
     call.signal?.throwIfAborted();
     try {
       const input = { ...country, geometry: geometry() };
-      await createZone(database, geometryStore, collection, input, now().toISOString(), call);
+      await createZone(database, collection, input, now().toISOString(), call);
       made += 1;
     } catch (error) {
       // By a load beside us.

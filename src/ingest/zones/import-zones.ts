@@ -3,7 +3,6 @@ import { mapAhead } from '../../store/request/concurrency.js';
 import { readMarkerKey } from '../../keys/validate.js';
 import { checkImportedKey, countFrom } from '../../store/marker/marker-keys.js';
 import type { Call } from '../../store/request/meter.js';
-import type { GeometryStore } from '../../store/zone/zone-geometry.js';
 import { type ZoneDraft, draftZone, putZone } from '../../store/zone/zones.js';
 import { type CheckJob, checkRows } from '../markers/check-rows.js';
 import type { ImportCounts } from '../markers/import-state.js';
@@ -17,16 +16,15 @@ const AT_A_TIME = 4;
 
 export interface ZonesJob extends Omit<CheckJob<ZoneRow>, 'signal'> {
   readonly database: Database;
-  readonly geometryStore: GeometryStore;
   readonly now: () => Date;
   /** Called after each zone; `part` of them are done, 0 to 1. */
   readonly onProgress: (progress: { readonly counts: ImportCounts; readonly part: number }) => void;
   readonly call: Call;
 }
 
-function draftOf({ database, geometryStore, collection }: ZonesJob, row: ZoneRow): Promise<ZoneDraft> {
+function draftOf({ database, collection }: ZonesJob, row: ZoneRow): Promise<ZoneDraft> {
   checkImportedKey(collection, row.key);
-  return draftZone(database, geometryStore, collection, readMarkerKey('key', row.key), row);
+  return draftZone(database, collection, readMarkerKey('key', row.key), row);
 }
 
 function* listed(places: RowOffsets): Generator<RowOffset> {
@@ -40,7 +38,7 @@ function* listed(places: RowOffsets): Generator<RowOffset> {
  * Rejects with the signal's reason when the call is aborted.
  */
 export async function importZones(job: ZonesJob): Promise<ImportCounts> {
-  const { database, geometryStore, collection, source } = job;
+  const { database, collection, source } = job;
   try {
     const rules = { keyOf: ({ key }: ZoneRow) => key, check: async (row: ZoneRow) => void (await draftOf(job, row)) };
     const { places, rejected, greatest } = await checkRows({ ...job, signal: job.call.signal }, rules);
@@ -55,10 +53,7 @@ export async function importZones(job: ZonesJob): Promise<ImportCounts> {
         const draft = await draftOf(job, row);
         const reference = { collection, key: row.key };
         const now = job.now().toISOString();
-        return retryInBackground(
-          () => putZone(database, geometryStore, reference, draft, now, watch.call),
-          watch.call.signal,
-        );
+        return retryInBackground(() => putZone(database, reference, draft, now, watch.call), watch.call.signal);
       };
       let done = 0;
       for await (const outcome of mapAhead(listed(places), AT_A_TIME, put)) {

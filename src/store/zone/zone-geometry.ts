@@ -8,19 +8,10 @@ import type { ZoneGeometry } from '../../geo/antimeridian.js';
 import { type Cover, coverZone } from '../../geo/zone-cover.js';
 import { readZoneGeometry } from '../../geo/zone-geometry.js';
 import type { StoredGeometry } from '../../model/zone.js';
-import type { ObjectStore } from '../../objects/object-store.js';
-import type { Database } from '../database.js';
+import type { Database, GeometryStore } from '../database.js';
 
 const gzipped = promisify(gzip);
 const gunzipped = promisify(gunzip);
-
-/** Where geometry goes. */
-export interface GeometryStore {
-  /** For what is too large for an item; undefined where there is none. */
-  readonly objects: ObjectStore | undefined;
-  /** The most gzipped bytes that stay in the zone's item. */
-  readonly inlineBytes: number;
-}
 
 /** A geometry that was checked, and all that a zone's item says of it. */
 export interface PreparedGeometry {
@@ -82,16 +73,16 @@ export function checkRoom({ objects, inlineBytes }: GeometryStore, { body }: Pre
  * there is no store for them, UNAVAILABLE where the store fails.
  */
 export async function placeGeometry(
-  database: Pick<Database, 'tables'>,
-  store: GeometryStore,
+  database: Pick<Database, 'tables' | 'geometry'>,
   scope: string,
   prepared: PreparedGeometry,
 ): Promise<StoredGeometry> {
   const { stored, body } = prepared;
-  checkRoom(store, prepared);
-  if (body.length <= store.inlineBytes) return { ...stored, body, object: undefined };
+  const { objects, inlineBytes } = database.geometry;
+  checkRoom(database.geometry, prepared);
+  if (body.length <= inlineBytes) return { ...stored, body, object: undefined };
   const object = `${objectsOfTable(database)}${scope}/${randomUUID()}.json.gz`;
-  await store.objects?.put(object, body);
+  await objects?.put(object, body);
   return { ...stored, body: undefined, object };
 }
 

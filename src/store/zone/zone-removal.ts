@@ -19,12 +19,7 @@ const OBJECTS_AT_A_TIME = 10_000;
  * short anywhere, what is left is found again, but for an object, which the sweep finds. An item goes only with the life
  * it was read with.
  */
-export async function removeZones(
-  database: Database,
-  objects: ObjectStore | undefined,
-  collection: Collection,
-  call: Call,
-): Promise<void> {
+export async function removeZones(database: Database, collection: Collection, call: Call): Promise<void> {
   let after: string | undefined;
   do {
     const page = { after, limit: ZONES_A_PAGE, consistent: true };
@@ -35,7 +30,7 @@ export async function removeZones(
       call,
     );
     await deleteInBulk(database, items, call);
-    for (const { geometry } of zones) await dropGeometry({ objects, inlineBytes: 0 }, geometry);
+    for (const { geometry } of zones) await dropGeometry(database.geometry, geometry);
     after = next;
   } while (after !== undefined);
 }

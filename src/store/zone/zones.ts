@@ -16,14 +16,7 @@ import { checkKeyGiven, takeKeys } from '../marker/marker-keys.js';
 import type { Call } from '../request/meter.js';
 import { readProperties } from '../marker/properties.js';
 import { send } from '../request/send.js';
-import {
-  type GeometryStore,
-  type PreparedGeometry,
-  checkRoom,
-  dropGeometry,
-  placeGeometry,
-  prepareGeometry,
-} from './zone-geometry.js';
+import { type PreparedGeometry, checkRoom, dropGeometry, placeGeometry, prepareGeometry } from './zone-geometry.js';
 import { type ZoneContent, coverItems, coverKeys, newZoneItem, updatedZoneItem, zoneFromItem } from './zone-item.js';
 
 /** What a client says of a new zone; everything is checked, whatever the types promise. */
@@ -110,8 +103,7 @@ export interface ZoneDraft extends ZoneContent {
  * LIMIT_EXCEEDED where the geometry needs an object store and there is none.
  */
 export async function draftZone(
-  database: Pick<Database, 'keys'>,
-  geometryStore: GeometryStore,
+  database: Pick<Database, 'keys' | 'geometry'>,
   collection: Collection,
   key: string,
   { name, properties, geometry }: Pick<ZoneInput, 'name' | 'properties' | 'geometry'>,
@@ -119,19 +111,18 @@ export async function draftZone(
   const content: ZoneContent = { name: readName(name), properties: readProperties('properties', properties ?? {}) };
   const prepared = await prepareGeometry(geometry);
   const { bounds, covers, stored } = prepared;
-  const inline = prepared.body.length <= geometryStore.inlineBytes;
+  const inline = prepared.body.length <= database.geometry.inlineBytes;
   const expected = inline
     ? { body: prepared.body, object: undefined }
     : { body: undefined, object: LONGEST_OBJECT_NAME };
   newZoneItem(database, collection, key, content, { bounds, covers, geometry: { ...stored, ...expected } }, '');
-  checkRoom(geometryStore, prepared);
+  checkRoom(database.geometry, prepared);
   return { ...content, geometry: prepared };
 }
 
 /** Writes a zone that is not there yet, and gives its item; undefined where it is there. */
 async function insertZone(
   database: Database,
-  geometryStore: GeometryStore,
   { collection, key }: ZoneReference,
   { geometry: prepared, ...content }: ZoneDraft,
   now: string,
@@ -139,7 +130,7 @@ async function insertZone(
 ): Promise<Item | undefined> {
   const { bounds, covers } = prepared;
   const table = database.tables.entities;
-  const geometry = await placeGeometry(database, geometryStore, database.keys.scope(collection), prepared);
+  const geometry = await placeGeometry(database, database.keys.scope(collection), prepared);
   const item = newZoneItem(database, collection, key, content, { bounds, covers, geometry }, now);
   const made = await transact(
     database,
@@ -152,7 +143,7 @@ async function insertZone(
     call,
   );
   if (made) return item;
-  await dropGeometry(geometryStore, geometry);
+  await dropGeometry(database.geometry, geometry);
   return undefined;
 }
 
@@ -163,7 +154,6 @@ async function insertZone(
  */
 export async function createZone(
   database: Database,
-  geometryStore: GeometryStore,
   collection: Collection,
   input: ZoneInput,
   now: string,
@@ -173,10 +163,10 @@ export async function createZone(
   checkKeyGiven(collection, input.key);
   const longest = given ? readMarkerKey('key', input.key) : LONGEST_OWN_KEY;
   // Refuses what is too large before anything is written.
-  const draft = await draftZone(database, geometryStore, collection, longest, input);
+  const draft = await draftZone(database, collection, longest, input);
   const [key = longest] = given ? [] : await takeKeys(database, collection, 1, call, 'zone');
   const reference = { collection, key };
-  const item = await insertZone(database, geometryStore, reference, draft, now, call);
+  const item = await insertZone(database, reference, draft, now, call);
   if (item === undefined) throw conflict(reference);
   return requireZone(database, reference, item).zone;
 }
@@ -195,7 +185,6 @@ const read = (database: Database, { collection, key }: ZoneReference, call: Call
 /** Gives a zone another geometry, and whatever else changes with it. */
 async function updateWithGeometry(
   database: Database,
-  geometryStore: GeometryStore,
   reference: ZoneReference,
   update: Omit<ZoneUpdate, 'geometry'>,
   prepare: () => Promise<PreparedGeometry>,
@@ -212,7 +201,7 @@ async function updateWithGeometry(
   let before = await current();
   const prepared = await prepare();
   const { bounds, covers } = prepared;
-  const geometry = await placeGeometry(database, geometryStore, keys.scope(collection), prepared);
+  const geometry = await placeGeometry(database, keys.scope(collection), prepared);
   // Set free by whatever ends this before the item refers to it, but for a failure that may have written it after all.
   let refused = true;
   try {
@@ -239,13 +228,13 @@ async function updateWithGeometry(
           refused = true;
           throw new TooManyUpdates();
         }
-        await dropGeometry(geometryStore, before.zone.geometry);
+        await dropGeometry(database.geometry, before.zone.geometry);
         return requireZone(database, reference, next).zone;
       },
       { ...CONFLICT_RETRIES, signal: call.signal },
     );
   } finally {
-    if (refused) await dropGeometry(geometryStore, geometry);
+    if (refused) await dropGeometry(database.geometry, geometry);
   }
 }
 
@@ -256,7 +245,6 @@ async function updateWithGeometry(
  */
 export async function updateZone(
   database: Database,
-  geometryStore: GeometryStore,
   reference: ZoneReference,
   update: ZoneUpdate,
   change: ZoneChange,
@@ -265,7 +253,7 @@ export async function updateZone(
   if (update.geometry === null) throw badInput('geometry', null, 'a GeoJSON geometry, or left out');
   if (update.geometry !== undefined) {
     const prepare = () => prepareGeometry(update.geometry);
-    return updateWithGeometry(database, geometryStore, reference, update, prepare, change, call);
+    return updateWithGeometry(database, reference, update, prepare, change, call);
   }
   const { after } = await changeItem(
     database,
@@ -289,7 +277,6 @@ export type ZoneOutcome = 'created' | 'updated' | 'unchanged';
  */
 export async function putZone(
   database: Database,
-  geometryStore: GeometryStore,
   reference: ZoneReference,
   draft: ZoneDraft,
   now: string,
@@ -301,7 +288,7 @@ export async function putZone(
     async () => {
       const found = await read(database, reference, call);
       if (found === undefined) {
-        if (await insertZone(database, geometryStore, reference, draft, now, call)) return 'created';
+        if (await insertZone(database, reference, draft, now, call)) return 'created';
         throw raced;
       }
       const { zone } = requireZone(database, reference, found);
@@ -310,8 +297,8 @@ export async function putZone(
         return 'unchanged';
       }
       try {
-        if (stays) await updateZone(database, geometryStore, reference, content, { now }, call);
-        else await updateWithGeometry(database, geometryStore, reference, content, async () => geometry, { now }, call);
+        if (stays) await updateZone(database, reference, content, { now }, call);
+        else await updateWithGeometry(database, reference, content, async () => geometry, { now }, call);
         return 'updated';
       } catch (error) {
         // Deleted in between.
@@ -328,7 +315,6 @@ export async function putZone(
  */
 export async function deleteZone(
   database: Database,
-  geometryStore: GeometryStore,
   reference: ZoneReference,
   { expectedVersion }: Pick<ZoneChange, 'expectedVersion'>,
   call: Call,
@@ -354,7 +340,7 @@ export async function deleteZone(
         call,
       );
       if (!done) throw new TooManyUpdates();
-      await dropGeometry(geometryStore, zone.geometry);
+      await dropGeometry(database.geometry, zone.geometry);
       return zone;
     },
     { ...CONFLICT_RETRIES, signal: call.signal },
