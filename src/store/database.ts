@@ -53,6 +53,8 @@ export interface DatabaseOptions extends Connection {
 /** With the pauses before them, under the 10 s that a request may take. */
 const ATTEMPTS = 4;
 const GIVE_UP_AFTER_MS = 8_000;
+/** The SDK takes an object with a property named `constructor` for an instance of a class: it is an object all the same. */
+const marshallOptions = { removeUndefinedValues: true, convertClassInstanceToMap: true };
 
 /** A database to send commands to. Nothing is sent before the first command. */
 export function createDatabase(options: DatabaseOptions): Database {
@@ -61,7 +63,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   // It walks through every value of every answer for a log line that nobody reads: there is no logger.
   client.middlewareStack.remove('loggerMiddleware');
   return {
-    client: DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
+    client: DynamoDBDocumentClient.from(client, { marshallOptions }),
     tables,
     keys: createKeyspace(keyStyle),
     giveUpAfterMs,

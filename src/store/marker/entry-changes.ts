@@ -3,25 +3,25 @@ import type { Item } from '../database.js';
 import { DRAWN_ATTRIBUTES } from '../table/table-definitions.js';
 import { attributesOf } from '../request/query-items.js';
 
-/** What a write has done to one entry of a geo index. */
+/** What a write did to one entry of a geo index. */
 export interface EntryChange {
   readonly index: GeoIndexName;
   readonly pk: string;
   readonly sortKey: string;
-  /** Of the entry as it stands now, or as it stood before it was taken away; 0 where it has none. */
+  /** Of the entry as it is now, or as it was before it was removed; 0 where it has none. */
   readonly mapVersion: number;
-  /** The entry as a Query would give it; undefined where it was taken away. */
+  /** The entry as a Query would return it; undefined where it was removed. */
   readonly entry: (() => Item) | undefined;
 }
 
-/** How to read what stands in an item. */
+/** How to read an item, in either of its formats. */
 interface Reading<T> {
   readonly text: (item: T, attribute: string) => string | undefined;
   readonly version: (item: T) => number;
   readonly entry: (item: T) => Item;
 }
 
-/** An image of an item as a record of the stream holds it. */
+/** An image of an item in a record of the stream, in wire format. */
 type Image = Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
 
 const NAMES = ['pk', 'sk', ...DRAWN_ATTRIBUTES];
@@ -59,12 +59,12 @@ function changesOf<T>(before: T | undefined, after: T | undefined, { text, versi
   });
 }
 
-/** What a record of the stream, by its images of an item before and after, says of the geo indexes. */
+/** The changes to the geo indexes that a record of the stream reports by its images. */
 export function entryChanges(before: Image | undefined, after: Image | undefined): EntryChange[] {
   return changesOf(before, after, OF_IMAGE);
 }
 
-/** What a write of our own has done to the geo indexes, by the item before and after. */
+/** The changes to the geo indexes that a write of ours made. */
 export function entryChangesOfItem(before: Item | undefined, after: Item | undefined): EntryChange[] {
   return changesOf(before, after, OF_ITEM);
 }

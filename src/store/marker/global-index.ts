@@ -4,7 +4,7 @@ import type { Database } from '../database.js';
 import type { Call } from '../request/meter.js';
 import { send } from '../request/send.js';
 
-/** The key of the item that has a global id, as far as the index knows; undefined where there is none. */
+/** The key of the item with a global ID, eventually consistent; undefined where there is none. */
 export async function findGlobalId(database: Database, globalId: string, call: Call): Promise<Key | undefined> {
   const { Items = [] } = await send(
     database,

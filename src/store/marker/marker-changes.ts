@@ -10,7 +10,7 @@ import { send } from '../request/send.js';
 
 const nameOf = ({ key }: MarkerReference) => `the marker ${JSON.stringify(key)}`;
 
-/** The marker that an item holds, with the item. Throws NOT_FOUND where there is none. */
+/** A marker with its item. Throws NOT_FOUND where there is no valid one. */
 function requireMarker(database: Database, { collection, key }: MarkerReference, item: Item | undefined) {
   const marker = item && markerFromBase(database.keys, item, collection);
   if (item === undefined || marker === undefined) throw notFound('marker', key);
@@ -18,9 +18,9 @@ function requireMarker(database: Database, { collection, key }: MarkerReference,
 }
 
 /**
- * Changes a marker by one conditional write of its item, its index keys included, that touches only what differs; `now`
- * is RFC 3339 in UTC. Its version is raised even where nothing differs. Throws NOT_FOUND, BAD_USER_INPUT naming the
- * field, or CONFLICT with the current version where it is not the expected one.
+ * Updates a marker by one conditional write that sets only attributes that differ, index keys included; `now` is RFC 3339
+ * in UTC. Raises the version even where nothing differs. Throws NOT_FOUND, BAD_USER_INPUT naming the field, or CONFLICT
+ * with the current version where it is not the expected one.
  */
 export async function updateMarker(
   database: Database,
@@ -44,7 +44,7 @@ export async function updateMarker(
   return { ...change, marker: requireMarker(database, reference, change.after).marker };
 }
 
-/** A marker's item, if it is there, and whether anything stands under it: one Query, strongly consistent. */
+/** A marker's item, if it exists, and whether it has readings: one Query, strongly consistent. */
 async function readWithLatestReading(
   database: Database,
   collection: Collection,
@@ -71,10 +71,10 @@ async function readWithLatestReading(
 }
 
 /**
- * Deletes a marker by one conditional write, and then its readings. From the write on it is gone, and a marker made again
- * under its key has another life, so readings that are still there are nobody's: more than a thousand of them, and those
- * of a process that dies now, are removed in the background. `now` is RFC 3339 in UTC. Throws NOT_FOUND, or CONFLICT with
- * the current version where it is not the expected one.
+ * Deletes a marker by one conditional write, and then its readings. A marker created again under its key is another
+ * incarnation, so readings that are left belong to no marker: beyond a thousand, or when this process dies, they are
+ * removed in the background. `now` is RFC 3339 in UTC. Throws NOT_FOUND, or CONFLICT with the current version where it is
+ * not the expected one.
  */
 export async function deleteMarker(
   database: Database,
@@ -87,12 +87,12 @@ export async function deleteMarker(
   const checked = (current: Item | undefined) => {
     const { item } = requireMarker(database, reference, current);
     checkVersion(nameOf(reference), item, expectedVersion);
-    // The one that was asked for has been deleted, and another made: that was not meant.
+    // Another incarnation than the one that was to be deleted.
     if (read.item !== undefined && item['life'] !== read.item['life']) throw notFound('marker', key);
     return { found: item, next: undefined };
   };
   const { found } = checked(read.item);
-  // Before the write: whatever happens behind it, somebody will know of the readings.
+  // Before the write: whatever happens after it, the readings will be removed.
   const mayHave = read.hasReadings || collection.readingsBucket !== 'NONE';
   const reminder = mayHave ? await remember(database, collection, found, now, call) : undefined;
   try {

@@ -1,10 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 
 import { badInput } from '../../errors.js';
 import { LONGEST_Z, encode } from '../../geo/geohash.js';
 import { type Point, readPoint } from '../../geo/point.js';
-import { isWellFormed } from '../../keys/escape.js';
 import { INDEXES } from '../../keys/indexes.js';
 import type { Keyspace } from '../../keys/keyspace.js';
 import { checkPlaceFits, readPlace } from '../../keys/place.js';
@@ -13,16 +11,15 @@ import type { Collection } from '../../model/collection.js';
 import type { MapMarker, Marker, Properties } from '../../model/marker.js';
 import type { Place } from '../../model/place.js';
 import type { Item } from '../database.js';
-import { MAX_ITEM_BYTES, itemBytes, valueBytes } from '../request/item-size.js';
-import { newUuid } from './marker-keys.js';
-import { checkNumber, readProperties } from './properties.js';
+import { checkItemSize, valueBytes } from '../request/item-size.js';
+import { newIncarnation, newUuid } from './marker-keys.js';
+import { checkNumber, readOptionalText, readProperties } from './properties.js';
 import { DRAWN_ATTRIBUTES } from '../table/table-definitions.js';
 
-/** Properties below this size stand in the index whole, so that viewports never read the base item for them. */
+/** Properties below this size are projected whole, so that viewports never read base items for them. */
 const SMALL_PROPERTIES_BYTES = 256;
-const LIFE_BYTES = 6;
 
-/** What a client says of a new marker; everything is checked, whatever the types promise. */
+/** A new marker as a client describes it. Everything is checked, whatever the types promise. */
 export interface MarkerInput {
   readonly key?: string | null | undefined;
   readonly position: Point;
@@ -32,12 +29,12 @@ export interface MarkerInput {
   readonly place?: readonly string[] | null | undefined;
 }
 
-/** What a client says of a marker that is there: what is left out stays, and null takes away what may be missing. */
+/** Changes to a marker: what is omitted stays as it is, and null removes what is optional. */
 export type MarkerUpdate = Partial<Omit<MarkerInput, 'key' | 'position'>> & {
   readonly position?: Point | null | undefined;
 };
 
-/** What people say of a marker, checked. */
+/** What describes a marker, checked. */
 interface Content {
   readonly position: Point;
   readonly name: string | null;
@@ -46,13 +43,7 @@ interface Content {
   readonly place: Place;
 }
 
-function readText(field: string, value: unknown): string | null {
-  if (value === undefined || value === null) return null;
-  if (typeof value !== 'string' || !isWellFormed(value)) throw badInput(field, value, 'text of Unicode characters');
-  return value;
-}
-
-/** A position that DynamoDB gives back as it was given. */
+/** A position that DynamoDB stores without loss. */
 function readPosition({ lng, lat }: Point): Point {
   const position = readPoint('position', lng, lat);
   checkNumber('position.lng', position.lng);
@@ -66,13 +57,13 @@ function pick(properties: Properties, names: readonly string[]): Properties {
   );
 }
 
-/** How properties are laid down: small ones in `m` alone, flagged complete; else what a map draws in `m`, all beside. */
+/** How properties are stored: small ones in `m` alone, marked complete; otherwise those a map draws in `m`, and all beside. */
 function layProperties(properties: Properties, mapProperties: readonly string[]): Item {
   if (valueBytes(properties) < SMALL_PROPERTIES_BYTES) return { m: properties, mc: true };
   return { m: pick(properties, mapProperties), mc: false, properties };
 }
 
-/** Attributes that follow from a marker's content, whether or not this one has them. Those of its geo index come to it. */
+/** Attributes that follow from a marker's content, whether or not this one has them, but for those of the geo indexes. */
 const CONTENT_ATTRIBUTES = [
   'lng',
   'lat',
@@ -88,53 +79,50 @@ const CONTENT_ATTRIBUTES = [
 const { geoA, geoB } = INDEXES;
 const GEO_ATTRIBUTES: readonly string[] = [geoA.pk, geoA.sk, geoB.pk, geoB.sk];
 
-/** What an item says of its marker, by attribute; of the slots of the geo index only that which it stands in. */
+/** Names of the attributes that follow from content; of the geo indexes only those of the index the item is in. */
 const attributesOf = (content: Item): readonly string[] => [
   ...CONTENT_ATTRIBUTES,
   ...GEO_ATTRIBUTES.filter((name) => content[name] !== undefined),
 ];
 
-/** These attributes of a marker with this content; texts that are null and an empty place are left out. */
-function contentItem(keys: Keyspace, collection: Collection, key: string, content: Content): Item {
-  const { position, name, category, properties, place } = content;
-  const { prefixLength, writeShards, geoSlot, mapProperties } = collection;
+/** The attributes of a marker that depend on its key: the keys of its item and of its index entries. */
+function keyAttributes(
+  keys: Keyspace,
+  collection: Collection,
+  key: string,
+  { position, place }: Pick<Content, 'position' | 'place'>,
+): Item {
+  const { prefixLength, writeShards, geoSlot } = collection;
   const scope = keys.scope(collection);
+  const geohash = encode(position, LONGEST_Z);
   checkPlaceFits(place, key);
+  const { pk, sk } = keys.marker(scope, key);
+  // Spreads come last: V8 takes twice as long to make an object that begins with one.
+  return {
+    pk,
+    sk,
+    ...keys.geoEntry({ scope, key, geohash, prefixLength, writeShards, geoSlot }),
+    ...(place.length === 0 ? {} : keys.placeEntry(scope, key, place)),
+  };
+}
+
+/** The other attributes of a marker with this content; texts that are null and an empty place are omitted. */
+function contentAttributes({ mapProperties }: Collection, content: Content): Item {
+  const { position, name, category, properties, place } = content;
   return {
     lng: position.lng,
     lat: position.lat,
     name: name ?? undefined,
     category: category ?? undefined,
     place: place.length === 0 ? undefined : place,
-    // Behind what is written out: an object that begins with a spread takes V8 twice as long to make.
-    ...keys.geoEntry({
-      scope,
-      key,
-      geohash: encode(position, LONGEST_Z),
-      prefixLength,
-      writeShards,
-      geoSlot,
-    }),
-    ...(place.length === 0 ? {} : keys.placeEntry(scope, key, place)),
     ...layProperties(properties, mapProperties),
   };
 }
 
-function checkSize(item: Item): void {
-  const bytes = itemBytes(item);
-  if (bytes > MAX_ITEM_BYTES) {
-    throw badInput(
-      'properties',
-      `${bytes} bytes`,
-      `small enough for the whole marker to stay under ${MAX_ITEM_BYTES} bytes`,
-    );
-  }
-}
-
 /**
- * The item of a new marker, its index entries included, ready to be put. `now` is RFC 3339 in UTC. Throws BAD_USER_INPUT
- * naming the field that is wrong: the key, the position, texts, properties, the place, or all of it where it is over
- * 400 KB.
+ * The item of a new marker with its index entries, ready to be put. `now` is RFC 3339 in UTC. Throws BAD_USER_INPUT naming
+ * the field that is wrong: the key, the position, a text, the properties or the place; or the properties where the item
+ * would exceed 400 KB.
  */
 export function newMarkerItem(
   { keys }: { readonly keys: Keyspace },
@@ -143,37 +131,48 @@ export function newMarkerItem(
   now: string,
 ): Item {
   const key = readMarkerKey('key', input.key);
-  const { pk, sk } = keys.marker(keys.scope(collection), key);
+  const content: Content = {
+    position: readPosition(input.position),
+    name: readOptionalText('name', input.name),
+    category: readOptionalText('category', input.category),
+    properties: readProperties('properties', input.properties ?? {}),
+    place: readPlace('place', input.place),
+  };
   const item: Item = {
-    pk,
-    sk,
     mv: 1,
     version: 1,
     createdAt: now,
     updatedAt: now,
-    // Of two markers that had the same key one after the other, whatever their clocks said: see `life` in docs/keys.md.
-    life: randomBytes(LIFE_BYTES).toString('base64url'),
+    // Tells two markers apart that had the same key one after the other, whatever their clocks said: see docs/keys.md.
+    life: newIncarnation(),
     globalId: collection.globalIds ? newUuid() : undefined,
-    ...contentItem(keys, collection, key, {
-      position: readPosition(input.position),
-      name: readText('name', input.name),
-      category: readText('category', input.category),
-      properties: readProperties('properties', input.properties ?? {}),
-      place: readPlace('place', input.place),
-    }),
+    ...keyAttributes(keys, collection, key, content),
+    ...contentAttributes(collection, content),
   };
-  checkSize(item);
+  checkItemSize(item, 'marker', 'properties');
   return item;
 }
 
-/** The item as DynamoDB gives it back: no undefined values, and -0 is 0. */
+/** The item of the same new marker under another key, which must be no longer. */
+export function rekeyedMarkerItem(
+  { keys }: { readonly keys: Keyspace },
+  collection: Collection,
+  item: Item,
+  key: string,
+) {
+  const place = (item['place'] ?? []) as Place;
+  const position = { lng: item['lng'], lat: item['lat'] } as Point;
+  return { ...item, ...keyAttributes(keys, collection, key, { position, place }) };
+}
+
+/** The item as DynamoDB returns it: without undefined values, and with 0 for -0. */
 const stored = (item: Item): Item => JSON.parse(JSON.stringify(item)) as Item;
 const number = (value: unknown): number => (typeof value === 'number' ? value : 0);
 
 /**
- * What takes the place of a marker's item for it to say what `content` says: its life, the time it was made and whatever
- * else stands there are kept, its versions count on. The map version is raised only where something changes that a geo
- * index holds. What `content` leaves out is gone.
+ * The next state of a marker's item, with this content. Its incarnation, its creation time and attributes of others are
+ * kept; content that is omitted is removed. The version is raised, and the map version only where an attribute changes
+ * that a geo index projects.
  */
 function successor(found: Item, content: Item, now: string): Item {
   const says = stored(content);
@@ -190,10 +189,7 @@ function successor(found: Item, content: Item, now: string): Item {
   };
 }
 
-/**
- * What has to stand in the place of `found` for it to say what `made` (by `newMarkerItem`) says; undefined where it does
- * already.
- */
+/** The next state of a marker's item, with the content of an item made by `newMarkerItem`; undefined where it has it already. */
 export function replacedMarkerItem(found: Item, made: Item): Item | undefined {
   const says = stored(made);
   const attributes = attributesOf(says);
@@ -202,10 +198,7 @@ export function replacedMarkerItem(found: Item, made: Item): Item | undefined {
   return successor(found, content, String(made['updatedAt']));
 }
 
-/**
- * The item of a marker after an update. Throws BAD_USER_INPUT naming the field that is wrong; gives undefined where the
- * item that was found is no marker.
- */
+/** The item of a marker after an update; undefined where `found` is no marker. Throws BAD_USER_INPUT naming the field. */
 export function updatedMarkerItem(
   { keys }: { readonly keys: Keyspace },
   collection: Collection,
@@ -216,20 +209,21 @@ export function updatedMarkerItem(
   const marker = markerFromBase(keys, found, collection);
   if (marker === undefined) return undefined;
   const { position, name, category, properties, place } = update;
-  if (position === null) throw badInput('position', position, 'a position, or left out');
+  if (position === null) throw badInput('position', position, 'a position, or omitted');
   const content: Content = {
     position: position === undefined ? marker.position : readPosition(position),
-    name: name === undefined ? marker.name : readText('name', name),
-    category: category === undefined ? marker.category : readText('category', category),
+    name: name === undefined ? marker.name : readOptionalText('name', name),
+    category: category === undefined ? marker.category : readOptionalText('category', category),
     properties: properties === undefined ? marker.properties : readProperties('properties', properties ?? {}),
     place: place === undefined ? marker.place : readPlace('place', place),
   };
-  const next = successor(found, contentItem(keys, collection, marker.key, content), now);
-  checkSize(next);
+  const entries = keyAttributes(keys, collection, marker.key, content);
+  const next = successor(found, { ...contentAttributes(collection, content), ...entries }, now);
+  checkItemSize(next, 'marker', 'properties');
   return next;
 }
 
-/** The position that an item holds; undefined where it holds none that can be understood. */
+/** The position in an item; undefined where it has none that is valid. */
 export function positionOf(item: Item): Point | undefined {
   const { lng, lat } = item;
   if (typeof lng !== 'number' || !(lng >= -180 && lng <= 180)) return undefined;
@@ -242,8 +236,8 @@ const object = (value: unknown) => (typeof value === 'object' && value !== null 
 const isText = (value: unknown) => typeof value === 'string';
 
 /**
- * What a map draws of a marker, from an item of a geo index or a base item. Undefined where the item cannot be
- * understood (written by hand, or foreign): such items are not shown, as they are not counted.
+ * What a map draws of a marker, from an item of a geo index or a base item; undefined for an invalid item, e.g. one
+ * written by hand. Such items are not shown, as they are not counted.
  */
 export function mapMarkerFromIndex(
   keys: Keyspace,
@@ -267,7 +261,7 @@ export function mapMarkerFromIndex(
   };
 }
 
-/** A whole marker from its base item; undefined where the item cannot be understood. */
+/** A whole marker from its base item; undefined for an invalid item. */
 export function markerFromBase(keys: Keyspace, item: Item, collection: Pick<Collection, 'key'>): Marker | undefined {
   const drawn = mapMarkerFromIndex(keys, item, collection);
   if (drawn === undefined) return undefined;

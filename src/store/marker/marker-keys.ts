@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+
 import { v7 as uuidv7, validate as isUuid } from 'uuid';
 
 import { badInput } from '../../errors.js';
@@ -7,28 +9,33 @@ import { isFailure } from '../request/failures.js';
 import type { Call } from '../request/meter.js';
 import { send } from '../request/send.js';
 
-/** What counters of a collection count. */
+/** What a collection has counters for. */
 export type Counted = 'marker' | 'zone';
 
-/** A UUID of version 7: the time in milliseconds, then chance. */
+/** A UUID of version 7: the time in milliseconds, then random bits. */
 export function newUuid(): string {
   return uuidv7();
 }
 
-/** The item that holds a collection's counter. */
+/** A value that tells two items apart that have the same key one after the other. */
+export function newIncarnation(): string {
+  return randomBytes(6).toString('base64url');
+}
+
+/** The key of the item that holds a counter of a collection. */
 export function counterKey({ keys }: Pick<Database, 'keys'>, collection: Collection, counted: Counted) {
   return keys.counter(keys.scope(collection), counted);
 }
 
-/** Throws BAD_USER_INPUT where a client names what a collection names itself. */
+/** Throws BAD_USER_INPUT where a client gives a key to a collection that generates its keys. */
 export function checkKeyGiven({ idStrategy }: Collection, key: unknown): void {
   if (idStrategy === 'GIVEN' || key === undefined || key === null) return;
-  throw badInput('key', key, 'left out: this collection names what is in it itself');
+  throw badInput('key', key, 'omitted: this collection generates its keys');
 }
 
 /**
- * Keys for so many new markers or zones of a collection that names them itself. SEQUENCE takes the next numbers by one
- * atomic write, so that no two callers ever get the same; numbers of what is not made after all are left out for good.
+ * Keys for so many new markers or zones of a collection that generates its keys. SEQUENCE takes the next numbers by one
+ * atomic write, so that no two callers ever get the same; numbers that are not used after all are never given again.
  */
 export async function takeKeys(
   database: Database,
@@ -59,19 +66,19 @@ export async function takeKeys(
 const WHOLE_NUMBER = /^[1-9]\d{0,14}$/;
 
 /**
- * Throws BAD_USER_INPUT where what is brought along with its key, from a file, has one that the collection
- * would not have given: a number from 1 in digits for SEQUENCE, a UUID in lower case for UUID.
+ * Throws BAD_USER_INPUT for an imported key that the collection would not generate: it takes whole numbers from 1 for
+ * SEQUENCE, and UUIDs in lower case for UUID.
  */
 export function checkImportedKey({ idStrategy }: Collection, key: string): void {
   if (idStrategy === 'SEQUENCE' && !WHOLE_NUMBER.test(key)) {
-    throw badInput('key', key, 'a number from 1 to 999999999999999: the collection counts what is in it');
+    throw badInput('key', key, 'a number from 1 to 999999999999999, as the collection numbers its keys');
   }
   if (idStrategy === 'UUID' && !(isUuid(key) && key === key.toLowerCase())) {
-    throw badInput('key', key, 'a UUID in lower case: the collection names what is in it so');
+    throw badInput('key', key, 'a UUID in lower case, as the collection generates its keys');
   }
 }
 
-/** Lets the counter of a SEQUENCE go on behind a number, if it is not there yet. */
+/** Raises the counter of a SEQUENCE to a number, if it is lower. */
 export async function countFrom(
   database: Database,
   collection: Collection,
@@ -98,7 +105,7 @@ export async function countFrom(
   }
 }
 
-/** A UUID as it is stored; undefined for a text that is none. */
+/** A UUID as it is stored; undefined where the text is not a UUID. */
 export function readUuid(text: string): string | undefined {
   return isUuid(text) ? text.toLowerCase() : undefined;
 }

@@ -7,49 +7,60 @@ import { mapConcurrently } from '../request/concurrency.js';
 import type { ConditionalChange } from '../request/conditional-change.js';
 import { putIfAbsent, putTogetherIfAbsent } from '../request/conditional-put.js';
 import type { Database, Item } from '../database.js';
-import { type MarkerInput, markerFromBase, newMarkerItem } from './marker-item.js';
+import { isTransient } from '../request/failures.js';
+import { type MarkerInput, markerFromBase, newMarkerItem, rekeyedMarkerItem } from './marker-item.js';
 import { checkKeyGiven, takeKeys } from './marker-keys.js';
 import type { Call } from '../request/meter.js';
 
 /** Most markers that one call may create. */
 export const MAX_MARKERS_A_CALL = 500;
 const PUTS_AT_A_TIME = 16;
-/** As long as any key that a collection gives by itself: a UUID. */
+/** As long as the longest key that a collection generates: a UUID. */
 const LONGEST_OWN_KEY = 'x'.repeat(36);
 
-function conflict(collection: Collection, key: unknown): CellportError {
-  return new CellportError('CONFLICT', `the collection ${collection.key} has a marker ${JSON.stringify(key)} already`, {
-    collection: collection.key,
-    key,
-  });
-}
-
-/** What one write did to a marker: its item before and after, and the marker that is told of: as it is, or was. */
+/** What one write did to a marker: its item before and after, and the marker as it is, or was before it was deleted. */
 export interface MarkerWrite extends ConditionalChange {
   readonly marker: Marker;
 }
 
-function asMarker(database: Database, item: Item, collection: Collection): Marker {
-  const marker = markerFromBase(database.keys, item, collection);
-  if (marker === undefined) throw new Error(`an item of our own making is no marker: ${JSON.stringify(item)}`);
-  return marker;
+function conflict({ keys }: Database, { key: collection }: Collection, item: Item): CellportError {
+  const key = keys.parseMarker({ pk: String(item['pk']), sk: String(item['sk']) })?.key;
+  const message = `collection ${collection} already has a marker ${JSON.stringify(key)}`;
+  return new CellportError('CONFLICT', message, { collection, key });
 }
 
-/** Throws BAD_USER_INPUT naming the field where no marker can be made of an input, whatever key it may get. */
-function checkInput(database: Database, collection: Collection, input: MarkerInput, now: string): void {
-  checkKeyGiven(collection, input.key);
-  newMarkerItem(
-    database,
-    collection,
-    { ...input, key: collection.idStrategy === 'GIVEN' ? input.key : LONGEST_OWN_KEY },
-    now,
-  );
+function created(database: Database, collection: Collection, item: Item): MarkerWrite {
+  const marker = markerFromBase(database.keys, item, collection);
+  if (marker === undefined) throw new Error(`a new item is not a valid marker: ${JSON.stringify(item)}`);
+  return { before: undefined, after: item, marker };
 }
 
 /**
- * Creates a marker by one conditional write of one item, whatever indexes it stands in; `now` is RFC 3339 in UTC. Throws
- * BAD_USER_INPUT naming the field, or CONFLICT where its key is taken. Where the collection counts its markers, a write
- * before that takes the number.
+ * The item of a new marker, with a placeholder for its key where the collection generates keys: nothing is counted before
+ * the input is known to be valid. Throws BAD_USER_INPUT naming the field.
+ */
+function draftItem(database: Database, collection: Collection, input: MarkerInput, now: string): Item {
+  checkKeyGiven(collection, input.key);
+  const key = collection.idStrategy === 'GIVEN' ? input.key : LONGEST_OWN_KEY;
+  return newMarkerItem(database, collection, { ...input, key }, now);
+}
+
+/** Gives drafts the next keys of the collection, where it generates them. */
+async function withKeys(
+  database: Database,
+  collection: Collection,
+  drafts: readonly Item[],
+  call: Call,
+): Promise<readonly Item[]> {
+  if (collection.idStrategy === 'GIVEN') return drafts;
+  const own = await takeKeys(database, collection, drafts.length, call);
+  return drafts.map((item, index) => rekeyedMarkerItem(database, collection, item, own[index] ?? ''));
+}
+
+/**
+ * Creates a marker by one conditional write of one item, whatever indexes it is in; `now` is RFC 3339 in UTC. A collection
+ * that numbers its markers takes the number by a write before that. Throws BAD_USER_INPUT naming the field, or CONFLICT
+ * where its key is taken.
  */
 export async function createMarker(
   database: Database,
@@ -58,11 +69,10 @@ export async function createMarker(
   now: string,
   call: Call,
 ): Promise<MarkerWrite> {
-  checkInput(database, collection, input, now);
-  const [key = input.key] = collection.idStrategy === 'GIVEN' ? [] : await takeKeys(database, collection, 1, call);
-  const item = newMarkerItem(database, collection, { ...input, key }, now);
-  if (!(await putIfAbsent(database, database.tables.entities, item, call))) throw conflict(collection, key);
-  return { before: undefined, after: item, marker: asMarker(database, item, collection) };
+  const draft = draftItem(database, collection, input, now);
+  const [item = draft] = await withKeys(database, collection, [draft], call);
+  if (!(await putIfAbsent(database, database.tables.entities, item, call))) throw conflict(database, collection, item);
+  return created(database, collection, item);
 }
 
 export interface MarkerFailure {
@@ -73,45 +83,42 @@ export interface MarkerFailure {
 }
 
 export interface CreatedMarkers {
-  /** In the order of the inputs, those that failed left out. */
+  /** In the order of the inputs, without those that failed. */
   readonly written: readonly MarkerWrite[];
   readonly failures: readonly MarkerFailure[];
 }
 
-/** What `make` gives, or the fault of a client that it throws. */
-function orFault<T>(make: () => T): T | CellportError {
-  try {
-    return make();
-  } catch (error) {
-    if (error instanceof CellportError) return error;
-    throw error;
-  }
-}
-
-/** What is wrong with each input, undefined where nothing is. Of several with one key the first is right. */
-function faultsOf(
+/** Each input as an item, or the error that refuses it. Of several inputs with one key the first is valid. */
+function draftItems(
   database: Database,
   collection: Collection,
   inputs: readonly MarkerInput[],
   now: string,
-): (CellportError | undefined)[] {
+): (Item | CellportError)[] {
   const seen = new Set<unknown>();
   return inputs.map((input) => {
-    const fault = orFault(() => checkInput(database, collection, input, now));
-    if (fault !== undefined) return fault;
-    // Not left to the condition: which of two concurrent writes comes first would be chance.
-    if (collection.idStrategy === 'GIVEN' && seen.has(input.key)) return conflict(collection, input.key);
-    seen.add(input.key);
-    return undefined;
+    try {
+      const item = draftItem(database, collection, input, now);
+      if (collection.idStrategy !== 'GIVEN') return item;
+      // Not left to the condition: it would be chance which of two concurrent writes comes first.
+      if (seen.has(item['pk'])) return conflict(database, collection, item);
+      seen.add(item['pk']);
+      return item;
+    } catch (error) {
+      if (error instanceof CellportError) return error;
+      throw error;
+    }
   });
 }
 
+const isItem = (draft: Item | CellportError): draft is Item => !(draft instanceof CellportError);
+
 /**
- * Creates up to 500 markers, each by a conditional write of its own: one that fails takes no other with it and is named
- * by its index. Of several inputs with one key the first is created. (Where each write waits for a disk, as on the embedded
- * engine, those that can are put together.) Where the collection counts its markers, one write
- * takes the numbers of all. When DynamoDB throttles or is away even after retries, what was not yet tried fails with the
- * same code at once, so that the call ends. Throws BAD_USER_INPUT for more than 500 before anything is written.
+ * Creates up to 500 markers, each by a conditional write of its own: one that fails does not affect the others and is
+ * reported by its index. Of several inputs with one key the first is created. A collection that numbers its markers takes
+ * all numbers by one write. (On the embedded engine, where each write waits for a disk, those that can be are written
+ * together.) When DynamoDB throttles or is unavailable even after retries, what has not been tried fails with the same
+ * code at once. Throws BAD_USER_INPUT for more than 500 before anything is written.
  */
 export async function createMarkers(
   database: Database,
@@ -123,17 +130,9 @@ export async function createMarkers(
   if (inputs.length > MAX_MARKERS_A_CALL) {
     throw badInput('markers', `${inputs.length} markers`, `at most ${MAX_MARKERS_A_CALL} markers a call`);
   }
-  const faults = faultsOf(database, collection, inputs, now);
-  const right = faults.filter((fault) => fault === undefined).length;
-  const own = collection.idStrategy === 'GIVEN' ? undefined : await takeKeys(database, collection, right, call);
-  const next = own?.values();
-  const named = inputs.map((input, index) =>
-    faults[index] === undefined && next ? { ...input, key: next.next().value } : input,
-  );
-  const items = named.map(
-    (input, index): Item | CellportError =>
-      faults[index] ?? orFault(() => newMarkerItem(database, collection, input, now)),
-  );
+  const drafts = draftItems(database, collection, inputs, now);
+  const keyed = (await withKeys(database, collection, drafts.filter(isItem), call)).values();
+  const items = drafts.map((draft) => (isItem(draft) ? (keyed.next().value ?? draft) : draft));
   let gaveUp: CellportError | undefined;
   async function attempt(put: () => Promise<boolean>): Promise<boolean | CellportError> {
     if (gaveUp !== undefined) return gaveUp;
@@ -141,31 +140,24 @@ export async function createMarkers(
       return await put();
     } catch (error) {
       if (!(error instanceof CellportError) || call.signal?.aborted === true) throw error;
-      if (error.code === 'THROTTLED' || error.code === 'UNAVAILABLE') gaveUp = error;
+      if (isTransient(error)) gaveUp = error;
       return error;
     }
   }
   const table = database.tables.entities;
   const there = new Set<Item>();
   if (database.waitsForDisk) {
-    // Each commit waits for the disk: those that go together wait once.
-    const all = items.filter((item): item is Item => !(item instanceof CellportError));
-    for (const piece of transactionPieces(all)) {
+    for (const piece of transactionPieces(items.filter(isItem))) {
       const put = await attempt(() => putTogetherIfAbsent(database, table, piece, call));
       if (put === true) for (const item of piece) there.add(item);
     }
   }
-  const results = await mapConcurrently(
-    items,
-    PUTS_AT_A_TIME,
-    async (item, index): Promise<MarkerWrite | CellportError> => {
-      if (item instanceof CellportError) return item;
-      const put = there.has(item) || (await attempt(() => putIfAbsent(database, table, item, call)));
-      if (put instanceof CellportError) return put;
-      if (!put) return conflict(collection, named[index]?.key);
-      return { before: undefined, after: item, marker: asMarker(database, item, collection) };
-    },
-  );
+  const results = await mapConcurrently(items, PUTS_AT_A_TIME, async (item): Promise<MarkerWrite | CellportError> => {
+    if (!isItem(item)) return item;
+    const put = there.has(item) || (await attempt(() => putIfAbsent(database, table, item, call)));
+    if (put instanceof CellportError) return put;
+    return put ? created(database, collection, item) : conflict(database, collection, item);
+  });
   return {
     written: results.filter((result): result is MarkerWrite => !(result instanceof CellportError)),
     failures: results.flatMap((result, index) =>
@@ -174,13 +166,13 @@ export async function createMarkers(
   };
 }
 
-/** What names a marker. */
+/** Names a marker that may exist. */
 export interface MarkerReference {
   readonly collection: Collection;
   readonly key: string;
 }
 
-/** Markers by their names, in that order, null where there is none: BatchGetItem, 100 at a time. */
+/** Markers by key, in the order of the references, null where there is none. */
 export async function getMarkers(
   database: Database,
   references: readonly MarkerReference[],
@@ -202,8 +194,8 @@ export async function getMarkers(
 }
 
 /**
- * A function that puts items made by `newMarkerItem` over whatever stands under their keys, for imports: without
- * conditions, so that an import may be repeated. See `bulkWriter` for calls side by side and for throttling.
+ * A function that puts items made by `newMarkerItem`, replacing whatever has their keys, so that an import may be repeated.
+ * See `bulkWriter` for concurrent calls and retries.
  */
 export function markerWriter(database: Database, call: Call): (items: readonly Item[]) => Promise<void> {
   return bulkWriter(database, database.tables.entities, call);

@@ -2,23 +2,31 @@ import { badInput } from '../../errors.js';
 import { isWellFormed } from '../../keys/escape.js';
 import type { Properties } from '../../model/marker.js';
 
-/** DynamoDB nests 32 deep; the map of properties itself is one. */
+/** DynamoDB nests 32 levels deep, and the map of properties is one of them. */
 const DEEPEST = 31;
-/** Magnitudes that DynamoDB's decimal numbers hold. */
+/** Magnitudes that DynamoDB's numbers can have. */
 const LARGEST = 9.9e125;
 const SMALLEST = 1e-130;
 
-/** Throws BAD_USER_INPUT for a text that UTF-8 cannot write. */
+/** Throws BAD_USER_INPUT for text that UTF-8 cannot encode. */
 export function checkText(field: string, value: string): void {
-  // DynamoDB would put U+FFFD in place of half a surrogate pair: other text than was given, and no error.
+  // DynamoDB would replace half a surrogate pair by U+FFFD, without an error.
   if (!isWellFormed(value)) throw badInput(field, value, 'text of Unicode characters, without lone surrogates');
 }
 
-/** Throws BAD_USER_INPUT for a number that would not come back from DynamoDB and JSON as it is. */
+/** Optional text from a client; null for none. Throws BAD_USER_INPUT naming the field. */
+export function readOptionalText(field: string, value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  if (typeof value !== 'string') throw badInput(field, value, 'text of Unicode characters');
+  checkText(field, value);
+  return value;
+}
+
+/** Throws BAD_USER_INPUT for a number that DynamoDB or JSON would change. */
 export function checkNumber(field: string, value: number): void {
   if (!Number.isFinite(value)) throw badInput(field, value, 'a finite number');
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    throw badInput(field, value, 'an integer of at most 53 bits, or a text, so that no digit is lost');
+    throw badInput(field, value, 'an integer of at most 53 bits, or text, so that no digit is lost');
   }
   const magnitude = Math.abs(value);
   if (magnitude > LARGEST || (magnitude > 0 && magnitude < SMALLEST)) {
@@ -26,11 +34,11 @@ export function checkNumber(field: string, value: number): void {
   }
 }
 
-/** Throws BAD_USER_INPUT for a name that an attribute, or a field of an answer, cannot have. */
+/** Throws BAD_USER_INPUT for a name that no attribute or field of a response can have. */
 export function checkName(field: string, name: string): void {
   checkText(field, name);
-  // Assigning this name would set a prototype somewhere between here and the client, and lose the value.
-  if (name === '' || name === '__proto__') throw badInput(field, name, 'names that are not empty and not __proto__');
+  // Assigning this name would set a prototype somewhere between here and the client and lose the value.
+  if (name === '' || name === '__proto__') throw badInput(field, name, 'a name that is neither empty nor __proto__');
 }
 
 function check(field: string, value: unknown, depth: number): void {
@@ -38,7 +46,7 @@ function check(field: string, value: unknown, depth: number): void {
   if (typeof value === 'number') return checkNumber(field, value);
   if (typeof value === 'boolean' || value === null) return;
   if (typeof value !== 'object') throw badInput(field, value, 'JSON');
-  if (depth > DEEPEST) throw badInput(field, '…', `nested at most ${DEEPEST} deep`);
+  if (depth > DEEPEST) throw badInput(field, '…', `nested at most ${DEEPEST} levels deep`);
   if (Array.isArray(value)) {
     value.forEach((entry, index) => check(`${field}[${index}]`, entry, depth + 1));
     return;
@@ -50,8 +58,8 @@ function check(field: string, value: unknown, depth: number): void {
 }
 
 /**
- * A marker's properties from a client: a JSON object whose every value comes back from DynamoDB as it was given. Throws
- * BAD_USER_INPUT naming the path of what does not: integers of more than 53 bits, lone surrogates, 32 levels and more.
+ * The properties of a marker from a client: a JSON object that DynamoDB stores without loss. Throws BAD_USER_INPUT naming
+ * the path of what it cannot store: integers of more than 53 bits, lone surrogates, 32 levels and more.
  */
 export function readProperties(field: string, value: unknown): Properties {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -1,9 +1,11 @@
-/** DynamoDB's limit of one item, attribute names included. */
+import { badInput } from '../../errors.js';
+
+/** DynamoDB's own limit of one item, attribute names included. */
 export const MAX_ITEM_BYTES = 400 * 1024;
 
 function numberBytes(value: number): number {
   const digits = Math.abs(value).toExponential().replace(/e.*$/, '').replace('.', '').replace(/0+$/, '').length;
-  // Two digits a byte and one for the exponent; one more where the pairs do not begin at the first digit, or below zero.
+  // Two digits a byte and one for the exponent; one more for negative numbers and for digits that do not pair up.
   return Math.ceil(digits / 2) + (value < 0 ? 3 : 2);
 }
 
@@ -25,10 +27,17 @@ export function valueBytes(value: unknown): number {
   return 1;
 }
 
-/** Bytes of a whole item: its attributes with their names. Attributes that are undefined are not written. */
+/** Bytes of a whole item: its attributes with their names. Undefined attributes are not written. */
 export function itemBytes(item: Readonly<Record<string, unknown>>): number {
   return Object.entries(item).reduce(
     (sum, [name, value]) => (value === undefined ? sum : sum + Buffer.byteLength(name) + valueBytes(value)),
     0,
   );
+}
+
+/** Throws BAD_USER_INPUT, blaming `field`, where DynamoDB would refuse an item as too large. */
+export function checkItemSize(item: Readonly<Record<string, unknown>>, what: string, field: string): void {
+  const bytes = itemBytes(item);
+  if (bytes <= MAX_ITEM_BYTES) return;
+  throw badInput(field, `${bytes} bytes`, `small enough for the whole ${what} to stay under ${MAX_ITEM_BYTES} bytes`);
 }

@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto';
-
 import { badInput } from '../../errors.js';
 import type { Bounds } from '../../geo/bounds.js';
 import type { Cover } from '../../geo/zone-cover.js';
@@ -8,9 +6,8 @@ import type { Collection } from '../../model/collection.js';
 import type { Properties } from '../../model/marker.js';
 import type { StoredGeometry, Zone } from '../../model/zone.js';
 import type { Database, Item } from '../database.js';
+import { newIncarnation } from '../marker/marker-keys.js';
 import { MAX_ITEM_BYTES, itemBytes } from '../request/item-size.js';
-
-const LIFE_BYTES = 6;
 
 /** What people say of a zone, checked. */
 export interface ZoneContent {
@@ -54,7 +51,7 @@ export function newZoneItem(
     ...keys.zone(keys.scope(collection), key),
     version: 1,
     // Of two zones that had the same key one after the other: what stands under the former is not taken for the latter's.
-    life: randomBytes(LIFE_BYTES).toString('base64url'),
+    life: newIncarnation(),
     createdAt: now,
     updatedAt: now,
     ...contentAttributes(content),
