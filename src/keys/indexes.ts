@@ -1,6 +1,6 @@
 import type { GeoSlot } from '../model/collection.js';
 
-/** The sparse indexes of the entities table and the attributes that put an item into them. */
+/** The sparse indexes of the entities table, with the attributes that are their keys. */
 export const INDEXES = {
   geoA: { pk: 'gpkA', sk: 'gskA' },
   geoB: { pk: 'gpkB', sk: 'gskB' },
@@ -8,17 +8,18 @@ export const INDEXES = {
   global: { pk: 'globalId' },
 } as const satisfies Readonly<Record<string, IndexAttributes>>;
 
-/** Names of the attributes that are an index's partition and sort key. */
+/** Names of the attributes that are the partition key and the sort key of an index. */
 export interface IndexAttributes {
   readonly pk: string;
   readonly sk?: string;
 }
 
+export type IndexName = keyof typeof INDEXES;
 export type GeoIndexName = 'geoA' | 'geoB';
 
 const GEO_INDEX = { A: 'geoA', B: 'geoB' } as const satisfies Record<GeoSlot, GeoIndexName>;
 
-/** The index that a collection's markers stand in by its slot. */
+/** The index that a collection uses, by its slot. */
 export function geoIndexOf(slot: GeoSlot): GeoIndexName {
   return GEO_INDEX[slot];
 }

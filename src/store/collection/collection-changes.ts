@@ -16,6 +16,7 @@ import { isFailure } from '../request/failures.js';
 import { counterKey } from '../marker/marker-keys.js';
 import type { Call } from '../request/meter.js';
 import { queryPages } from '../request/query-pages.js';
+import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 
 /** What a client says of a collection that is there: what is left out stays. */
@@ -101,15 +102,10 @@ export async function* everyCollection(
   state: 'in use' | 'emptying',
   call: Call,
 ): AsyncGenerator<readonly Collection[]> {
-  const request = {
-    TableName: database.tables.entities,
-    KeyConditionExpression: 'pk = :pk',
-    FilterExpression: `attribute_${state === 'emptying' ? '' : 'not_'}exists(#emptying)`,
-    ExpressionAttributeNames: { '#emptying': EMPTYING },
-    ExpressionAttributeValues: { ':pk': database.keys.collectionsPartition },
-  };
+  const request = rangeRequest(database, { index: 'entities', pk: database.keys.collectionsPartition });
   for await (const items of queryPages(database, request, call)) {
-    yield items.flatMap((item) => anyCollectionFromItem(database, item) ?? []);
+    const wanted = items.filter((item) => (item[EMPTYING] !== undefined) === (state === 'emptying'));
+    yield wanted.flatMap((item) => anyCollectionFromItem(database, item) ?? []);
   }
 }
 

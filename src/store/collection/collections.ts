@@ -12,6 +12,8 @@ import type { Database, Item } from '../database.js';
 import { cancellationCodes, isTransactionConflict } from '../request/failures.js';
 import { MAX_ITEM_BYTES, itemBytes } from '../request/item-size.js';
 import type { Call } from '../request/meter.js';
+import { queryPages } from '../request/query-pages.js';
+import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 
 /** What a client says of a new collection; everything is checked, whatever the types promise. */
@@ -268,38 +270,24 @@ export async function getCollections(
 
 export interface CollectionPage {
   readonly collections: readonly Collection[];
-  /** Whether there are more behind the last one. */
+  /** Whether there are more after the last one. */
   readonly more: boolean;
 }
 
-/** The first so many collections by key, bytes compared, or those behind the key `after`. */
+/** The first so many collections by key in byte order, or those that follow the key `after`. */
 export async function listCollections(
   database: Database,
   { first, after }: { readonly first: number; readonly after?: string | undefined },
   call: Call,
 ): Promise<CollectionPage> {
-  const { keys, tables } = database;
-  const found: Collection[] = [];
-  let start: Item | undefined;
-  do {
-    const page = await send(
-      database,
-      'query',
-      {
-        TableName: tables.entities,
-        KeyConditionExpression: after === undefined ? 'pk = :pk' : 'pk = :pk AND sk > :after',
-        ExpressionAttributeValues: {
-          ':pk': keys.collectionsPartition,
-          ...(after === undefined ? {} : { ':after': keys.collection(after).sk }),
-        },
-        // One more than asked for tells whether there are more.
-        Limit: first + 1 - found.length,
-        ...(start === undefined ? {} : { ExclusiveStartKey: start }),
-      },
-      call,
-    );
-    found.push(...(page.Items ?? []).flatMap((item) => collectionFromItem(database, item) ?? []));
-    start = page.LastEvaluatedKey;
-  } while (start !== undefined && found.length <= first);
-  return { collections: found.slice(0, first), more: found.length > first };
+  const { keys } = database;
+  const behind = after === undefined ? undefined : keys.collection(after).sk;
+  // One more than requested shows whether there are more.
+  const range = { index: 'entities', pk: keys.collectionsPartition, behind, limit: first + 1 } as const;
+  const collections: Collection[] = [];
+  for await (const items of queryPages(database, rangeRequest(database, range), call)) {
+    collections.push(...items.flatMap((item) => collectionFromItem(database, item) ?? []));
+    if (collections.length > first) break;
+  }
+  return { collections: collections.slice(0, first), more: collections.length > first };
 }

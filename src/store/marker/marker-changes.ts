@@ -6,6 +6,7 @@ import { type MarkerUpdate, markerFromBase, updatedMarkerItem } from './marker-i
 import type { MarkerReference, MarkerWrite } from './markers.js';
 import type { Call } from '../request/meter.js';
 import { forget, remember, removeReadingsNow } from '../reading/reading-removal.js';
+import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 
 const nameOf = ({ key }: MarkerReference) => `the marker ${JSON.stringify(key)}`;
@@ -51,21 +52,10 @@ async function readWithLatestReading(
   key: string,
   call: Call,
 ): Promise<{ readonly item: Item | undefined; readonly hasReadings: boolean }> {
-  const { keys, tables } = database;
+  const { keys } = database;
   const { pk, sk } = keys.marker(keys.scope(collection), key);
-  const { Items = [] } = await send(
-    database,
-    'query',
-    {
-      TableName: tables.entities,
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': pk },
-      ScanIndexForward: false,
-      Limit: 2,
-      ConsistentRead: true,
-    },
-    call,
-  );
+  const range = { index: 'entities', pk, limit: 2, consistent: true, descending: true } as const;
+  const { Items = [] } = await send(database, 'query', rangeRequest(database, range), call);
   const item = Items.find((found) => found['sk'] === sk);
   return { item, hasReadings: Items.length > (item === undefined ? 0 : 1) };
 }

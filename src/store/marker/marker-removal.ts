@@ -1,11 +1,12 @@
 import { SELF } from '../../keys/declarations.js';
-import { INDEXES, geoIndexOf } from '../../keys/indexes.js';
+import { geoIndexOf } from '../../keys/indexes.js';
 import type { Collection } from '../../model/collection.js';
 import { mapConcurrently } from '../request/concurrency.js';
-import { deleteInBulk } from '../request/conditional-delete.js';
+import { LIFE_ATTRIBUTES, deleteInBulk } from '../request/conditional-delete.js';
 import type { Database, Item } from '../database.js';
 import type { Call } from '../request/meter.js';
 import { queryPages } from '../request/query-pages.js';
+import { rangeRequest } from '../request/ranges.js';
 import { readingPartitions } from '../reading/reading-removal.js';
 
 const MARKERS_AT_A_TIME = 16;
@@ -21,14 +22,8 @@ async function removeUnder(database: Database, partitions: readonly string[], ca
 /** The same for one partition that it may take. */
 async function removeIn(database: Database, pk: string, call: Call): Promise<Item | undefined> {
   let own: Item | undefined;
-  const request = {
-    TableName: database.tables.entities,
-    KeyConditionExpression: 'pk = :pk',
-    ExpressionAttributeValues: { ':pk': pk },
-    ProjectionExpression: 'pk, sk, life, #of',
-    ExpressionAttributeNames: { '#of': 'of' },
-    ConsistentRead: true,
-  };
+  const attributes = ['pk', 'sk', ...LIFE_ATTRIBUTES];
+  const request = rangeRequest(database, { index: 'entities', pk, consistent: true, attributes });
   for await (const items of queryPages(database, request, call)) {
     own ??= items.find(({ sk }) => sk === SELF);
     const others = items.filter(({ sk }) => sk !== SELF);
@@ -49,14 +44,7 @@ export async function removePartition(
   call: Call,
 ): Promise<number> {
   const index = geoIndexOf(collection.geoSlot);
-  const request = {
-    TableName: database.tables.entities,
-    IndexName: index,
-    KeyConditionExpression: '#pk = :pk',
-    ExpressionAttributeNames: { '#pk': INDEXES[index].pk },
-    ExpressionAttributeValues: { ':pk': pk },
-    Limit: ENTRIES_A_PAGE,
-  };
+  const request = rangeRequest(database, { index, pk, limit: ENTRIES_A_PAGE });
   let removed = 0;
   for await (const items of queryPages(database, request, call)) {
     const names = items.flatMap(

@@ -7,6 +7,7 @@ import { deleteInBulk } from '../request/conditional-delete.js';
 import type { Database, Item } from '../database.js';
 import type { Call } from '../request/meter.js';
 import { queryAll, queryPages } from '../request/query-pages.js';
+import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 
 const KIND = 'readings';
@@ -59,20 +60,14 @@ async function removeFrom(
   most: number,
   call: Call,
 ): Promise<number | undefined> {
-  const request = {
-    TableName: database.tables.entities,
-    // The marker's own item sorts after all that stands under it.
-    KeyConditionExpression: 'pk = :pk AND sk < :self',
-    ExpressionAttributeValues: { ':pk': pk, ':self': SELF },
-    ProjectionExpression: 'pk, sk, #of',
-    ExpressionAttributeNames: { '#of': 'of' },
-    Limit: Math.min(most, AT_ONCE),
-  };
+  const attributes = ['pk', 'sk', 'of'];
+  const request = rangeRequest(database, { index: 'entities', pk, limit: Math.min(most, AT_ONCE), attributes });
   let found = 0;
   for await (const items of queryPages(database, request, call)) {
-    const own = items.filter(({ of }) => of === life || of === undefined);
+    const readings = items.filter(({ sk }) => sk !== SELF);
+    const own = readings.filter(({ of }) => of === life || of === undefined);
     await deleteInBulk(database, own, call);
-    found += items.length;
+    found += readings.length;
     if (found >= most) return undefined;
   }
   return found;
@@ -128,13 +123,8 @@ export async function removeLeftReadings(
   now: number,
   call: Call,
 ): Promise<void> {
-  const { keys, tables } = database;
-  const { pk, from, to } = keys.jobs(keys.scope(collection), KIND);
-  const request = {
-    TableName: tables.entities,
-    KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-    ExpressionAttributeValues: { ':pk': pk, ':from': from, ':to': to },
-  };
+  const { keys } = database;
+  const request = rangeRequest(database, { index: 'entities', ...keys.jobs(keys.scope(collection), KIND) });
   for (const reminder of await queryAll(database, request, call)) {
     if (now - Date.parse(String(reminder['at'])) < REQUEST_LASTS_MS) continue;
     const marker = await readItem(database, keys.marker(keys.scope(collection), String(reminder['key'])), call);

@@ -1,5 +1,3 @@
-import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
-
 import { badInput, limitExceeded, notFound } from '../../errors.js';
 import { markerId } from '../../keys/ids.js';
 import type { PartitionRange } from '../../keys/keyspace.js';
@@ -13,6 +11,7 @@ import { markerFromBase } from '../marker/marker-item.js';
 import { type MarkerReference, getMarkers } from '../marker/markers.js';
 import type { Call } from '../request/meter.js';
 import { newReadingItem, readValues, readingFromItem } from './reading-item.js';
+import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 
 /** Most readings that one call may record. */
@@ -94,24 +93,6 @@ export interface ReadingsOptions {
 /** Most items of a page behind the first one: only expired readings, or those of a former marker, lead there. */
 const FURTHER_ITEMS = 1_000;
 
-/** The Query of the last items of a partition's range, backwards. */
-export function lastItemsRequest(
-  { tables }: Pick<Database, 'tables'>,
-  { pk, from, to }: PartitionRange,
-  limit: number,
-  { after, consistent = false }: { readonly after?: Item | undefined; readonly consistent?: boolean | undefined } = {},
-): QueryCommandInput {
-  return {
-    TableName: tables.entities,
-    KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-    ExpressionAttributeValues: { ':pk': pk, ':from': from, ':to': to },
-    ScanIndexForward: false,
-    Limit: limit,
-    ...(consistent ? { ConsistentRead: true } : {}),
-    ...(after === undefined ? {} : { ExclusiveStartKey: after }),
-  };
-}
-
 /** The items of a range, last ones first; `first` of them with the first call. */
 async function* itemsDown(
   database: Database,
@@ -121,15 +102,16 @@ async function* itemsDown(
 ): AsyncGenerator<Item, void, undefined> {
   let after: Item | undefined;
   for (let read = 0, limit = first; ; limit = Math.min(FURTHER_ITEMS, mostPassed)) {
-    const page = await send(database, 'query', lastItemsRequest(database, range, limit, { after, consistent }), call);
+    const down = { index: 'entities', ...range, limit, consistent, descending: true } as const;
+    const page = await send(database, 'query', rangeRequest(database, down, after), call);
     const items = page.Items ?? [];
     yield* items;
     read += items.length;
     after = page.LastEvaluatedKey;
     if (after === undefined) return;
     if (read - first >= mostPassed) {
-      const passed = `${read - first} or more that are shown no more`;
-      throw limitExceeded('readings', passed, mostPassed, 'ask from a later instant on');
+      const passed = `${read - first} or more that are not shown`;
+      throw limitExceeded('readings', passed, mostPassed, 'ask for readings from a later instant on');
     }
   }
 }

@@ -5,8 +5,8 @@ import type { Call } from './meter.js';
 import { send } from './send.js';
 
 /**
- * The items of a Query page by page as DynamoDB gives them (up to 1 MB each, some of them empty), until there are no more,
- * or `most` of them were given. A page is asked for when the one before it has been taken.
+ * The items of a Query page by page as DynamoDB returns them (up to 1 MB each, some of them empty), until there are no
+ * more, or `most` items were returned. Each page is requested when the one before it has been consumed.
  */
 export async function* queryPages(
   database: Database,
@@ -36,7 +36,7 @@ export async function* queryPages(
   } while (after !== undefined && left > 0);
 }
 
-/** All of its items, for those that cannot be many. */
+/** All items of a Query, where they cannot be many. */
 export async function queryAll(database: Database, request: QueryCommandInput, call: Call): Promise<Item[]> {
   const found: Item[] = [];
   for await (const items of queryPages(database, request, call)) found.push(...items);

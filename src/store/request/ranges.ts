@@ -1,36 +1,68 @@
 import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 
-import { INDEXES } from '../../keys/indexes.js';
+import { INDEXES, type IndexAttributes, type IndexName } from '../../keys/indexes.js';
 import type { Database, Item } from '../database.js';
 
-/** Items of one partition of an index, or of the cells, between two sort keys, both included. */
+/** Items of one partition of a table or an index, between two sort keys. */
 export interface StoredRange {
-  readonly index: 'geoA' | 'geoB' | 'cells';
+  /** An index of the entities table, or a table itself: `entities`, or `cells` for the derived table. */
+  readonly index: IndexName | 'entities' | 'cells';
   readonly pk: string;
-  readonly from: string;
-  readonly to: string;
-  /** At most so many items; all of them where it is left out. */
+  /** Bounds of the sort keys, both included; the whole partition where both are omitted. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  /** In place of both bounds: only what comes after this sort key. */
+  readonly behind?: string | undefined;
+  /** Most items of a page. */
   readonly limit?: number | undefined;
-  /** Strongly consistent, which only cells can be: indexes are not. */
+  /** Strongly consistent, which tables can be and indexes cannot. */
   readonly consistent?: boolean | undefined;
+  readonly descending?: boolean | undefined;
+  /** Paths of the attributes to return; all of them where it is omitted. */
+  readonly attributes?: readonly string[] | undefined;
 }
 
-/** The Query of one page of a range. */
+/** Attribute paths with an alias for each of their names, as some are reserved words. */
+function projection(paths: readonly string[]) {
+  const names = paths.flatMap((path) => path.split('.'));
+  return {
+    ProjectionExpression: paths
+      .map((path) =>
+        path
+          .split('.')
+          .map((name) => `#_${name}`)
+          .join('.'),
+      )
+      .join(', '),
+    names: Object.fromEntries(names.map((name) => [`#_${name}`, name])),
+  };
+}
+
+/** The Query of one page of a range; `after` is the key at which the page before it ended. */
 export function rangeRequest(
   { tables }: Pick<Database, 'tables'>,
-  { index, pk, from, to, limit, consistent }: StoredRange,
+  { index, pk, from, to, behind, limit, consistent = false, descending = false, attributes }: StoredRange,
   after?: Item,
 ): QueryCommandInput {
-  const ofCells = index === 'cells';
-  const names = ofCells ? { pk: 'pk', sk: 'sk' } : INDEXES[index];
+  const isTable = index === 'entities' || index === 'cells';
+  const keys: IndexAttributes = isTable ? { pk: 'pk', sk: 'sk' } : INDEXES[index];
+  const [bounds, values] =
+    behind !== undefined
+      ? [' AND #sk > :after', { ':after': behind }]
+      : from !== undefined && to !== undefined
+        ? [' AND #sk BETWEEN :from AND :to', { ':from': from, ':to': to }]
+        : ['', {}];
+  const { names, ...projected } = attributes === undefined ? { names: {} } : projection(attributes);
   return {
-    TableName: ofCells ? tables.derived : tables.entities,
-    ...(ofCells ? {} : { IndexName: index }),
-    KeyConditionExpression: '#pk = :pk AND #sk BETWEEN :from AND :to',
-    ExpressionAttributeNames: { '#pk': names.pk, '#sk': names.sk },
-    ExpressionAttributeValues: { ':pk': pk, ':from': from, ':to': to },
+    TableName: index === 'cells' ? tables.derived : tables.entities,
+    ...(isTable ? {} : { IndexName: index }),
+    KeyConditionExpression: `#pk = :pk${bounds}`,
+    ExpressionAttributeNames: { '#pk': keys.pk, ...(bounds === '' ? {} : { '#sk': keys.sk ?? '' }), ...names },
+    ExpressionAttributeValues: { ':pk': pk, ...values },
+    ...projected,
     ...(limit === undefined ? {} : { Limit: limit }),
-    ...(consistent === true ? { ConsistentRead: true } : {}),
+    ...(consistent ? { ConsistentRead: true } : {}),
+    ...(descending ? { ScanIndexForward: false } : {}),
     ...(after === undefined ? {} : { ExclusiveStartKey: after }),
   };
 }

@@ -9,10 +9,7 @@ import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { type ZoneEntry, zoneEntryOf, zoneFromItem } from './zone-item.js';
 
-/**
- * The covers that stand in a range of the geo index, one Query for each MB of them; undefined where there are more than
- * `most`.
- */
+/** The covers in a range of the geo index, one Query for each MB of them; undefined where there are more than `most`. */
 export async function readZoneEntries(
   database: Database,
   collection: Collection,
@@ -28,30 +25,18 @@ export async function readZoneEntries(
   return entries.length > most ? undefined : entries;
 }
 
-/** A page of a collection's zones in the order of their keys, one Query; `next` is the key behind which there may be more. */
+/** A page of a collection's zones in the order of their keys, by one Query; `next` is the key after which there may be more. */
 export async function readZonePage(
   database: Database,
   collection: Collection,
   { after, limit, consistent = false }: { after: string | undefined; limit: number; consistent?: boolean },
   call: Call,
 ): Promise<{ readonly items: readonly Item[]; readonly zones: readonly Zone[]; readonly next: string | undefined }> {
-  const { keys, tables } = database;
+  const { keys } = database;
   const scope = keys.scope(collection);
-  const { Items = [], LastEvaluatedKey } = await send(
-    database,
-    'query',
-    {
-      TableName: tables.entities,
-      KeyConditionExpression: after === undefined ? 'pk = :pk' : 'pk = :pk AND sk > :after',
-      ExpressionAttributeValues: {
-        ':pk': keys.zonesPartition(scope),
-        ...(after === undefined ? {} : { ':after': keys.zone(scope, after).sk }),
-      },
-      Limit: limit,
-      ...(consistent ? { ConsistentRead: true } : {}),
-    },
-    call,
-  );
+  const behind = after === undefined ? undefined : keys.zone(scope, after).sk;
+  const range = { index: 'entities', pk: keys.zonesPartition(scope), behind, limit, consistent } as const;
+  const { Items = [], LastEvaluatedKey } = await send(database, 'query', rangeRequest(database, range), call);
   const zones = Items.flatMap((item) => zoneFromItem(keys, item, collection) ?? []);
   const last =
     LastEvaluatedKey && keys.parseZone({ pk: String(LastEvaluatedKey['pk']), sk: String(LastEvaluatedKey['sk']) });

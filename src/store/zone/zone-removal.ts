@@ -4,6 +4,7 @@ import { deleteInBulk } from '../request/conditional-delete.js';
 import type { Database } from '../database.js';
 import type { Call } from '../request/meter.js';
 import { queryPages } from '../request/query-pages.js';
+import { rangeRequest } from '../request/ranges.js';
 import { dropGeometry, scopeOfObject } from './zone-geometry.js';
 import { readZonePage } from './zone-index.js';
 import { coverKeys } from './zone-item.js';
@@ -38,14 +39,9 @@ export async function removeZones(database: Database, collection: Collection, ca
 /** Names of the objects that the zones of a collection have. */
 async function objectsIn(database: Database, scope: string, call: Call): Promise<Set<string>> {
   const names = new Set<string>();
-  const request = {
-    TableName: database.tables.entities,
-    KeyConditionExpression: 'pk = :pk',
-    ExpressionAttributeValues: { ':pk': database.keys.zonesPartition(scope) },
-    ProjectionExpression: '#geometry.#object',
-    ExpressionAttributeNames: { '#geometry': 'geometry', '#object': 'object' },
-    ConsistentRead: true,
-  };
+  const pk = database.keys.zonesPartition(scope);
+  const attributes = ['geometry.object'];
+  const request = rangeRequest(database, { index: 'entities', pk, consistent: true, attributes });
   for await (const items of queryPages(database, request, call)) {
     for (const { geometry } of items) {
       const { object } = (geometry ?? {}) as { readonly object?: unknown };
