@@ -6,7 +6,7 @@ export function storeFailed(place: string, cause: unknown): CellportError {
   return storeUnavailable(place, String(code ?? name), cause);
 }
 
-/** UNAVAILABLE for an object store, with what is known of the reason. */
+/** UNAVAILABLE for an object store, with the reason as far as it is known. */
 export function storeUnavailable(place: string, reason: string, cause?: unknown): CellportError {
-  return new CellportError('UNAVAILABLE', `the object store ${place} cannot be used: ${reason}`, {}, { cause });
+  return new CellportError('UNAVAILABLE', `object store ${place} is unavailable: ${reason}`, {}, { cause });
 }

@@ -164,7 +164,7 @@ describe('importing readings', () => {
       [3, expect.stringMatching(/^at must be an RFC 3339 instant.*"yesterday"/)],
       [4, expect.stringMatching(/no at/)],
       [5, expect.stringMatching(/no marker/)],
-      [6, expect.stringMatching(/^values\.on must be a number or a text/)],
+      [6, expect.stringMatching(/^values\.on must be a number or text/)],
       [7, expect.stringMatching(/no values/)],
       [8, expect.stringMatching(/no JSON/)],
       [9, expect.stringMatching(/no JSON object/)],

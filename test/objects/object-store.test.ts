@@ -199,7 +199,7 @@ describe.skipIf(!HAS_S3_SERVER)('a bucket of S3', () => {
       for (const work of [() => store.put('a', bytes('x')), () => store.get('a'), () => namesOf(store)]) {
         await expect(work()).rejects.toMatchObject({
           code: 'UNAVAILABLE',
-          message: `the object store ${store.place} cannot be used: ${reason}`,
+          message: `object store ${store.place} is unavailable: ${reason}`,
         });
       }
     }

@@ -66,7 +66,7 @@ test('a missing server is reported with its error code', async () => {
   });
   await expect(store.get('zone')).rejects.toMatchObject({
     code: 'UNAVAILABLE',
-    message: 'the object store s3://maps/ cannot be used: ECONNREFUSED',
+    message: 'object store s3://maps/ is unavailable: ECONNREFUSED',
   });
   store.close();
 });

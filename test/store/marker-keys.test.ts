@@ -48,7 +48,7 @@ test('SEQUENCE counts 1, 2, 3; a batch takes its numbers by one write, and input
     [1, 'BAD_USER_INPUT'],
     [2, 'BAD_USER_INPUT'],
   ]);
-  expect(failures[1]?.message).toMatch(/^key must be left out/);
+  expect(failures[1]?.message).toMatch(/^key must be omitted/);
   expect([calls.count('UpdateItem'), calls.count('PutItem')]).toEqual([1, 2]);
   expect((await one(rooms)).marker.key).toBe('4');
 });

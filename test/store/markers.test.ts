@@ -226,11 +226,11 @@ describe('properties', () => {
     ['a number too large', { a: 1.5e300 }, /properties\.a must be/],
     ['a number too small', { a: 1e-200 }, /9\.9e125/],
     ['a lone surrogate', { a: '\ud800' }, /surrogates/],
-    ['an empty name', { '': 1 }, /names that are not empty/],
+    ['an empty name', { '': 1 }, /a name that is neither empty/],
     ['__proto__', JSON.parse('{"a":{"__proto__":1}}'), /^properties\.a must be names/],
     ['a function', { a: () => 1 }, /JSON/],
     ['undefined', { a: undefined }, /JSON/],
-    ['32 levels', { a: nested(31) }, /nested at most 31 deep/],
+    ['32 levels', { a: nested(31) }, /nested at most 31 levels deep/],
     ['100,000 levels', JSON.parse(`${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`), /nested at most/],
   ])('that are %s are refused by name', (_, properties, message) => {
     const make = () => newMarkerItem(database, parks, at('bad', { properties: properties as Properties }), NOW);

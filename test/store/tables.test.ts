@@ -119,12 +119,12 @@ describe('the tables', () => {
     const other = fresh();
     await expect(checkTables(other)).rejects.toMatchObject({
       code: 'UNAVAILABLE',
-      message: expect.stringContaining(`table ${other.tables.entities}: the table must be there; found missing`),
+      message: expect.stringContaining(`table ${other.tables.entities}: the table must be present; found missing`),
     });
   });
 
   test.each<[string, (request: Request) => Request, string | null, object]>([
-    ['an index is missing', without('place'), 'ttl', { what: 'index place', expected: 'there', found: 'missing' }],
+    ['an index is missing', without('place'), 'ttl', { what: 'index place', expected: 'present', found: 'missing' }],
     [
       'an index has another key',
       (request) => ({

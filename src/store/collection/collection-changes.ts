@@ -5,7 +5,6 @@ import {
   EMPTYING,
   anyCollectionFromItem,
   canBeCollection,
-  checkCollectionSize,
   collectionFromItem,
   readDescription,
   readText,
@@ -13,19 +12,20 @@ import {
 import { type ConditionalChange, changeItem, checkVersion, readItem } from '../request/conditional-change.js';
 import type { Database, Item } from '../database.js';
 import { isFailure } from '../request/failures.js';
+import { checkItemSize } from '../request/item-size.js';
 import { counterKey } from '../marker/marker-keys.js';
 import type { Call } from '../request/meter.js';
 import { queryPages } from '../request/query-pages.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 
-/** What a client says of a collection that is there: what is left out stays. */
+/** Changes to a collection: what is omitted stays as it is. */
 export interface CollectionUpdate {
   readonly name?: string | null | undefined;
   readonly description?: string | null | undefined;
 }
 
-/** What one write did to a collection: its item before and after, and the collection as it is, or was. */
+/** What one write did to a collection: its item before and after, and the collection as it is, or was before it was deleted. */
 export interface CollectionWrite extends ConditionalChange {
   readonly collection: Collection;
 }
@@ -41,8 +41,8 @@ async function readCollectionItem(database: Database, key: string, call: Call): 
 }
 
 /**
- * Changes what is said of a collection, by one conditional write; `now` is RFC 3339 in UTC. Throws NOT_FOUND,
- * BAD_USER_INPUT naming the field, or CONFLICT with the current version where it is not the expected one.
+ * Updates a collection by one conditional write; `now` is RFC 3339 in UTC. Throws NOT_FOUND, BAD_USER_INPUT naming the
+ * field, or CONFLICT with the current version where it is not the expected one.
  */
 export async function updateCollection(
   database: Database,
@@ -51,13 +51,13 @@ export async function updateCollection(
   { now, expectedVersion }: { readonly now: string; readonly expectedVersion?: number | null | undefined },
   call: Call,
 ): Promise<CollectionWrite> {
-  if (name === null) throw badInput('name', name, 'text of Unicode characters that is not empty, or left out');
+  if (name === null) throw badInput('name', name, 'non-empty text of Unicode characters, or omitted');
   const change = await changeItem(
     database,
     () => readCollectionItem(database, key, call),
     (current) => {
       const { item, collection } = requireItem(database, key, current);
-      checkVersion(`the collection ${key}`, item, expectedVersion);
+      checkVersion(`collection ${key}`, item, expectedVersion);
       const next: Item = {
         ...item,
         name: name === undefined ? item['name'] : readText('name', name),
@@ -65,7 +65,7 @@ export async function updateCollection(
         version: collection.version + 1,
         updatedAt: now,
       };
-      checkCollectionSize(next);
+      checkItemSize(next, 'collection', 'description');
       return { found: item, next };
     },
     call,
@@ -74,9 +74,8 @@ export async function updateCollection(
 }
 
 /**
- * Deletes a collection by one conditional write: it is gone for everybody who looks it up from then on, while its key and
- * code stay taken until a job in the background has removed all that was in it. Gives the collection as it was. `now` is
- * RFC 3339 in UTC. Throws NOT_FOUND.
+ * Deletes a collection by one conditional write: it is no longer visible, but its key and code stay taken until a
+ * background job has emptied it. Gives the collection as it was. `now` is RFC 3339 in UTC. Throws NOT_FOUND.
  */
 export async function deleteCollection(
   database: Database,
@@ -96,7 +95,7 @@ export async function deleteCollection(
   return { ...change, collection: requireItem(database, key, change.before).collection };
 }
 
-/** All collections there are, page by page: those that are in use, or those that were deleted and are not empty yet. */
+/** All collections page by page: those in use, or those that were deleted and not yet emptied. */
 export async function* everyCollection(
   database: Database,
   state: 'in use' | 'emptying',
@@ -117,8 +116,8 @@ export function emptyingJob({ keys }: Database, collection: Collection): Key {
 }
 
 /**
- * Removes what is left of a collection that was emptied: its item, its counters, its code and the job, in one transaction,
- * so that its key and code can be used again. Changes nothing where it is another collection by now.
+ * Removes the rest of an emptied collection in one transaction: its item, its counters, the reservation of its code and the
+ * job. Its key and code can then be used again. Changes nothing where the key belongs to another collection by now.
  */
 export async function releaseCollection(database: Database, collection: Collection, call: Call): Promise<void> {
   const { keys, tables } = database;

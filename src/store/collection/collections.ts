@@ -10,13 +10,13 @@ import { type BatchGetOptions, batchGet } from '../request/batch-get.js';
 import { putIfAbsent, putIfAbsentRequest } from '../request/conditional-put.js';
 import type { Database, Item } from '../database.js';
 import { cancellationCodes, isTransactionConflict } from '../request/failures.js';
-import { MAX_ITEM_BYTES, itemBytes } from '../request/item-size.js';
+import { checkItemSize } from '../request/item-size.js';
 import type { Call } from '../request/meter.js';
 import { queryPages } from '../request/query-pages.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 
-/** What a client says of a new collection; everything is checked, whatever the types promise. */
+/** A new collection as a client describes it. Everything is checked, whatever the types promise. */
 export interface CollectionInput {
   readonly key: string;
   readonly name: string;
@@ -34,12 +34,12 @@ export interface CollectionInput {
 const COLLECTION_KEY = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const DEFAULT_PREFIX_LENGTH = 2;
 const LONGEST_PREFIX = 6;
-/** A page has a ceiling of Query calls, and each shard of a prefix costs one. */
+/** Each shard of a prefix costs a Query call, and a page may take only so many. */
 const MOST_WRITE_SHARDS = 32;
 const MOST_MAP_PROPERTIES = 64;
-/** About a hundred years; what is to be kept longer is kept for good. */
+/** About a hundred years; without a limit, readings are kept forever. */
 const LONGEST_TTL_DAYS = 36_500;
-/** Looking for a reading may take a Query call for each. */
+/** Finding a reading may take a Query call for each. */
 const MOST_BUCKETS = 64;
 const READINGS_BUCKETS: readonly unknown[] = ['NONE', 'DAY', 'HOUR'] satisfies ReadingsBucket[];
 
@@ -65,22 +65,22 @@ function readMapProperties(value: unknown): readonly string[] {
   const names = Array.isArray(value) ? [...new Set<unknown>(value)] : [];
   const right = names.every((name): name is string => typeof name === 'string' && name !== '' && isWellFormed(name));
   if (!Array.isArray(value) || !right || names.length > MOST_MAP_PROPERTIES) {
-    throw badInput('mapProperties', value, `at most ${MOST_MAP_PROPERTIES} names of properties that are not empty`);
+    throw badInput('mapProperties', value, `a list of at most ${MOST_MAP_PROPERTIES} non-empty names of properties`);
   }
   return names;
 }
 
-/** A text that is not empty from a client. Throws BAD_USER_INPUT naming the field. */
+/** Required text from a client. Throws BAD_USER_INPUT naming the field. */
 export function readText(field: string, value: unknown): string {
   if (typeof value !== 'string' || value === '' || !isWellFormed(value)) {
-    throw badInput(field, value, 'text of Unicode characters that is not empty');
+    throw badInput(field, value, 'non-empty text of Unicode characters');
   }
   return value;
 }
 
 /**
- * How readings are spread and how long they are kept, which goes together: buckets of readings that are kept for good
- * would be too many to look into.
+ * How readings are bucketed and how long they are kept. The two are checked together: there would be too many buckets to
+ * search if readings were kept forever.
  */
 export function readReadingsSettings(
   input: Pick<CollectionInput, 'readingsTtlDays' | 'readingsBucket'>,
@@ -92,12 +92,12 @@ export function readReadingsSettings(
     const days = Array.from({ length: MOST_BUCKETS }, (_, index) => index).findLast(
       (count) => partitionsOf(readingsBucket, count) <= MOST_BUCKETS,
     );
-    throw badInput('readingsTtlDays', readingsTtlDays, `1 to ${days} where readings are spread by ${readingsBucket}`);
+    throw badInput('readingsTtlDays', readingsTtlDays, `1 to ${days} for buckets of a ${readingsBucket}`);
   }
   return { readingsTtlDays, readingsBucket };
 }
 
-/** What a collection holds, in words from a client; null for none. */
+/** The description of a collection from a client; null for none. */
 export function readDescription(value: unknown): string | null {
   return value === undefined || value === null || value === '' ? null : readText('description', value);
 }
@@ -126,7 +126,7 @@ export function newCollection(input: CollectionInput, now: string): Collection {
   };
 }
 
-/** The item of a collection: its fields as they are, those that are null left out. */
+/** The item of a collection: its fields, without those that are null. */
 function collectionItem({ keys }: Pick<Database, 'keys'>, collection: Collection): Item {
   const { key, description, code, readingsTtlDays, ...fields } = collection;
   const item = {
@@ -136,29 +136,23 @@ function collectionItem({ keys }: Pick<Database, 'keys'>, collection: Collection
     code: code ?? undefined,
     readingsTtlDays: readingsTtlDays ?? undefined,
   };
-  checkCollectionSize(item);
+  checkItemSize(item, 'collection', 'description');
   return item;
 }
 
-/** Throws BAD_USER_INPUT for an item that DynamoDB does not hold. */
-export function checkCollectionSize(item: Item): void {
-  const bytes = itemBytes(item);
-  if (bytes > MAX_ITEM_BYTES) throw badInput('description', `${bytes} bytes`, `under ${MAX_ITEM_BYTES} bytes in all`);
-}
-
-/** The key of the collection that has a code, from the item that keeps it. */
+/** The key of the collection that has this code; undefined where there is none. */
 export async function collectionOfCode(database: Database, code: string, call: Call): Promise<string | undefined> {
   const request = { TableName: database.tables.entities, Key: { ...database.keys.codeClaim(code) } };
   const { Item: claim } = await send(database, 'get', request, call);
   return typeof claim?.['collection'] === 'string' ? claim['collection'] : undefined;
 }
 
-/** A collection from its item; undefined where the item is none, e.g. written by hand, and where it is being emptied. */
+/** A collection from its item; undefined where the item is invalid, e.g. written by hand, or being emptied. */
 export function collectionFromItem(database: Pick<Database, 'keys'>, item: Item): Collection | undefined {
   return item[EMPTYING] === undefined ? anyCollectionFromItem(database, item) : undefined;
 }
 
-/** The same, also of one that is being emptied. */
+/** A collection from its item, even if it is being emptied; undefined where the item is invalid. */
 export function anyCollectionFromItem({ keys }: Pick<Database, 'keys'>, item: Item): Collection | undefined {
   const { pk, sk, name, description, mapProperties, prefixLength, writeShards, code, geoSlot, version } = item;
   const { createdAt, updatedAt, readingsTtlDays, readingsBucket, idStrategy, globalIds } = item;
@@ -189,15 +183,15 @@ function keyTaken(key: string): CellportError {
 }
 
 /**
- * Attribute of a collection that was deleted, until nothing of it is left: from when. Nobody sees such a collection, and
- * its key and code stay taken.
+ * Attribute of a deleted collection until it has been emptied: when it was deleted. Such a collection is no longer visible,
+ * and its key and code stay taken.
  */
 export const EMPTYING = 'emptying';
 
 const TRANSACTION_ATTEMPTS = 7;
 const REFUSED = 'ConditionalCheckFailed';
 
-/** Puts the collection and the claim of its code together, or neither. */
+/** Puts a collection and the item that reserves its code in one transaction. */
 async function putWithCode(database: Database, item: Item, key: string, code: string, call: Call): Promise<void> {
   const { keys, tables } = database;
   const claim = { ...keys.codeClaim(code), collection: key };
@@ -214,12 +208,12 @@ async function putWithCode(database: Database, item: Item, key: string, code: st
     const [ofKey, ofCode] = cancellationCodes(error);
     if (ofKey === REFUSED) throw keyTaken(key);
     if (ofCode !== REFUSED) throw error;
-    throw new CellportError('CONFLICT', `the code ${code} belongs to another collection`, { code });
+    throw new CellportError('CONFLICT', `code ${code} belongs to another collection`, { code });
   }
 }
 
 /**
- * Creates a collection; where keys are compact its code is claimed with it, in one transaction. `now` is RFC 3339 in UTC.
+ * Creates a collection; where keys are compact, its code is reserved in the same transaction. `now` is RFC 3339 in UTC.
  * Throws BAD_USER_INPUT naming the field, or CONFLICT where its key or its code is taken.
  */
 export async function createCollection(
@@ -229,7 +223,7 @@ export async function createCollection(
   call: Call,
 ): Promise<Collection> {
   const collection = newCollection(input, now);
-  // Refuses a collection without a code where keys need one, before anything is written.
+  // Throws where keys need a code and there is none, before anything is written.
   database.keys.scope(collection);
   const item = collectionItem(database, collection);
   if (database.keys.style === 'compact' && collection.code !== null) {
@@ -240,7 +234,7 @@ export async function createCollection(
   return collection;
 }
 
-/** Whether a collection can have this key at all. */
+/** Whether this is a valid key of a collection. */
 export function canBeCollection(key: string): boolean {
   return COLLECTION_KEY.test(key);
 }
@@ -252,7 +246,7 @@ export async function getCollections(
   call: Call,
   options: BatchGetOptions = {},
 ): Promise<(Collection | null)[]> {
-  // What no collection can be called has no key in the table either.
+  // An invalid key has no key in the table either.
   const possible = keys.filter(canBeCollection);
   const items = await batchGet(
     database,

@@ -9,7 +9,7 @@ import { forget, remember, removeReadingsNow } from '../reading/reading-removal.
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 
-const nameOf = ({ key }: MarkerReference) => `the marker ${JSON.stringify(key)}`;
+const nameOf = ({ key }: MarkerReference) => `marker ${JSON.stringify(key)}`;
 
 /** A marker with its item. Throws NOT_FOUND where there is no valid one. */
 function requireMarker(database: Database, { collection, key }: MarkerReference, item: Item | undefined) {

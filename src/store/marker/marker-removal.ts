@@ -12,14 +12,14 @@ import { readingPartitions } from '../reading/reading-removal.js';
 const MARKERS_AT_A_TIME = 16;
 const ENTRIES_A_PAGE = 400;
 
-/** Removes all that stands under a marker, and gives the marker's own item if it is there. */
+/** Removes all items under a marker, in all its partitions, and gives the marker's own item if it exists. */
 async function removeUnder(database: Database, partitions: readonly string[], call: Call): Promise<Item | undefined> {
   let own: Item | undefined;
   for (const pk of partitions) own = (await removeIn(database, pk, call)) ?? own;
   return own;
 }
 
-/** The same for one partition that it may take. */
+/** The same for one partition. */
 async function removeIn(database: Database, pk: string, call: Call): Promise<Item | undefined> {
   let own: Item | undefined;
   const attributes = ['pk', 'sk', ...LIFE_ATTRIBUTES];
@@ -33,9 +33,9 @@ async function removeIn(database: Database, pk: string, call: Call): Promise<Ite
 }
 
 /**
- * Removes all markers that stand in one partition of its geo index, each after what stands under it: cut short anywhere,
- * what is left is found again. An item goes only with the life it was read with, so that nothing is removed that was
- * made later. Gives how many markers went.
+ * Removes all markers in one partition of a collection's geo index, each after the items under it, so that whatever an
+ * interruption leaves is found again. Items are removed only in the incarnation they were read in, so nothing created later
+ * is. Gives how many markers were removed.
  */
 export async function removePartition(
   database: Database,

@@ -11,14 +11,14 @@ import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 
 const KIND = 'readings';
-/** So many readings are removed before a deletion is answered; the rest is left to the background. */
+/** Readings that are removed before the deletion of a marker is answered; the rest are removed in the background. */
 const AT_ONCE = 1_000;
-/** No request that deletes a marker lasts as long. */
+/** Longer than any request that deletes a marker. */
 const REQUEST_LASTS_MS = 600_000;
 
 /**
- * The partitions that readings of a marker can stand in: its own, and one for each bucket that has not expired. What has
- * expired DynamoDB removes by itself. `now` is in milliseconds since 1970.
+ * The partitions that can hold readings of a marker: its own, and one for each bucket that has not expired by `now`
+ * (milliseconds since 1970). DynamoDB removes expired readings by itself.
  */
 export function readingPartitions({ keys }: Database, collection: Collection, key: string, now: number): string[] {
   const { readingsBucket: bucket, readingsTtlDays } = collection;
@@ -28,14 +28,14 @@ export function readingPartitions({ keys }: Database, collection: Collection, ke
   return [undefined, ...buckets].map((one) => keys.readingRange({ scope, key, bucket: one }, undefined, undefined).pk);
 }
 
-/** What remembers, from before a marker is deleted, that its readings are to be removed. */
+/** An item, written before a marker is deleted, that its readings are to be removed. */
 function reminderOf({ keys }: Database, collection: Collection, marker: Item, now: string): Item {
   const { pk, sk, life } = marker;
   const { key = '' } = keys.parseMarker({ pk: String(pk), sk: String(sk) }) ?? {};
   return { ...keys.job(keys.scope(collection), KIND, key), key, life, at: now };
 }
 
-/** Leaves word that the readings of a marker, which is about to be deleted, are to be removed; gives it. */
+/** Writes a reminder to remove the readings of a marker that is about to be deleted; gives the reminder. */
 export async function remember(
   database: Database,
   collection: Collection,
@@ -49,9 +49,8 @@ export async function remember(
 }
 
 /**
- * Deletes readings of one life of a marker from one partition, at most so many (Infinity for all); gives how many it
- * found, undefined where that may not be all. Those of a marker that was made again under the same key have another
- * life, and stay. May be repeated.
+ * Deletes readings of one incarnation of a marker from one partition, at most so many (Infinity for all); gives how many
+ * it found, undefined where there may be more. Readings of another incarnation stay. May be repeated.
  */
 async function removeFrom(
   database: Database,
@@ -73,7 +72,7 @@ async function removeFrom(
   return found;
 }
 
-/** Deletes the readings that a reminder is about, at most so many; gives whether none is left. */
+/** Deletes the readings of a reminder's marker, at most so many; gives whether none are left. */
 async function removeReadings(
   database: Database,
   collection: Collection,
@@ -91,8 +90,8 @@ async function removeReadings(
 }
 
 /**
- * Removes the readings that a reminder is about, and the reminder when none is left. What takes too long, or fails for
- * now, is left to the background: the marker is gone already, and nobody sees them.
+ * Removes the readings of a reminder's marker, and the reminder when none are left. What takes too long, or fails, is left
+ * to the background: the marker has been deleted, so its readings are no longer visible.
  */
 export async function removeReadingsNow(
   database: Database,
@@ -108,14 +107,14 @@ export async function removeReadingsNow(
   }
 }
 
-/** Takes a reminder back, as its marker was not deleted after all. */
+/** Removes a reminder whose marker was not deleted after all. */
 export async function forget(database: Database, reminder: Item, call: Call): Promise<void> {
   await deleteInBulk(database, [reminder], call);
 }
 
 /**
- * Removes what processes that ended too early have left of the readings of deleted markers of a collection. `now`, in
- * milliseconds since 1970, leaves alone what a request may still be about; Infinity nothing.
+ * Removes readings of a collection's deleted markers that were left behind, e.g. by processes that died. `now` is in
+ * milliseconds since 1970: reminders that a request may still be using are skipped; none are with Infinity.
  */
 export async function removeLeftReadings(
   database: Database,
@@ -128,7 +127,7 @@ export async function removeLeftReadings(
   for (const reminder of await queryAll(database, request, call)) {
     if (now - Date.parse(String(reminder['at'])) < REQUEST_LASTS_MS) continue;
     const marker = await readItem(database, keys.marker(keys.scope(collection), String(reminder['key'])), call);
-    // A marker of this life that is still there was not deleted, and keeps its readings.
+    // A marker of this incarnation that still exists was not deleted, and keeps its readings.
     if (marker === undefined || marker['life'] !== reminder['life']) {
       await removeReadings(database, collection, reminder, Infinity, call);
     }

@@ -17,9 +17,9 @@ import { send } from '../request/send.js';
 /** Most readings that one call may record. */
 export const MAX_READINGS_A_CALL = 1_000;
 
-/** What a client says of a reading; everything is checked, whatever the types promise. */
+/** A reading as a client describes it. Everything is checked, whatever the types promise. */
 export interface ReadingInput {
-  /** RFC 3339; the moment of the call where it is left out. */
+  /** RFC 3339; the time of the call where it is omitted. */
   readonly at?: string | null | undefined;
   readonly values: unknown;
 }
@@ -30,8 +30,9 @@ function readReadings(inputs: readonly ReadingInput[], now: Date): Reading[] {
     throw badInput('readings', `${inputs.length} readings`, `at most ${MAX_READINGS_A_CALL} readings a call`);
   }
   const dateless = inputs.filter(({ at }) => at === undefined || at === null).length;
-  // They would all be of the same instant, and only one of them would be left.
-  if (dateless > 1) throw badInput('readings', `${dateless} readings without at`, 'with at in all of them but one');
+  // They would all get the same instant, and only one of them would be stored.
+  if (dateless > 1)
+    throw badInput('readings', `${dateless} readings without at`, 'a list with at most one reading without at');
   return inputs.map(({ at, values }, index) => ({
     at: readInstant(`readings[${index}].at`, at ?? now.toISOString()),
     values: readValues(`readings[${index}].values`, values),
@@ -39,9 +40,9 @@ function readReadings(inputs: readonly ReadingInput[], now: Date): Reading[] {
 }
 
 /**
- * Records readings of a marker and gives how many instants were stored: of several at one instant the last counts, one
- * that was there is overwritten, so that a call may be repeated; one that has expired already is left out. Throws
- * BAD_USER_INPUT or NOT_FOUND before anything is written; THROTTLED or UNAVAILABLE where some may not have been.
+ * Records readings of a marker and gives how many instants were stored. Of several readings at one instant the last one
+ * wins, and it replaces one that was stored before, so that a call may be repeated. Expired readings are not stored.
+ * Throws BAD_USER_INPUT or NOT_FOUND before anything is written; THROTTLED or UNAVAILABLE where some may not have been.
  */
 export async function recordReadings(
   database: Database,
@@ -65,32 +66,32 @@ export async function recordReadings(
 }
 
 /**
- * Puts items made by `newReadingItem` over whatever stands under their keys, for imports. Of several with one key the
- * last wins. See `putInBulk` for what happens under throttling.
+ * Puts items made by `newReadingItem`, replacing whatever has their keys, for imports. Of several with one key the last one
+ * wins. See `putInBulk` for retries.
  */
 export function putReadingsInBulk(database: Database, items: readonly Item[], call: Call): Promise<void> {
   return putInBulk(database, database.tables.entities, items, call);
 }
 
-/** Which readings of a marker: its latest `last`, within bounds (RFC 3339, both included) where there are any. */
+/** Which readings of a marker: its latest `last`, within bounds (RFC 3339, both included) where they are given. */
 export interface ReadingsWanted {
   readonly last: number;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
 
-/** What reading needs to know besides what is wanted. */
+/** How to read readings. */
 export interface ReadingsOptions {
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Items that may be passed over because they have expired or were a former marker's, before LIMIT_EXCEEDED. */
+  /** Items that may be skipped, as expired or of another incarnation, before LIMIT_EXCEEDED is thrown. */
   readonly mostPassed: number;
-  /** Whether the last write has to be seen, at twice the price. */
+  /** Strongly consistent, at twice the read units. */
   readonly consistent?: boolean | undefined;
   readonly call: Call;
 }
 
-/** Most items of a page behind the first one: only expired readings, or those of a former marker, lead there. */
+/** Most items of each page after the first: only expired readings, or those of another incarnation, lead there. */
 const FURTHER_ITEMS = 1_000;
 
 /** The items of a range, last ones first; `first` of them with the first call. */
@@ -116,7 +117,7 @@ async function* itemsDown(
   }
 }
 
-/** Where to begin, so that what has expired is not even read; undefined where there is no bound. */
+/** The instant to start at, so that expired readings are not even read; undefined where there is no bound. */
 function startOf({ readingsTtlDays }: Collection, from: string | undefined, now: number): string | undefined {
   const expired = expiredUpTo(readingsTtlDays, now);
   if (expired === undefined) return from;
@@ -143,13 +144,13 @@ async function firstReadings(
 /** A marker with readings of it, newest first. */
 export interface MarkerWithReadings {
   readonly marker: Marker | null;
-  /** None where there is no marker, whatever is left of a former one. */
+  /** Empty where there is no marker, whatever is left of a deleted one. */
   readonly readings: readonly Reading[];
 }
 
 /**
- * A marker and its latest readings by one Query, however many there are: `self` sorts behind all readings. Only where
- * latest ones are not to be shown there are more calls. Throws LIMIT_EXCEEDED where too many are not.
+ * A marker and its latest readings by one Query, as the marker's sort key follows those of all its readings. It takes more
+ * calls only where readings have to be skipped. Throws LIMIT_EXCEEDED where too many have to be.
  */
 export async function readMarkerWithReadings(
   database: Database,
@@ -170,8 +171,8 @@ export async function readMarkerWithReadings(
 }
 
 /**
- * Readings of a marker, newest first: by one Query as above, or where they are spread over buckets by one for each, until
- * there are enough. Buckets that are empty cost a Query too; there are only as many as have not expired.
+ * Readings of a marker, newest first: by one Query, or by one for each bucket until there are enough. Empty buckets cost a
+ * Query too, but there are only as many as have not expired.
  */
 export async function readReadingsOf(
   database: Database,
@@ -183,7 +184,7 @@ export async function readReadingsOf(
   const { now } = options;
   const { readingsBucket } = collection;
   const start = startOf(collection, from, now);
-  // DynamoDB refuses bounds that stand the wrong way round.
+  // DynamoDB refuses bounds in the wrong order.
   if (start !== undefined && to !== undefined && start > to) return [];
   const scope = database.keys.scope(collection);
   const readIn = (bucket: string | undefined, count: number) => {

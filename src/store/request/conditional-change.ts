@@ -11,30 +11,30 @@ import { type WireMap, itemOf } from './query-items.js';
 import { CONFLICT_RETRIES, TooManyUpdates } from './retries.js';
 import { send } from './send.js';
 
-/** An item before a write and after it; undefined where it was not there, or is there no more. */
+/** An item before a write and after it; undefined where it did not exist, or no longer does. */
 export interface ConditionalChange {
   readonly before: Item | undefined;
   readonly after: Item | undefined;
 }
 
-/** What tells whether an item is still as it was found: `version` counts changes within one life of it. */
-const TELLTALES = ['version', 'life', 'createdAt'] as const;
+/** Attributes that show whether an item has changed: `version` counts the changes to one incarnation of it. */
+const STATE = ['version', 'life', 'createdAt'] as const;
 
-/** The condition that an item is there and still as it was found. */
+/** The condition that an item exists and has not changed since it was read. */
 export function asFound(found: Item) {
-  const there = TELLTALES.filter((name) => found[name] !== undefined);
-  const equal = TELLTALES.map((name) =>
+  const there = STATE.filter((name) => found[name] !== undefined);
+  const equal = STATE.map((name) =>
     there.includes(name) ? `#found_${name} = :found_${name}` : `attribute_not_exists(#found_${name})`,
   );
   const values = Object.fromEntries(there.map((name) => [`:found_${name}`, found[name]]));
   return {
     ConditionExpression: ['attribute_exists(pk)', ...equal].join(' AND '),
-    ExpressionAttributeNames: Object.fromEntries(TELLTALES.map((name) => [`#found_${name}`, name])),
+    ExpressionAttributeNames: Object.fromEntries(STATE.map((name) => [`#found_${name}`, name])),
     ...(there.length === 0 ? {} : { ExpressionAttributeValues: values }),
   };
 }
 
-/** The UpdateItem that makes `next` of an item that is still as it was found, and touches nothing that stays the same. */
+/** The UpdateItem that sets only what differs between `found` and `next`, if the item has not changed since it was read. */
 export function updateRequest(table: string, found: Item, next: Item): UpdateCommandInput {
   const names = Object.keys({ ...found, ...next }).filter((name) => !isDeepStrictEqual(found[name], next[name]));
   const put = names.filter((name) => next[name] !== undefined);
@@ -61,7 +61,7 @@ export function updateRequest(table: string, found: Item, next: Item): UpdateCom
   };
 }
 
-/** The DeleteItem of an item that is still as it was found. */
+/** The DeleteItem of an item that has not changed since it was read. */
 export function deleteRequest(table: string, found: Item): DeleteCommandInput {
   return {
     TableName: table,
@@ -71,7 +71,7 @@ export function deleteRequest(table: string, found: Item): DeleteCommandInput {
   };
 }
 
-/** What a write came to: done with this item left, or refused as the item is another one. */
+/** A write that was done, with the item it left, or that was refused, with the item found instead. */
 type Outcome = { readonly done: Item | undefined } | { readonly found: Item | undefined };
 
 async function attempt(database: Database, found: Item, next: Item | undefined, call: Call): Promise<Outcome> {
@@ -88,17 +88,16 @@ async function attempt(database: Database, found: Item, next: Item | undefined, 
     call.meter.writes += 1;
     const { Item: wire, $metadata } = failureOf(error);
     const now = wire === undefined ? undefined : itemOf(wire as WireMap);
-    // The SDK tried again after an attempt without an answer: that one may be what the condition found.
+    // The SDK retried an attempt whose answer was lost: its result may be what the condition found.
     const repeated = ($metadata?.attempts ?? 1) > 1;
     return repeated && isDeepStrictEqual(now, next) ? { done: now } : { found: now };
   }
 }
 
 /**
- * Changes one item of the entities table by a read and one conditional write that touches only what differs. `decide`
- * gets the item as it was found, throws where it may not be changed (it has to where there is none), and gives what to
- * make of it, undefined to delete it. Where another write comes in between, it decides anew on what that one left.
- * Throws CONFLICT where the item changes faster than that.
+ * Changes one item of the entities table by a read and one conditional write that sets only what differs. `decide` gets
+ * the item, throws where it must not be changed (which it has to where there is none), and gives its next state, undefined
+ * to delete it. Where another write came in between, it decides again. Throws CONFLICT after too many concurrent updates.
  */
 export async function changeItem(
   database: Database,
@@ -117,14 +116,14 @@ export async function changeItem(
   return retry(decideAndWrite, { ...CONFLICT_RETRIES, signal: call.signal });
 }
 
-/** One item, strongly consistent; undefined where there is none. */
+/** One item of the entities table, strongly consistent; undefined where there is none. */
 export async function readItem(database: Database, key: Key, call: Call): Promise<Item | undefined> {
   const { pk, sk } = key;
   const request = { TableName: database.tables.entities, Key: { pk, sk }, ConsistentRead: true };
   return (await send(database, 'get', request, call)).Item;
 }
 
-/** Throws CONFLICT, with both versions in its details, where an item is of another version than a client expects. */
+/** Throws CONFLICT, with both versions in its details, where an item does not have the version that a client expects. */
 export function checkVersion(what: string, found: Item, expected: number | null | undefined): void {
   const { version } = found;
   if (expected === undefined || expected === null || expected === version) return;

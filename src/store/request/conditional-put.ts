@@ -6,7 +6,7 @@ import { failureOf, isFailure } from './failures.js';
 import type { Call } from './meter.js';
 import { send } from './send.js';
 
-/** The PutItem of an item that must not be there yet. */
+/** The PutItem of an item that must not exist yet. */
 export function putIfAbsentRequest(table: string, item: Item): PutCommandInput {
   return { TableName: table, Item: { ...item }, ConditionExpression: 'attribute_not_exists(pk)' };
 }
@@ -14,8 +14,8 @@ export function putIfAbsentRequest(table: string, item: Item): PutCommandInput {
 const defined = (item: Item) => Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined));
 
 /**
- * Puts an item that must not be there yet, in one conditional write; false where something stands under its key
- * already. An attempt that was applied but whose answer was lost counts as what it is: the item is ours.
+ * Puts an item that must not exist yet, by one conditional write; false where its key is taken. True also where an attempt
+ * was applied and its answer lost.
  */
 export async function putIfAbsent(database: Database, table: string, item: Item, call: Call): Promise<boolean> {
   try {
@@ -25,7 +25,7 @@ export async function putIfAbsent(database: Database, table: string, item: Item,
     if (!isFailure(error, 'ConditionalCheckFailedException')) throw error;
     call.meter.writes += 1;
     if ((failureOf(error).$metadata?.attempts ?? 1) === 1) return false;
-    // The SDK tried again after an attempt without an answer: that one may be what the condition found.
+    // The SDK retried an attempt whose answer was lost: its item may be what the condition found.
     const Key = { pk: item['pk'], sk: item['sk'] };
     const { Item: found } = await send(database, 'get', { TableName: table, Key, ConsistentRead: true }, call);
     return found !== undefined && isDeepStrictEqual(found, defined(item));
@@ -59,8 +59,8 @@ export async function putVersion(
 }
 
 /**
- * Puts items that must not be there yet in one transaction; false where something stands under one of their keys, and
- * then none is put. The SDK names its attempts, so that one that was applied and whose answer was lost is no other's.
+ * Puts items that must not exist yet in one transaction; false where one of their keys is taken, and then none is put. The
+ * SDK sends a token with all attempts, so that one that was applied is not refused when it is repeated.
  */
 export async function putTogetherIfAbsent(
   database: Database,

@@ -10,7 +10,7 @@ const THROTTLING = new Set([
   'LimitExceededException',
 ]);
 
-const OUT_OF_REACH = new Set([
+const UNREACHABLE = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ECONNABORTED',
@@ -28,39 +28,39 @@ const OUT_OF_REACH = new Set([
   'ServiceUnavailableException',
 ]);
 
-/** How long a client should wait after THROTTLED: the SDK has backed off already, so a moment more is enough. */
+/** How long a client should wait after THROTTLED: not long, as the SDK has backed off already. */
 const RETRY_AFTER_MS = 1_000;
 
 interface SdkFailure {
   readonly name?: unknown;
   readonly code?: unknown;
   readonly $metadata?: { readonly httpStatusCode?: number; readonly attempts?: number };
-  /** What a condition found, in wire format, where that was asked for. */
+  /** The item that a condition found, in wire format, where that was requested. */
   readonly Item?: unknown;
   readonly CancellationReasons?: readonly { readonly Code?: string }[];
 }
 
-/** THROTTLED, after retries with jitter did not help. */
+/** THROTTLED, after retries did not help. */
 export function throttled(cause?: unknown): CellportError {
   return new CellportError(
     'THROTTLED',
-    'DynamoDB is throttling requests; try again in a moment',
+    'DynamoDB is throttling requests; retry in a moment',
     { retryAfterMs: RETRY_AFTER_MS },
     { cause },
   );
 }
 
-/** UNAVAILABLE, with what is known of the reason. */
+/** UNAVAILABLE, with the reason as far as it is known. */
 export function unavailable(reason: string, cause?: unknown): CellportError {
-  return new CellportError('UNAVAILABLE', `DynamoDB cannot be used: ${reason}`, {}, { cause });
+  return new CellportError('UNAVAILABLE', `DynamoDB is unavailable: ${reason}`, {}, { cause });
 }
 
-/** What the SDK said of one failure, as far as anyone here looks at it. */
+/** The fields of an error of the SDK that matter here. */
 export function failureOf(error: unknown): SdkFailure {
   return typeof error === 'object' && error !== null ? error : {};
 }
 
-/** Whether a failure is this exception of DynamoDB; by name, so that copies of the SDK do not matter. */
+/** Whether an error is this exception of DynamoDB; by name, as there may be several copies of the SDK. */
 export function isFailure(error: unknown, name: string): boolean {
   return failureOf(error).name === name;
 }
@@ -81,8 +81,8 @@ export function isTransactionConflict(error: unknown): boolean {
 }
 
 /**
- * The failure of a command as the rest of the program knows it: THROTTLED, UNAVAILABLE, or the error itself where it
- * says something of the request (a condition that did not hold, a table that is missing).
+ * The error of a command as the rest of the program knows it: THROTTLED, UNAVAILABLE, or the error itself where it is about
+ * the request, such as a condition that did not hold.
  */
 export function mapFailure(error: unknown): unknown {
   if (error instanceof CellportError) return error;
@@ -92,9 +92,9 @@ export function mapFailure(error: unknown): unknown {
     $metadata?.httpStatusCode === 429 ||
     (CancellationReasons ?? []).some((reason) => THROTTLING.has(reason.Code ?? ''));
   if (throttling) return throttled(error);
-  const outOfReach =
-    OUT_OF_REACH.has(String(name)) || OUT_OF_REACH.has(String(code)) || ($metadata?.httpStatusCode ?? 0) >= 500;
-  if (outOfReach) return unavailable('it does not answer', error);
-  if (name === 'ResourceNotFoundException') return unavailable('a table is missing', error);
+  const unreachable =
+    UNREACHABLE.has(String(name)) || UNREACHABLE.has(String(code)) || ($metadata?.httpStatusCode ?? 0) >= 500;
+  if (unreachable) return unavailable('it does not respond', error);
+  if (name === 'ResourceNotFoundException') return unavailable('a table does not exist', error);
   return error;
 }

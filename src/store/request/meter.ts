@@ -1,10 +1,10 @@
 import type { RangeRead } from './read-log.js';
 
-/** What DynamoDB reported for one request of a client, summed over its commands. Filled by `send`. */
+/** Cost of one client request, summed over its commands. Filled by `send`. */
 export interface Meter {
   /** Query and Scan calls, each page one. */
   queries: number;
-  /** Items asked for by key. */
+  /** Keys of items requested by key. */
   getItems: number;
   /** Items written, deleted or refused by a condition. */
   writes: number;
@@ -12,9 +12,9 @@ export interface Meter {
   writeUnits: number;
   /** Items that Query and Scan calls read, before filters. */
   itemsScanned: number;
-  /** Items that came back, by key or by range. */
+  /** Items returned, by key or by range. */
   itemsReturned: number;
-  /** Cell blocks, and ranges of markers, that needed no call because they were cached. */
+  /** Cell blocks and ranges of markers answered by a cache. */
   cacheHits: number;
 }
 
@@ -32,20 +32,17 @@ export function newMeter(): Meter {
   };
 }
 
-/** What goes down with every command of one piece of work: where its cost is counted, and when to stop. */
+/** Passed along with every command of one piece of work: where its cost is counted, and when to stop. */
 export interface Call {
   readonly meter: Meter;
   readonly signal?: AbortSignal | undefined;
-  /**
-   * Whether nobody will read the meter's units: then DynamoDB is not asked for them, and they stay 0. AWS tells them for
-   * nothing, but DynamoDB Local writes a fifth slower where it has to.
-   */
+  /** Leaves the meter's units at 0. AWS reports them for free, but they make DynamoDB Local write a fifth slower. */
   readonly unpriced?: boolean | undefined;
-  /** Takes each range that was read, as its call ends, or that a cache answered; left out where nobody will look. */
+  /** Collects each range that was read or answered by a cache, for explanations; omitted where none is wanted. */
   readonly reads?: RangeRead[] | undefined;
 }
 
-/** A call that nobody meters or stops: start-up and background work. */
+/** A call with a meter of its own, for start-up and background work. */
 export function newCall(signal?: AbortSignal): Call {
   return { meter: newMeter(), signal };
 }

@@ -2,13 +2,13 @@ import { QueryCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 
 import type { Item } from '../database.js';
 
-/** A value as DynamoDB writes it: one entry, whose name is its type. Numbers and bytes are texts. */
+/** A value in wire format: one entry, whose name is its type. Numbers and bytes are strings. */
 type Wire = Readonly<Record<string, unknown>>;
 export type WireMap = Readonly<Record<string, Wire>>;
 
 const WHOLE = /^-?\d+$/;
 
-/** Integers beyond 53 bits become BigInt, as lib-dynamodb has it; a fraction so large, on which that throws, is rounded. */
+/** Integers of more than 53 bits become BigInt, as in lib-dynamodb; a fraction so large, on which that throws, is rounded. */
 function numberOf(text: string): number | bigint {
   const number = Number(text);
   const large = Number.isFinite(number) && Math.abs(number) > Number.MAX_SAFE_INTEGER;
@@ -17,7 +17,7 @@ function numberOf(text: string): number | bigint {
 
 const bytesOf = (text: string) => new Uint8Array(Buffer.from(text, 'base64'));
 
-/** What a value of DynamoDB is in JavaScript, the same as from lib-dynamodb. */
+/** A value of DynamoDB in JavaScript, the same as from lib-dynamodb. */
 function valueOf(wire: Wire): unknown {
   for (const type in wire) {
     const value = wire[type];
@@ -45,10 +45,10 @@ function valueOf(wire: Wire): unknown {
       default:
     }
   }
-  throw new Error(`a value of no type that DynamoDB has: ${JSON.stringify(wire)}`);
+  throw new Error(`a value of unknown type: ${JSON.stringify(wire)}`);
 }
 
-/** An item, or a map within one. Takes the place of what was parsed, value by value: nobody else holds it. */
+/** An item, or a map within one. Converts the parsed object in place, as nobody else holds it. */
 export function itemOf(wire: WireMap): Item {
   const item = wire as Record<string, unknown>;
   for (const name in wire) {
@@ -58,7 +58,7 @@ export function itemOf(wire: WireMap): Item {
   return item;
 }
 
-/** A copy of a value of the stream. DynamoDB Local writes an empty map there as a value of no type. */
+/** A copy of a value of the stream. DynamoDB Local writes an empty map there as a value without a type. */
 function wholeValue(wire: Wire): Wire {
   if (wire['M'] !== undefined) return { M: wholeMap(wire['M'] as WireMap) };
   if (wire['L'] !== undefined) return { L: (wire['L'] as readonly Wire[]).map(wholeValue) };
@@ -70,17 +70,17 @@ function wholeMap(wire: Readonly<Record<string, Wire | undefined>>): WireMap {
   return Object.fromEntries(Object.entries(wire).map(([name, value]) => [name, wholeValue(value ?? {})]));
 }
 
-/** Some attributes of an item as the stream writes it; the image stays as it is. */
+/** Some attributes of an image of the stream, which is not changed. */
 export function attributesOf(image: Readonly<Record<string, Wire | undefined>>, names: readonly string[]): Item {
   return itemOfImage(Object.fromEntries(names.filter((name) => image[name]).map((name) => [name, image[name]])));
 }
 
-/** The item that an image of the stream is of; the image stays as it is. */
+/** The item of an image of the stream, which is not changed. */
 export function itemOfImage(image: Readonly<Record<string, Wire | undefined>>): Item {
   return itemOf(wholeMap(image));
 }
 
-/** What of an HTTP response concerns us; the body has not been read yet. */
+/** The part of an HTTP response that matters here; the body has not been read yet. */
 interface Response {
   readonly statusCode: number;
   body: AsyncIterable<Uint8Array> | Uint8Array;
@@ -97,7 +97,7 @@ async function bytesIn(body: Response['body']): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** Takes the items out of an answer, so that the SDK reads the rest of it. An answer that is no JSON is left to the SDK. */
+/** Takes the items out of a response, so that the SDK reads the rest of it. One that is not JSON is left to the SDK. */
 async function takeItems(response: Response): Promise<readonly WireMap[] | undefined> {
   const bytes = await bytesIn(response.body);
   response.body = bytes;
@@ -111,8 +111,8 @@ async function takeItems(response: Response): Promise<readonly WireMap[] | undef
 }
 
 /**
- * A Query whose items we read ourselves. The SDK walks each value of each item three times (by its schema, for a log
- * that nobody writes, and in lib-dynamodb), which took most of the CPU of a viewport. All else is the SDK's as ever:
+ * A Query whose items we parse ourselves. The SDK walks each value of each item three times (by its schema, for a log that
+ * nobody writes, and in lib-dynamodb), which took most of the CPU time of a viewport. The SDK still does everything else:
  * signing, retries, errors, capacity, keys.
  */
 export function queryCommand(input: QueryCommandInput): QueryCommand {

@@ -3,15 +3,15 @@ import type { QueryCommandInput, QueryCommandOutput } from '@aws-sdk/lib-dynamod
 import { INDEXES } from '../../keys/indexes.js';
 import type { Database, Item } from '../database.js';
 
-/** A range of one partition that a request was answered from: by one Query call, or by a cache. */
+/** A range of one partition that a response is based on, read by one Query call or found in a cache. */
 export interface RangeRead {
-  /** The index; for the tables themselves `cells` and `derived` (of the derived table), and `entities`. */
+  /** The index, or for a table itself `entities`, `cells` or `derived` (cells and the rest of the derived table). */
   readonly index: string;
   readonly pk: string;
-  /** Sort keys, both included; null where the range is open. One page of a Query has what that page went through. */
+  /** Bounds of the sort keys, both included; null where the range is open. Of a page, what that page covered. */
   readonly from: string | null;
   readonly to: string | null;
-  /** Items that were read, before filters; of a cache the items that it knows there. */
+  /** Items read, before filters; of a cache the items that it holds there. */
   readonly items: number;
   readonly readUnits: number;
   readonly cached: boolean;
@@ -30,7 +30,7 @@ function textAt(item: Item | undefined, attribute: string | undefined): string |
   return typeof value === 'string' ? value : undefined;
 }
 
-/** What a Query call read: a page ends where the next one begins. */
+/** The range that a Query call read: a page ends where the next one begins. */
 export function rangeReadOf(
   { tables, keys }: Pick<Database, 'tables' | 'keys'>,
   { TableName, IndexName, ExpressionAttributeValues = {}, ExclusiveStartKey, ScanIndexForward = true }: Asked,
@@ -38,7 +38,7 @@ export function rangeReadOf(
   readUnits: number,
 ): RangeRead {
   const { ':from': first, ':to': last, ':after': after, ...rest } = ExpressionAttributeValues;
-  // Every Query of ours names the bounds of its sort keys so; what is left names the partition.
+  // Every Query names the bounds of its sort keys so; the value that is left is the partition key.
   const pk = String(Object.values(rest)[0]);
   const attribute = sortAttributeOf(IndexName);
   const start = textAt(ExclusiveStartKey, attribute);

@@ -5,7 +5,7 @@ import type { Database } from '../database.js';
 import { type TableDefinition, tableDefinitions } from './table-definitions.js';
 import { type TableState, describeTables } from './tables.js';
 
-/** One thing about a table that is not as it has to be. */
+/** One difference between a table and the schema it must have. */
 export interface TableDifference {
   readonly what: string;
   readonly expected: string;
@@ -21,14 +21,14 @@ function keysOf(schema: readonly KeySchemaElement[] | undefined): string {
 function projectionOf(index: Pick<GlobalSecondaryIndexDescription, 'Projection'>, wanted: readonly string[]): string {
   const { ProjectionType: type, NonKeyAttributes: names = [] } = index.Projection ?? {};
   if (type !== 'INCLUDE') return String(type);
-  // More than what is wanted does no harm, so it is not named.
+  // Attributes beyond those required do no harm.
   return `INCLUDE ${wanted.filter((name) => names.includes(name)).join(' ')}`;
 }
 
-/** What a described table lacks of its definition. Indexes, capacity and tags beyond it are its owner's business. */
+/** How a table differs from its definition. Further indexes, capacity and tags are up to its owner. */
 export function tableDifferences({ request, ttl }: TableDefinition, state: TableState): readonly TableDifference[] {
   const table = state.description;
-  if (table === undefined) return [{ what: 'the table', expected: 'there', found: 'missing' }];
+  if (table === undefined) return [{ what: 'the table', expected: 'present', found: 'missing' }];
   const pairs: [what: string, expected: string, found: string][] = [
     ['key', keysOf(request.KeySchema), keysOf(table.KeySchema)],
     ...attributePairs(request, table),
@@ -38,11 +38,11 @@ export function tableDifferences({ request, ttl }: TableDefinition, state: Table
     const name = `index ${index.IndexName}`;
     const other = table.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === index.IndexName);
     if (other === undefined) {
-      pairs.push([name, 'there', 'missing']);
+      pairs.push([name, 'present', 'missing']);
       continue;
     }
     pairs.push([`key of ${name}`, keysOf(index.KeySchema), keysOf(other.KeySchema)]);
-    // An index that projects everything serves as well; it only costs more.
+    // An index that projects everything works as well; it only costs more.
     if (other.Projection?.ProjectionType === 'ALL') continue;
     const wanted = index.Projection?.NonKeyAttributes ?? [];
     if (wanted.length === 0) continue;
@@ -64,14 +64,14 @@ function attributePairs(
 ): [string, string, string][] {
   return (wanted ?? []).flatMap(({ AttributeName: name, AttributeType: type }) => {
     const found = there.find(({ AttributeName }) => AttributeName === name)?.AttributeType;
-    // An attribute that no key uses has no type: then its index is missing, and is named for that.
+    // An attribute that no key uses has no type: then its index is missing, which is reported.
     return found === undefined ? [] : [[`type of attribute ${name}`, String(type), found] as [string, string, string]];
   });
 }
 
 /**
- * Compares both tables with what they have to be. Throws UNAVAILABLE naming the table and, for everything that differs,
- * what was expected and what was found; `details.differences` holds the same as data.
+ * Compares both tables with their definitions. Throws UNAVAILABLE with a line for each difference: table, expected, found;
+ * `details.differences` has the same as data.
  */
 export async function checkTables(database: Database): Promise<void> {
   const states = await describeTables(database);

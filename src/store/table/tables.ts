@@ -16,7 +16,7 @@ import { type TableDefinition, tableDefinitions } from './table-definitions.js';
 const POLL_MS = 50;
 const ACTIVE_WITHIN_MS = 120_000;
 
-/** What DynamoDB says of one of our tables; `description` is undefined where there is none. */
+/** One of the two tables as DynamoDB describes it; `description` is undefined where it does not exist. */
 export interface TableState {
   readonly name: string;
   readonly description: TableDescription | undefined;
@@ -78,18 +78,18 @@ async function waitFor(database: Database, name: string, wanted: 'ACTIVE' | 'GON
 
 async function ensure(database: Database, { request, ttl }: TableDefinition): Promise<boolean> {
   const name = request.TableName ?? '';
-  let made = false;
+  let created = false;
   if ((await describeTable(database, name)) === undefined) {
     try {
       await database.client.send(new CreateTableCommand(request));
-      made = true;
+      created = true;
     } catch (error) {
-      // Another process that starts beside us was faster: its table is as good as ours.
+      // Another process that starts at the same time was faster.
       if (!isFailure(error, 'ResourceInUseException')) throw mapFailure(error);
     }
   }
   await waitFor(database, name, 'ACTIVE');
-  // Also where the table was there: a process that was killed after making it has not come to this.
+  // Also where the table existed: the process that created it may have been killed before this.
   if (ttl !== null && (await describeTtl(database, name)) === null) {
     try {
       const specification = { AttributeName: ttl, Enabled: true };
@@ -100,23 +100,23 @@ async function ensure(database: Database, { request, ttl }: TableDefinition): Pr
       if (!isFailure(error, 'ValidationException')) throw mapFailure(error);
     }
   }
-  return made;
+  return created;
 }
 
 /**
- * Makes what is missing of the two tables and waits until it is active; gives the names of the tables it made. Tables
- * that exist are left as they are: `checkTables` says whether they will do.
+ * Creates the tables that do not exist and waits until they are active; gives the names of those it created. Existing
+ * tables are not changed: `checkTables` says whether they match.
  */
 export async function ensureTables(database: Database): Promise<readonly string[]> {
-  const made = await Promise.all(
+  const created = await Promise.all(
     tableDefinitions(database.tables).map(async (definition) =>
       (await ensure(database, definition)) ? [definition.request.TableName ?? ''] : [],
     ),
   );
-  return made.flat();
+  return created.flat();
 }
 
-/** Deletes both tables with all that is in them, and waits until they are gone; gives the names of those there were. */
+/** Deletes both tables with all their items and waits until they are gone; gives the names of those that existed. */
 export async function deleteTables(database: Database): Promise<readonly string[]> {
   const deleted = await Promise.all(
     tableDefinitions(database.tables).map(async ({ request }) => {

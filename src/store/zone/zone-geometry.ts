@@ -13,7 +13,7 @@ import type { Database, GeometryStore } from '../database.js';
 const gzipped = promisify(gzip);
 const gunzipped = promisify(gunzip);
 
-/** A geometry that was checked, and all that a zone's item says of it. */
+/** A checked geometry, and all that a zone's item stores about it. */
 export interface PreparedGeometry {
   readonly bounds: Bounds;
   readonly covers: readonly Cover[];
@@ -23,7 +23,7 @@ export interface PreparedGeometry {
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-/** Reads, covers and packs a geometry from a client. Throws BAD_USER_INPUT naming the part of `geometry` that is wrong. */
+/** Checks, covers and compresses a geometry from a client. Throws BAD_USER_INPUT naming the part of `geometry` that is wrong. */
 export async function prepareGeometry(value: unknown): Promise<PreparedGeometry> {
   const { geometry, parts, shape } = readZoneGeometry('geometry', value);
   const json = Buffer.from(JSON.stringify(geometry));
@@ -36,10 +36,10 @@ export async function prepareGeometry(value: unknown): Promise<PreparedGeometry>
   };
 }
 
-/** Longest part of an object's name that stores take, with some room. */
+/** Below the longest part of an object's name that stores accept. */
 const LONGEST_PART = 160;
 
-/** What the names of all objects of a table's zones begin with: stores may be shared by tables. */
+/** The prefix of the names of all objects of a table's zones, as tables may share a store. */
 function objectsOfTable({ tables: { entities } }: Pick<Database, 'tables'>): string {
   const table =
     entities.length <= LONGEST_PART
@@ -48,7 +48,7 @@ function objectsOfTable({ tables: { entities } }: Pick<Database, 'tables'>): str
   return `${table}/zones/`;
 }
 
-/** The scope of the collection whose zone an object was put for; undefined for other objects. */
+/** The scope of the collection whose zone an object belongs to; undefined for other objects. */
 export function scopeOfObject(database: Pick<Database, 'tables'>, name: string): string | undefined {
   const start = objectsOfTable(database);
   if (!name.startsWith(start)) return undefined;
@@ -56,21 +56,20 @@ export function scopeOfObject(database: Pick<Database, 'tables'>, name: string):
   return more.length === 0 && file?.endsWith('.json.gz') === true ? scope : undefined;
 }
 
-/** Throws LIMIT_EXCEEDED where a geometry is too large for an item and there is no store for objects. */
+/** Throws LIMIT_EXCEEDED where a geometry is too large for an item and there is no object store. */
 export function checkRoom({ objects, inlineBytes }: GeometryStore, { body }: PreparedGeometry): void {
   if (body.length <= inlineBytes || objects !== undefined) return;
   throw limitExceeded(
     'geometry',
     `${body.length} bytes gzipped`,
     `${inlineBytes} bytes`,
-    'simplify it, or set up an object store for geometry',
+    'simplify it, or configure an object store',
   );
 }
 
 /**
- * Puts a geometry where it belongs: nowhere yet where it stays in the item, else into an object of a name that nobody
- * else has. To be called before the item that refers to it is written. Throws LIMIT_EXCEEDED where it needs an object and
- * there is no store for them, UNAVAILABLE where the store fails.
+ * Stores a geometry that is too large for an item in an object of its own. To be called before the item that refers to it
+ * is written. Throws LIMIT_EXCEEDED where it is too large and there is no object store, UNAVAILABLE where the store fails.
  */
 export async function placeGeometry(
   database: Pick<Database, 'tables' | 'geometry'>,
@@ -86,7 +85,7 @@ export async function placeGeometry(
   return { ...stored, body: undefined, object };
 }
 
-/** Removes the object of a geometry that no item refers to any more. What fails is left to a sweep. */
+/** Removes the object of a geometry that no item refers to any longer. Objects that cannot be removed are left to a sweep. */
 export async function dropGeometry({ objects }: GeometryStore, { object }: StoredGeometry): Promise<void> {
   if (object === undefined) return;
   try {
@@ -96,38 +95,39 @@ export async function dropGeometry({ objects }: GeometryStore, { object }: Store
   }
 }
 
-/** UNAVAILABLE for a geometry whose bytes are not what was stored. */
+/** UNAVAILABLE for a geometry that is damaged or missing. */
 function broken(what: string, cause?: unknown): CellportError {
   return new CellportError('UNAVAILABLE', `the geometry cannot be read: ${what}`, {}, { cause });
 }
 
 /**
- * The GeoJSON of a stored geometry, its bytes compared with the hash that the item has of them. Undefined where the object
- * is not there; throws UNAVAILABLE where it is damaged or the store does not answer.
+ * The GeoJSON of a stored geometry, after its bytes were compared with the hash in the item; undefined where the object does
+ * not exist. Throws UNAVAILABLE where it is damaged or the store does not respond.
  */
 export async function readGeometry(
   { objects }: GeometryStore,
   { body, object, sha256: hash, jsonBytes }: StoredGeometry,
 ): Promise<Buffer | undefined> {
   const where = object === undefined ? 'the bytes in its item' : `the object ${object}`;
-  if (object !== undefined && objects === undefined) throw broken(`${where} needs an object store, and none is set up`);
+  if (object !== undefined && objects === undefined)
+    throw broken(`${where} needs an object store, and none is configured`);
   const bytes = object === undefined ? body : await objects?.get(object);
   if (bytes === undefined) return undefined;
   if (sha256(bytes) !== hash) throw broken(`${where} ${object === undefined ? 'are' : 'is'} damaged`);
   try {
-    // Never more than was packed, whatever the bytes say.
+    // Never more than was compressed, whatever the bytes contain.
     return await gunzipped(bytes, { maxOutputLength: jsonBytes });
   } catch (cause) {
-    throw broken(`${where} cannot be unpacked`, cause);
+    throw broken(`${where} cannot be decompressed`, cause);
   }
 }
 
-/** UNAVAILABLE for a geometry whose object is not there. */
+/** UNAVAILABLE for a geometry whose object does not exist. */
 export function missing({ object }: StoredGeometry): CellportError {
   return broken(object === undefined ? 'its item has none' : `the object ${object} is missing`);
 }
 
-/** A geometry from the JSON that `readGeometry` gave. */
+/** A geometry from the JSON of `readGeometry`. */
 export function parseGeometry(json: Buffer): ZoneGeometry {
   return JSON.parse(json.toString()) as ZoneGeometry;
 }

@@ -1,4 +1,3 @@
-import { badInput } from '../../errors.js';
 import type { Bounds } from '../../geo/bounds.js';
 import type { Cover } from '../../geo/zone-cover.js';
 import type { Keyspace } from '../../keys/keyspace.js';
@@ -7,15 +6,15 @@ import type { Properties } from '../../model/marker.js';
 import type { StoredGeometry, Zone } from '../../model/zone.js';
 import type { Database, Item } from '../database.js';
 import { newIncarnation } from '../marker/marker-keys.js';
-import { MAX_ITEM_BYTES, itemBytes } from '../request/item-size.js';
+import { checkItemSize } from '../request/item-size.js';
 
-/** What people say of a zone, checked. */
+/** What describes a zone, checked. */
 export interface ZoneContent {
   readonly name: string | null;
   readonly properties: Properties;
 }
 
-/** Where a zone lies, as its item says it. */
+/** Where a zone is, as its item stores it. */
 export interface ZonePlace {
   readonly bounds: Bounds;
   readonly covers: readonly Cover[];
@@ -28,14 +27,9 @@ function placeAttributes({ bounds, covers, geometry }: ZonePlace): Item {
   return { bounds: { ...bounds }, cells: covers.map(({ geohash }) => geohash), geometry: { ...geometry } };
 }
 
-function checkSize(item: Item): Item {
-  const bytes = itemBytes(item);
-  if (bytes <= MAX_ITEM_BYTES) return item;
-  throw badInput(
-    'properties',
-    `${bytes} bytes`,
-    `small enough for the whole zone to stay under ${MAX_ITEM_BYTES} bytes`,
-  );
+function sized(item: Item): Item {
+  checkItemSize(item, 'zone', 'properties');
+  return item;
 }
 
 /** The item of a new zone. `now` is RFC 3339 in UTC. Throws BAD_USER_INPUT where it is over 400 KB. */
@@ -47,10 +41,10 @@ export function newZoneItem(
   place: ZonePlace,
   now: string,
 ): Item {
-  return checkSize({
+  return sized({
     ...keys.zone(keys.scope(collection), key),
     version: 1,
-    // Of two zones that had the same key one after the other: what stands under the former is not taken for the latter's.
+    // Tells the covers of two zones apart that had the same key one after the other.
     life: newIncarnation(),
     createdAt: now,
     updatedAt: now,
@@ -59,9 +53,9 @@ export function newZoneItem(
   });
 }
 
-/** What takes the place of a zone's item; it stays where it is without a `place`. Throws as `newZoneItem` does. */
+/** The next state of a zone's item; it keeps its geometry where `place` is undefined. Throws as `newZoneItem` does. */
 export function updatedZoneItem(found: Item, content: ZoneContent, place: ZonePlace | undefined, now: string): Item {
-  return checkSize({
+  return sized({
     ...found,
     ...contentAttributes(content),
     ...(place === undefined ? {} : placeAttributes(place)),
@@ -70,7 +64,7 @@ export function updatedZoneItem(found: Item, content: ZoneContent, place: ZonePl
   });
 }
 
-/** The items that stand for a zone in the cells that cover it; `zone` is its item. */
+/** The items of a zone's covers, one for each cell that covers it; `zone` is its item. */
 export function coverItems(
   { keys }: Pick<Database, 'keys'>,
   collection: Collection,
@@ -82,14 +76,14 @@ export function coverItems(
   return covers.map(({ geohash, box }) => ({
     ...keys.zoneCover(scope, key, geohash),
     ...keys.zoneEntry(scope, key, geohash, collection.geoSlot),
-    // Projected by the index, so that most zones whose cell a position is in are told apart without reading them.
+    // Projected by the index, so that most zones can be ruled out for a position without reading them.
     m: { ...box },
     mv: zone['version'],
     of: zone['life'],
   }));
 }
 
-/** Keys of the items that stand for a zone, with the life that tells them from those of another one. */
+/** Keys of the items of a zone's covers, with the incarnation of the zone. */
 export function coverKeys(
   { keys }: Pick<Database, 'keys'>,
   collection: Pick<Collection, 'key' | 'code'>,
@@ -123,7 +117,7 @@ function geometryOf(value: unknown): StoredGeometry | undefined {
   };
 }
 
-/** A zone from its item; undefined where the item is none, e.g. written by hand. */
+/** A zone from its item; undefined where the item is invalid, e.g. written by hand. */
 export function zoneFromItem(keys: Keyspace, item: Item, collection: Pick<Collection, 'key'>): Zone | undefined {
   const { pk, sk, name, properties, bounds, cells, geometry, life, version } = item;
   const own = keys.parseZone({ pk: String(pk), sk: String(sk) });
@@ -143,14 +137,14 @@ export function zoneFromItem(keys: Keyspace, item: Item, collection: Pick<Collec
   };
 }
 
-/** What an entry of the geo index says of a zone. */
+/** A zone's entry in the geo index. */
 export interface ZoneEntry {
   readonly key: string;
-  /** A rectangle around what is of the zone in the entry's cell. */
+  /** Bounding box of the part of the zone in the entry's cell. */
   readonly box: Bounds;
 }
 
-/** A zone's entry in the geo index; undefined where the item is none. */
+/** A zone's entry from an item of the geo index; undefined where the item is invalid. */
 export function zoneEntryOf(keys: Keyspace, item: Item): ZoneEntry | undefined {
   const { pk, sk, m } = item;
   const name = keys.parseZoneCover({ pk: String(pk), sk: String(sk) });

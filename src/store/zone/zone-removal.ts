@@ -10,15 +10,15 @@ import { readZonePage } from './zone-index.js';
 import { coverKeys } from './zone-item.js';
 
 const ZONES_A_PAGE = 100;
-/** What a put that was cut short leaves, in every object store. */
+/** Objects that an interrupted put leaves, in every object store. */
 const HALF_WRITTEN = '.writing/';
-/** So many objects are compared with the items in one go. */
+/** Objects that are compared with items at a time. */
 const OBJECTS_AT_A_TIME = 10_000;
 
 /**
- * Removes all zones of a collection that nobody writes to any more: each after its covers, and its object after it. Cut
- * short anywhere, what is left is found again, but for an object, which the sweep finds. An item goes only with the life
- * it was read with.
+ * Removes all zones of a collection that is no longer written to, each after its covers and before its object. Whatever an
+ * interruption leaves is found again, by a sweep in the case of objects. Items are removed only in the incarnation they
+ * were read in.
  */
 export async function removeZones(database: Database, collection: Collection, call: Call): Promise<void> {
   let after: string | undefined;
@@ -36,7 +36,7 @@ export async function removeZones(database: Database, collection: Collection, ca
   } while (after !== undefined);
 }
 
-/** Names of the objects that the zones of a collection have. */
+/** Names of the objects of a collection's zones. */
 async function objectsIn(database: Database, scope: string, call: Call): Promise<Set<string>> {
   const names = new Set<string>();
   const pk = database.keys.zonesPartition(scope);
@@ -51,16 +51,16 @@ async function objectsIn(database: Database, scope: string, call: Call): Promise
   return names;
 }
 
-/** What a sweep has done: objects of this table's zones that it looked at, and those of them that it removed. */
+/** The result of a sweep: how many objects of this table's zones it checked, and how many of them it removed. */
 export interface Swept {
   readonly objects: number;
   readonly removed: number;
 }
 
 /**
- * Removes the objects of this table that no zone has and that were there before a moment: longer ago than any request
- * lasts, as one may just be writing the item that is to have it. The items are read after the objects are listed, one
- * collection after the other by Query. What puts that were cut short have left goes, too.
+ * Removes the objects of this table that no zone refers to and that are older than `before`, which must be longer ago than
+ * any request lasts: one may be about to write the item that refers to its object. Items are read after the objects are
+ * listed, by Query, one collection after the other. Objects that interrupted puts left are removed, too.
  */
 export async function sweepObjects(database: Database, objects: ObjectStore, before: Date, call: Call): Promise<Swept> {
   let looked = 0;

@@ -2,7 +2,6 @@ import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { isDeepStrictEqual } from 'node:util';
 
 import { CellportError, badInput, notFound } from '../../errors.js';
-import { isWellFormed } from '../../keys/escape.js';
 import { readMarkerKey } from '../../keys/validate.js';
 import type { Collection } from '../../model/collection.js';
 import type { Properties } from '../../model/marker.js';
@@ -14,12 +13,12 @@ import { cancellationCodes, isTransactionConflict } from '../request/failures.js
 import { CONFLICT_RETRIES, TooManyUpdates } from '../request/retries.js';
 import { checkKeyGiven, takeKeys } from '../marker/marker-keys.js';
 import type { Call } from '../request/meter.js';
-import { readProperties } from '../marker/properties.js';
+import { readOptionalText, readProperties } from '../marker/properties.js';
 import { send } from '../request/send.js';
 import { type PreparedGeometry, checkRoom, dropGeometry, placeGeometry, prepareGeometry } from './zone-geometry.js';
 import { type ZoneContent, coverItems, coverKeys, newZoneItem, updatedZoneItem, zoneFromItem } from './zone-item.js';
 
-/** What a client says of a new zone; everything is checked, whatever the types promise. */
+/** A new zone as a client describes it. Everything is checked, whatever the types promise. */
 export interface ZoneInput {
   readonly key?: string | null | undefined;
   readonly name?: string | null | undefined;
@@ -27,10 +26,10 @@ export interface ZoneInput {
   readonly geometry: unknown;
 }
 
-/** What a client says of a zone that is there: what is left out stays, and null takes away what may be missing. */
+/** Changes to a zone: what is omitted stays as it is, and null removes what is optional. */
 export type ZoneUpdate = Partial<Omit<ZoneInput, 'key'>>;
 
-/** Names a zone that may be there. */
+/** Names a zone that may exist. */
 export interface ZoneReference {
   readonly collection: Collection;
   readonly key: string;
@@ -42,29 +41,23 @@ export interface ZoneChange {
   readonly expectedVersion?: number | null | undefined;
 }
 
-function readName(value: unknown): string | null {
-  if (value === undefined || value === null) return null;
-  if (typeof value !== 'string' || !isWellFormed(value)) throw badInput('name', value, 'text of Unicode characters');
-  return value;
-}
-
-/** The zone that an item holds. Throws NOT_FOUND where there is none. */
+/** A zone with its item. Throws NOT_FOUND where there is no valid one. */
 function requireZone(database: Database, { collection, key }: ZoneReference, item: Item | undefined) {
   const zone = item && zoneFromItem(database.keys, item, collection);
   if (item === undefined || zone === undefined) throw notFound('zone', key);
   return { item, zone };
 }
 
-const nameOf = ({ key }: ZoneReference) => `the zone ${JSON.stringify(key)}`;
+const nameOf = ({ key }: ZoneReference) => `zone ${JSON.stringify(key)}`;
 
 function conflict({ collection, key }: ZoneReference): CellportError {
-  return new CellportError('CONFLICT', `the collection ${collection.key} has a zone ${JSON.stringify(key)} already`, {
+  return new CellportError('CONFLICT', `collection ${collection.key} already has a zone ${JSON.stringify(key)}`, {
     collection: collection.key,
     key,
   });
 }
 
-/** As long as any key that a collection gives by itself, and as any name of an object. */
+/** As long as the longest key that a collection generates, and the longest name of an object. */
 const LONGEST_OWN_KEY = 'x'.repeat(36);
 const LONGEST_OBJECT_NAME = 'x'.repeat(400);
 
@@ -93,14 +86,14 @@ async function transact(
   }
 }
 
-/** What is to be said of a zone, checked, and its geometry packed. */
+/** A zone to be written: checked, and its geometry compressed. */
 export interface ZoneDraft extends ZoneContent {
   readonly geometry: PreparedGeometry;
 }
 
 /**
- * Checks all that is said of a zone, and asks nothing of the database. Throws BAD_USER_INPUT naming the field, or
- * LIMIT_EXCEEDED where the geometry needs an object store and there is none.
+ * Checks a zone without any request to the database. Throws BAD_USER_INPUT naming the field, or LIMIT_EXCEEDED where the
+ * geometry needs an object store and there is none.
  */
 export async function draftZone(
   database: Pick<Database, 'keys' | 'geometry'>,
@@ -108,7 +101,10 @@ export async function draftZone(
   key: string,
   { name, properties, geometry }: Pick<ZoneInput, 'name' | 'properties' | 'geometry'>,
 ): Promise<ZoneDraft> {
-  const content: ZoneContent = { name: readName(name), properties: readProperties('properties', properties ?? {}) };
+  const content: ZoneContent = {
+    name: readOptionalText('name', name),
+    properties: readProperties('properties', properties ?? {}),
+  };
   const prepared = await prepareGeometry(geometry);
   const { bounds, covers, stored } = prepared;
   const inline = prepared.body.length <= database.geometry.inlineBytes;
@@ -120,7 +116,7 @@ export async function draftZone(
   return { ...content, geometry: prepared };
 }
 
-/** Writes a zone that is not there yet, and gives its item; undefined where it is there. */
+/** Writes a zone that does not exist yet, and gives its item; undefined where it exists. */
 async function insertZone(
   database: Database,
   { collection, key }: ZoneReference,
@@ -148,9 +144,9 @@ async function insertZone(
 }
 
 /**
- * Creates a zone: its item and at most 16 covers appear in one transaction, after the object that holds its geometry where
- * that is large. `now` is RFC 3339 in UTC. Throws BAD_USER_INPUT naming the field, LIMIT_EXCEEDED where the geometry needs
- * an object store and there is none, or CONFLICT where the key is taken.
+ * Creates a zone: its item and at most 16 covers in one transaction, after the object of its geometry where that is large.
+ * `now` is RFC 3339 in UTC. Throws BAD_USER_INPUT naming the field, LIMIT_EXCEEDED where the geometry needs an object store
+ * and there is none, or CONFLICT where the key is taken.
  */
 export async function createZone(
   database: Database,
@@ -162,7 +158,7 @@ export async function createZone(
   const given = collection.idStrategy === 'GIVEN';
   checkKeyGiven(collection, input.key);
   const longest = given ? readMarkerKey('key', input.key) : LONGEST_OWN_KEY;
-  // Refuses what is too large before anything is written.
+  // Throws for what is too large before anything is written.
   const draft = await draftZone(database, collection, longest, input);
   const [key = longest] = given ? [] : await takeKeys(database, collection, 1, call, 'zone');
   const reference = { collection, key };
@@ -171,10 +167,10 @@ export async function createZone(
   return requireZone(database, reference, item).zone;
 }
 
-/** What is to be said of a zone after an update. */
+/** The content of a zone after an update. */
 function contentAfter({ name, properties }: ZoneUpdate, zone: Zone): ZoneContent {
   return {
-    name: name === undefined ? zone.name : readName(name),
+    name: name === undefined ? zone.name : readOptionalText('name', name),
     properties: properties === undefined ? zone.properties : readProperties('properties', properties ?? {}),
   };
 }
@@ -182,7 +178,7 @@ function contentAfter({ name, properties }: ZoneUpdate, zone: Zone): ZoneContent
 const read = (database: Database, { collection, key }: ZoneReference, call: Call) =>
   readItem(database, database.keys.zone(database.keys.scope(collection), key), call);
 
-/** Gives a zone another geometry, and whatever else changes with it. */
+/** Changes the geometry of a zone, and whatever else is updated with it. */
 async function updateWithGeometry(
   database: Database,
   reference: ZoneReference,
@@ -202,7 +198,7 @@ async function updateWithGeometry(
   const prepared = await prepare();
   const { bounds, covers } = prepared;
   const geometry = await placeGeometry(database, keys.scope(collection), prepared);
-  // Set free by whatever ends this before the item refers to it, but for a failure that may have written it after all.
+  // Its object is removed where this fails before the item refers to it, but not where the item may have been written.
   let refused = true;
   try {
     return await retry(
@@ -239,9 +235,9 @@ async function updateWithGeometry(
 }
 
 /**
- * Changes a zone: by one conditional write of its item, or together with its covers in one transaction where it gets
- * another geometry; the object of the former one is removed after. Its version is raised even where nothing differs.
- * Throws NOT_FOUND, BAD_USER_INPUT naming the field, or CONFLICT with the current version where it is not the expected one.
+ * Updates a zone: by one conditional write of its item, or by one transaction with its covers where its geometry changes;
+ * the object of the former geometry is removed after it. Raises the version even where nothing differs. Throws NOT_FOUND,
+ * BAD_USER_INPUT naming the field, or CONFLICT with the current version where it is not the expected one.
  */
 export async function updateZone(
   database: Database,
@@ -250,7 +246,7 @@ export async function updateZone(
   change: ZoneChange,
   call: Call,
 ): Promise<Zone> {
-  if (update.geometry === null) throw badInput('geometry', null, 'a GeoJSON geometry, or left out');
+  if (update.geometry === null) throw badInput('geometry', null, 'a GeoJSON geometry, or omitted');
   if (update.geometry !== undefined) {
     const prepare = () => prepareGeometry(update.geometry);
     return updateWithGeometry(database, reference, update, prepare, change, call);
@@ -268,12 +264,12 @@ export async function updateZone(
   return requireZone(database, reference, after).zone;
 }
 
-/** What became of a zone that was put. */
+/** What putting a zone did. */
 export type ZoneOutcome = 'created' | 'updated' | 'unchanged';
 
 /**
- * Makes a zone what a draft says, and writes only what differs: nothing, its item, or all of it with another object. Safe
- * to be repeated and beside other writers. `now` is RFC 3339 in UTC.
+ * Creates a zone from a draft, or updates the existing one, writing only what differs: nothing, its item, or all of it with
+ * another object. May be repeated, and safe beside other writers. `now` is RFC 3339 in UTC.
  */
 export async function putZone(
   database: Database,
@@ -326,7 +322,7 @@ export async function deleteZone(
     async () => {
       const { item, zone } = requireZone(database, reference, await read(database, reference, call));
       checkVersion(nameOf(reference), item, expectedVersion);
-      // The one that was asked for has been deleted, and another one created: that was not meant.
+      // Another incarnation than the one that was to be deleted.
       life ??= zone.life;
       if (zone.life !== life) throw notFound('zone', reference.key);
       const done = await transact(
