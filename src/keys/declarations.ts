@@ -3,9 +3,9 @@ import type { EntityDeclaration } from './entity-types.js';
 import { INDEXES } from './indexes.js';
 import { shardOf } from './shard.js';
 
-// Every entity of the two tables, each said once. `scope` names a collection: its key where keys are readable, its
-// two-symbol code where they are compact. Compact partition keys begin with the scope, two symbols for the purpose and
-// `#`; what belongs to no collection has `--` there, which no code can be.
+// Every entity of the two tables, each declared once. `scope` names a collection: by its key where keys are readable, by
+// its code of two characters where they are compact. Compact partition keys begin with the scope, two characters for the
+// purpose and `#`; where an entity belongs to no collection they begin with `--`, which cannot be a code.
 
 /** Characters of a geohash in the sort key of its cell; those before them are in the partition key. */
 export const CELL_SUFFIX_LENGTH = 3;
@@ -13,7 +13,7 @@ export const CELL_SUFFIX_LENGTH = 3;
 /** The sort key of a marker itself. It sorts after `reading::…`, so that one descending Query gives both. */
 export const SELF = 'self';
 
-/** The suffix of the empty geohash, the whole collection: longer than any other, so that it is never taken for one. */
+/** The suffix of the empty geohash, the whole collection: longer than any other, so that it cannot be mistaken for one. */
 export const TOTAL = 'total';
 
 const prefixOf = (geohash: string) => geohash.slice(0, -CELL_SUFFIX_LENGTH);
@@ -24,7 +24,7 @@ export const COLLECTION = {
   key: { pk: { readable: 'collection', compact: '--Co#' }, sk: '{key}' },
 } as const satisfies EntityDeclaration;
 
-/** Keeps a code for one collection. */
+/** Reserves a code for one collection. */
 export const CODE = {
   name: 'code',
   key: { pk: { readable: 'code', compact: '--Cc#' }, sk: '{code}' },
@@ -32,7 +32,7 @@ export const CODE = {
 
 const MARKER_PK = { readable: 'marker::{scope}::{key}', compact: '{scope:2}Ma#{key}' } as const;
 
-// `shard` is no segment at all where there is one shard, so that a collection may begin to shard later.
+// With a single shard the key has no `shard` segment, so that a collection may begin to shard later.
 const MARKERS_BY_GEOHASH = {
   pk: { readable: 'marker::{scope}::{prefix}::{shard*}', compact: '{scope:2}Mg#{prefix}::{shard*}' },
   sk: '{rest}::{key}',
@@ -66,13 +66,13 @@ export const MARKER = {
   },
 } as const satisfies EntityDeclaration;
 
-/** What was measured of a marker, under the marker's own partition key. */
+/** A measurement at a marker, under the marker's own partition key. */
 export const READING = {
   name: 'reading',
   key: { pk: MARKER_PK, sk: 'reading::{instant}' },
 } as const satisfies EntityDeclaration;
 
-/** The same, where readings are spread over partitions by time. */
+/** The same, where readings are bucketed by time. */
 export const BUCKETED_READING = {
   name: 'bucketedReading',
   key: {
@@ -105,13 +105,13 @@ export const ZONE_COVER = {
   },
 } as const satisfies EntityDeclaration;
 
-/** The last number that a collection has given. */
+/** The last number that a collection has used as a key. */
 export const COUNTER = {
   name: 'counter',
   key: { pk: { readable: 'counter::{scope}', compact: '{scope:2}Nu#' }, sk: '{schema}' },
 } as const satisfies EntityDeclaration;
 
-/** Work on a collection that goes on in the background. */
+/** A background job on a collection. */
 export const JOB = {
   name: 'job',
   key: { pk: { readable: 'job::{scope}', compact: '{scope:2}Jo#' }, sk: '{kind}::{subject*}' },
@@ -125,7 +125,7 @@ export const CELL = {
   },
   derived: {
     length: derive({ geohash: 'text' }, ({ geohash }) => String(geohash.length)),
-    // Below a suffix's length the prefix is empty and no longer tells lengths apart: there the purpose does.
+    // Geohashes shorter than a suffix have an empty prefix: there the purpose tells their lengths apart.
     purpose: derive({ geohash: 'text' }, ({ geohash }) =>
       geohash.length < CELL_SUFFIX_LENGTH ? `C${geohash.length}` : 'Ce',
     ),
@@ -134,13 +134,13 @@ export const CELL = {
   },
 } as const satisfies EntityDeclaration;
 
-/** The last record of a marker that the cells have, where an AWS Lambda keeps them. */
+/** The last record of a marker that was applied to the cells, where an AWS Lambda keeps them. */
 export const APPLIED = {
   name: 'applied',
   key: { pk: { readable: 'applied::{scope}::{key}', compact: '{scope:2}Ap#{key}' }, sk: 'record' },
 } as const satisfies EntityDeclaration;
 
-/** How many markers stand below each name of a place. */
+/** How many markers are at each place or inside it. */
 export const PLACES = {
   name: 'places',
   key: { pk: { readable: 'places::{scope}::{path*}', compact: '{scope:2}Pl#::{path*}' }, sk: '{name}' },
@@ -148,15 +148,15 @@ export const PLACES = {
 
 const STREAM_PK = { readable: 'stream::{consumer}', compact: '--St#{consumer}' } as const;
 
-/** How far a consumer of the stream has come, and who its owner is. */
+/** How far a consumer of the stream has come, and which process owns it. */
 export const STREAM_STATE = {
   name: 'streamState',
   key: { pk: STREAM_PK, sk: 'state' },
 } as const satisfies EntityDeclaration;
 
-/** A record of the stream that could not be understood. */
+/** A record of the stream that could not be applied. */
 export const DEAD_LETTER = {
-  name: 'setAside',
+  name: 'deadLetter',
   key: { pk: STREAM_PK, sk: 'aside::{sequence}' },
 } as const satisfies EntityDeclaration;
 

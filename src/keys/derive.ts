@@ -1,17 +1,17 @@
 import type { PartValue } from './template-types.js';
 
-/** What an ingredient is: a text, a number or a list of texts. */
+/** The kind of an ingredient: text, a number or a list of text values. */
 export type IngredientKind = 'text' | 'number' | 'list';
 
 /** The type of an ingredient's value. */
 export type IngredientValue<K> = K extends 'text' ? string : K extends 'number' ? number : readonly string[];
 
-/** What an entity's keys are made from: parts, and what parts are derived from. */
+/** What an entity's keys are made from: parts, and the values that parts are derived from. */
 export type Ingredients = Readonly<Record<string, PartValue | number | undefined>>;
 
 type Kinds = Readonly<Record<string, IngredientKind>>;
 
-/** A part that follows from other values: which ones, and how. */
+/** A part that is derived from other values: which ones, and how. */
 export interface Derivation<F extends Kinds = Kinds> {
   readonly from: F;
   /** The part, or undefined where there is none. */
@@ -19,8 +19,8 @@ export interface Derivation<F extends Kinds = Kinds> {
 }
 
 /**
- * A part that is made from other values, e.g. `derive({ date: 'text' }, ({ date }) => date.slice(0, 7))` for a month. The
- * function is handed what `from` names and nothing else, so that an update's touched indexes can be told from it.
+ * A part that is derived from other values, e.g. `derive({ date: 'text' }, ({ date }) => date.slice(0, 7))` for a month. The
+ * function gets only what `from` names, which shows the indexes that an update touches.
  */
 export function derive<const F extends Kinds>(
   from: F,
@@ -29,7 +29,7 @@ export function derive<const F extends Kinds>(
   return { from, value };
 }
 
-/** The function that makes a derived part; it gives undefined where an ingredient is missing. */
+/** The function that makes a derived part; it returns undefined where an ingredient is missing. */
 export function derivedPart({ from, value }: Derivation): (ingredients: Ingredients) => PartValue | undefined {
   const names = Object.keys(from);
   return (ingredients) => {

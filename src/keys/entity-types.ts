@@ -2,7 +2,7 @@ import type { Derivation, IngredientValue, Ingredients } from './derive.js';
 import type { IndexAttributes } from './indexes.js';
 import type { Braced, NameOf, ValueOf } from './template-types.js';
 
-/** Two ways to write the same keys: one that a human can guess, and a short one. A table has one of them. */
+/** Two ways to write the same keys: one that people can read, and a short one. A table uses one of them. */
 export type KeyStyle = 'readable' | 'compact';
 
 /** A template's source, or one for each style. */
@@ -15,17 +15,17 @@ export interface IndexDeclaration {
   readonly sk?: Source;
 }
 
-/** All that is said of an entity's keys; everything else follows from it. */
+/** The declaration of an entity's keys; everything else follows from it. */
 export interface EntityDeclaration {
   /** Names the entity in errors. */
   readonly name: string;
   readonly key: { readonly pk: Source; readonly sk: Source };
   readonly indexes?: Readonly<Record<string, IndexDeclaration>>;
-  /** Parts that are made from other values. They alone may be the empty text. */
+  /** Parts that are derived from other values. Only these may be empty. */
   readonly derived?: Readonly<Record<string, Derivation>>;
 }
 
-/** The texts of a template in all styles. */
+/** The sources of a template in all styles. */
 export type Text<S> = S extends string ? S : S extends Readonly<Record<KeyStyle, infer T extends string>> ? T : never;
 type KeyText<D extends EntityDeclaration> = Text<D['key']['pk'] | D['key']['sk']>;
 type TextAt<I, K extends string> = I extends unknown ? (K extends keyof I ? Text<I[K]> : never) : never;
@@ -34,11 +34,11 @@ type DerivedOf<D> = D extends { readonly derived: infer R } ? R : Record<never, 
 type IndexesOf<D> = D extends { readonly indexes: infer I } ? I : Record<never, never>;
 
 type FromOf<R, N extends keyof R> = R[N] extends Derivation<infer F> ? F : never;
-/** The ingredients of these derived parts; one that several are made from has the same kind in all of them. */
+/** The ingredients of these derived parts; one that several share has the same kind in all of them. */
 type IngredientNames<R, N> = N extends keyof R ? keyof FromOf<R, N> : never;
 type KindOf<R, I> = { [N in keyof R]: I extends keyof FromOf<R, N> ? FromOf<R, N>[I] : never }[keyof R];
 
-/** What the parts in these braces are made from: themselves, or the ingredients of the derived ones. */
+/** What the parts in these braces are made from: themselves, or their ingredients where they are derived. */
 type MadeFrom<R, B extends string> = {
   readonly [C in B as NameOf<C> extends keyof R ? never : NameOf<C>]: ValueOf<C>;
 } & { readonly [I in IngredientNames<R, NameOf<B>>]: IngredientValue<KindOf<R, I>> };
@@ -46,7 +46,7 @@ type MadeFrom<R, B extends string> = {
 type Optional<T> = { readonly [N in keyof T]?: T[N] | undefined };
 type Simplified<T> = { readonly [N in keyof T]: T[N] };
 
-/** The same for whole templates. A text that the compiler does not know could name anything. */
+/** The same for whole templates. A source that the compiler does not know could name anything. */
 type MadeFromText<R, T extends string> = string extends T
   ? Ingredients
   : Simplified<MadeFrom<R, Exclude<Braced<T>, `${string}?`>> & Optional<MadeFrom<R, Extract<Braced<T>, `${string}?`>>>>;
@@ -54,7 +54,7 @@ type MadeFromText<R, T extends string> = string extends T
 /** What an entity's own key is made from. */
 export type KeyIngredients<D extends EntityDeclaration> = MadeFromText<DerivedOf<D>, KeyText<D>>;
 
-/** What the keys of one index are made from; only what makes parts like `{date?}` may be left out. */
+/** What the keys of one index are made from; only ingredients of parts like `{date?}` may be omitted. */
 export type IndexIngredients<D extends EntityDeclaration, N extends IndexNames<D>> = MadeFromText<
   DerivedOf<D>,
   TextAt<IndexesOf<D>[N], 'pk' | 'sk'>
@@ -62,7 +62,7 @@ export type IndexIngredients<D extends EntityDeclaration, N extends IndexNames<D
 
 export type IndexNames<D extends EntityDeclaration> = keyof IndexesOf<D> & string;
 
-/** The texts of one index's partition or sort key; never where it has none. */
+/** The sources of one index's partition or sort key; never where it has none. */
 export type IndexText<D extends EntityDeclaration, N extends IndexNames<D>, K extends 'pk' | 'sk'> = TextAt<
   IndexesOf<D>[N],
   K

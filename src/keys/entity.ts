@@ -20,7 +20,7 @@ export interface EntityIndex<Needed = Ingredients, Pk = Template, Sk = Template 
   readonly pk: Pk;
   /** Undefined for an index without a sort key. */
   readonly sk: Sk;
-  /** All that its keys are made from: an update that touches the index has to know every one of them. */
+  /** All that its keys are made from: an update that touches the index needs every one of them. */
   readonly ingredients: readonly string[];
   /** The attributes that put an item into the index; none where an optional part is missing, which keeps the item out. */
   format(ingredients: Needed): Readonly<Record<string, string>>;
@@ -40,7 +40,7 @@ export interface Entity<
   readonly indexes: Indexes;
   /** The primary key. Throws BAD_USER_INPUT naming the part that is missing, empty or too long. */
   format(ingredients: Needed): Key;
-  /** The parts of a key of this entity; undefined for every other key, other spellings of one included. */
+  /** The parts of a key of this entity; undefined for every other key, including other spellings of the same parts. */
   parse(key: Key): (PkParts & SkParts) | undefined;
   /** `<pk>#<sk>`, which names the item outside DynamoDB. */
   documentId(ingredients: Needed): string;
@@ -48,7 +48,7 @@ export interface Entity<
   parseDocumentId(id: string): (PkParts & SkParts) | undefined;
   /** The attributes of all its indexes, each as its own `format` gives them. */
   indexKeys(ingredients: IndexesNeeded): Readonly<Record<string, string>>;
-  /** The indexes whose keys an update of these values may change: it has to write their keys anew. */
+  /** The indexes whose keys an update of these values may change, and so has to rewrite. */
   touchedIndexes(changed: Iterable<string>): (keyof Indexes)[];
 }
 
@@ -161,7 +161,7 @@ function partsMaker(templates: readonly Template[], derived: Derived): (ingredie
     });
   return (ingredients) => {
     const parts: Record<string, PartValue | undefined> = {};
-    // A number among them is refused by the template, as is whatever else is no text.
+    // The template refuses numbers, as it does all values that are not text.
     for (const [name, make] of makers) parts[name] = make(ingredients) as PartValue | undefined;
     return parts;
   };

@@ -1,13 +1,13 @@
-/** Stands between the parts of a key. */
+/** Separates the parts of a key. */
 export const SEPARATOR = '::';
 
 /**
- * Put after a part, the upper bound of a BETWEEN that takes in everything that goes on after that part: `;` is the byte
- * after `:`, and no escaped part holds `:;`, so `a:;` sorts after every `a::…` and equals no key.
+ * Appended to a part, makes the upper bound of a BETWEEN over everything that begins with that part and a separator: `;`
+ * is the byte after `:`, and no escaped part has `:;`, so `a:;` sorts after every `a::…` and equals no key.
  */
 export const AFTER_SEPARATOR = ':;';
 
-/** Whether a key is a partition key or a sort key: only sort keys may hold no `#`, where document ids are cut. */
+/** Whether a key is a partition key or a sort key: only sort keys must not have `#`, where document IDs are split. */
 export type KeyRole = 'partition' | 'sort';
 
 /** DynamoDB's limits in bytes of UTF-8; those of an index's keys are the same. */
@@ -19,29 +19,29 @@ const AMBIGUOUS = {
   sort: /[%#]|^:|:$|:(?=[:;])|(?<=:):/g,
 } as const;
 
-/** Most parts hold none of these, and are themselves in a key. */
+/** Most parts have none of these, and are not escaped. */
 const SPECIAL = /[%:#]/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** Whether UTF-8 can write the text: lone surrogates would be replaced on their way, and two keys become one. */
+/** Whether UTF-8 can encode the text: lone surrogates would be replaced, which could make two keys one. */
 export function isWellFormed(text: string): boolean {
   return !LONE_SURROGATE.test(text);
 }
 
-/** The part as it stands in a key: itself, but for the few characters that would be ambiguous (`%`, some `:`, `#`). */
+/** The part as it is written in a key, with the few characters escaped that would be ambiguous (`%`, some `:`, `#`). */
 export function escapePart(part: string, role: KeyRole): string {
   if (!SPECIAL.test(part)) return part;
   return part.replace(AMBIGUOUS[role], (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** The part that is escaped to this text; undefined where none is. */
+/** The part that is escaped to this text; undefined where there is none. */
 export function unescapePart(text: string, role: KeyRole): string | undefined {
   if (!SPECIAL.test(text)) return text;
   const part = text.replace(/%(25|3A|23)/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
   return escapePart(part, role) === text ? part : undefined;
 }
 
-/** Whether the text's UTF-8 has at most so many bytes, which is what DynamoDB counts. */
+/** Whether the text has at most so many bytes of UTF-8, which is what DynamoDB counts. */
 export function fits(text: string, bytes: number): boolean {
   return text.length * 3 <= bytes || byteLength(text) <= bytes;
 }

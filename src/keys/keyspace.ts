@@ -28,7 +28,7 @@ export type { Key } from './document-id.js';
 export type { KeyStyle } from './entity-types.js';
 export type { SortRange } from './template.js';
 
-/** What the index entry of a marker is made from. */
+/** What the geo index entry of a marker is made from. */
 export interface GeoEntry {
   readonly scope: string;
   readonly key: string;
@@ -44,45 +44,45 @@ export interface PartitionRange extends SortRange {
   readonly pk: string;
 }
 
-/** What stands from one geohash to another of the same length, both included. */
+/** All of one kind from one geohash to another of the same length, both included. */
 export interface GeoRange {
   readonly of: 'markers' | 'zones' | 'cells';
   readonly first: string;
   readonly last: string;
 }
 
-/** What names the readings of a marker, or of a stretch of time where they are spread over partitions. */
+/** Names the readings of a marker, or those of one bucket. */
 export interface ReadingsOf {
   readonly scope: string;
   readonly key: string;
   readonly bucket?: string | undefined;
 }
 
-/** Every key of both tables in one style, as functions of the parts they need. */
+/** Every key of both tables in one style, as functions of their parts. */
 export interface Keyspace {
   readonly style: KeyStyle;
-  /** How a collection is named in keys. Throws BAD_USER_INPUT where keys are compact and it has no code. */
+  /** The name of a collection in keys. Throws BAD_USER_INPUT where keys are compact and it has no code. */
   scope(collection: { readonly key: string; readonly code: string | null }): string;
   collection(key: string): Key;
-  /** The partition key under which all collections stand, by key. */
+  /** The partition of all collections, sorted by key. */
   readonly collectionsPartition: string;
   parseCollection(key: Key): string | undefined;
-  /** The item that keeps a code for one collection. */
+  /** The item that reserves a code for one collection. */
   codeClaim(code: string): Key;
-  /** The item that counts what a collection numbers itself, by what is counted. */
+  /** The counter of a collection that numbers its keys; `schema` is what it counts. */
   counter(scope: string, schema: string): Key;
-  /** Work on a collection that goes on in the background, by its kind and what it is about. */
+  /** A background job on a collection, by its kind and subject. */
   job(scope: string, kind: string, ...subject: readonly string[]): Key;
-  /** Bounds of all work of one kind that is about something. */
+  /** Bounds of all jobs of one kind that have a subject. */
   jobs(scope: string, kind: string): PartitionRange;
   /** A marker's own item. */
   marker(scope: string, key: string): Key;
   parseMarker(key: Key): { readonly scope: string; readonly key: string } | undefined;
-  /** Whether the item is a marker's own or one that stands under it, e.g. a reading. */
+  /** Whether the item is a marker, or is under one, e.g. a reading. */
   isUnderMarker(key: Key): boolean;
-  /** A reading of a marker. The instant is UTC with milliseconds, of one width, so that readings sort by time. */
+  /** A reading of a marker. The instant is UTC with milliseconds and of fixed width, so that readings sort by time. */
   reading(of: ReadingsOf, instant: string): Key;
-  /** Bounds of the readings of a marker from one instant to another, both included; of all on a side that is left open. */
+  /** Bounds of the readings of a marker between two instants, both included; undefined leaves a side open. */
   readingRange(of: ReadingsOf, from: string | undefined, to: string | undefined): PartitionRange;
   /** The marker and the instant of a reading, in a bucket or not. */
   parseReading(key: Key): { readonly scope: string; readonly key: string; readonly instant: string } | undefined;
@@ -90,13 +90,13 @@ export interface Keyspace {
   geoEntry(entry: GeoEntry): Readonly<Record<string, string>>;
   /** The two attributes that put a marker into the index of places; none for a marker without a place. */
   placeEntry(scope: string, key: string, place: readonly string[]): Readonly<Record<string, string>>;
-  /** Where all markers at a place stand, and at the places inside it; the whole partition where there are no bounds. */
+  /** Bounds of all markers at a place and inside it; the whole partition where there is no range. */
   placeRange(scope: string, place: readonly [string, ...string[]]): { readonly pk: string; readonly range?: SortRange };
-  /** The marker's key, from the sort key of an entry. */
+  /** The key of a marker from the sort key of its entry in the index of places. */
   parsePlaceSort(sortKey: string): { readonly key: string } | undefined;
-  /** Where a marker hangs, from both keys of its entry. */
+  /** The place of a marker from both keys of its entry in the index of places. */
   parsePlace(entry: Key): readonly string[] | undefined;
-  /** The partition keys of a prefix, one a shard. */
+  /** The partition keys of a prefix, one for each shard. */
   geoPartitions(scope: string, prefix: string, writeShards: number): string[];
   /** Bounds of the sort keys of all markers from one geohash of length 10 to another, both included. */
   geoSortRange(prefixLength: number, firstGeohash: string, lastGeohash: string): SortRange;
@@ -104,11 +104,11 @@ export interface Keyspace {
   parseGeoRange(range: PartitionRange): GeoRange | undefined;
   /** The geohash without its prefix and the marker's key, from the sort key of an index entry. */
   parseGeoSort(sortKey: string): { readonly rest: string; readonly key: string } | undefined;
-  /** A zone's own item, and where all zones of a collection stand, by key. */
+  /** A zone's own item, and the partition of all zones of a collection, sorted by key. */
   zone(scope: string, key: string): Key;
   zonesPartition(scope: string): string;
   parseZone(key: Key): { readonly scope: string; readonly key: string } | undefined;
-  /** The item that stands for a zone in one cell, and where all of one zone stand. */
+  /** The item of a zone's cover in one cell, and the partition of all covers of one zone. */
   zoneCover(scope: string, key: string, geohash: string): Key;
   zoneCoversPartition(scope: string, key: string): string;
   parseZoneCover(key: Key): { readonly scope: string; readonly key: string; readonly geohash: string } | undefined;
@@ -121,23 +121,23 @@ export interface Keyspace {
   /** Bounds of the cells from one geohash to another of the same length and partition, both included. */
   cellRange(scope: string, firstGeohash: string, lastGeohash: string): PartitionRange;
   parseCell(key: Key): { readonly scope: string; readonly geohash: string } | undefined;
-  /** The item that knows which record of a marker the cells have. */
+  /** The item that holds the last record of a marker that was applied to the cells. */
   applied(scope: string, key: string): Key;
-  /** The item that counts the markers at a place of one name or more, and inside it. */
+  /** The item that counts the markers at a place, of at least one name, and inside it. */
   placeCount(scope: string, place: Place): Key;
-  /** Where the counts of the next level below a place stand, by their last names. */
+  /** The partition of the counts of the next level below a place, sorted by last name. */
   placesPartition(scope: string, under: Place): string;
   parsePlaceCount(key: Key): { readonly scope: string; readonly place: Place } | undefined;
-  /** The item that holds a consumer's state, the one of a record that it set aside, and bounds of all of these. */
+  /** The item of a consumer's state, the item of one of its dead letters, and bounds of all of its dead letters. */
   streamState(consumer: string): Key;
   deadLetter(consumer: string, sequence: string): Key;
   deadLetterPartition(consumer: string): PartitionRange;
-  /** `<pk>#<sk>`, and the key of such an id; undefined for a text that is none. */
+  /** `<pk>#<sk>`, and the key of such an ID; undefined for any other text. */
   documentId(key: Key): string;
   parseDocumentId(id: string): Key | undefined;
 }
 
-/** What a sort key of the geo index, or a bound of such, begins with. */
+/** The geohash that a sort key of the geo index, or a bound of one, begins with. */
 const geohashBefore = (sortKey: string) => /^[0-9a-z]*/.exec(sortKey)?.[0] ?? '';
 
 /** The keyspace of a table in this style. Its functions throw BAD_USER_INPUT where a part is empty or too long for a key. */
@@ -238,7 +238,7 @@ export function createKeyspace(style: KeyStyle): Keyspace {
       };
       const first = entryOf(firstGeohash);
       const last = entryOf(lastGeohash);
-      if (first.pk !== last.pk) throw new Error(`covers of ${firstGeohash} and ${lastGeohash} stand in two partitions`);
+      if (first.pk !== last.pk) throw new Error(`covers of ${firstGeohash} and ${lastGeohash} are in two partitions`);
       const sort = covers.indexes.geoA.sk;
       return {
         pk: first.pk,
@@ -250,7 +250,7 @@ export function createKeyspace(style: KeyStyle): Keyspace {
     cellRange(scope, firstGeohash, lastGeohash) {
       const first = cells.format({ scope, geohash: firstGeohash });
       const last = cells.format({ scope, geohash: lastGeohash });
-      if (first.pk !== last.pk) throw new Error(`cells ${firstGeohash} and ${lastGeohash} stand in two partitions`);
+      if (first.pk !== last.pk) throw new Error(`cells ${firstGeohash} and ${lastGeohash} are in two partitions`);
       return { pk: first.pk, from: first.sk, to: last.sk };
     },
     parseCell(key) {

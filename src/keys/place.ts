@@ -2,13 +2,13 @@ import { badInput } from '../errors.js';
 import type { Place } from '../model/place.js';
 import { KEY_BYTES, byteLength, escapePart, isWellFormed } from './escape.js';
 
-/** More levels than any building has. */
+/** More levels than any building needs. */
 const MOST_NAMES = 12;
 const LONGEST_NAME = 200;
 
 /**
- * A place from a client: its names in NFC, so that two spellings of one name are one place. Throws BAD_USER_INPUT naming
- * the name that is empty, no text, or too long.
+ * A place from a client: its names in NFC, so that two encodings of one name are the same place. Throws BAD_USER_INPUT
+ * naming the name that is empty, not text, or too long.
  */
 export function readPlace(field: string, value: unknown): Place {
   if (value === undefined || value === null) return [];
@@ -17,7 +17,7 @@ export function readPlace(field: string, value: unknown): Place {
   }
   return value.map((name: unknown, index) => {
     const named = `${field}[${index}]`;
-    if (typeof name !== 'string' || name === '') throw badInput(named, name, 'a text that is not empty');
+    if (typeof name !== 'string' || name === '') throw badInput(named, name, 'non-empty text');
     if (!isWellFormed(name)) throw badInput(named, name, 'text of Unicode characters, without lone surrogates');
     const normal = name.normalize('NFC');
     if (byteLength(normal) > LONGEST_NAME) throw badInput(named, name, `at most ${LONGEST_NAME} bytes of UTF-8`);
@@ -26,13 +26,13 @@ export function readPlace(field: string, value: unknown): Place {
 }
 
 /**
- * Throws BAD_USER_INPUT where a place and a marker's key do not fit into the sort key of the index of places together:
- * 1,024 bytes for all names but the outermost, the key, and two colons between any two of them.
+ * Throws BAD_USER_INPUT where a place and a marker's key exceed the sort key of the index of places together: 1,024 bytes
+ * for all names but the outermost, the key, and the separators between them.
  */
 export function checkPlaceFits(place: Place, key: string): void {
   const bytes = byteLength([...place.slice(1), key].map((part) => escapePart(part, 'sort')).join('::'));
   if (place.length > 0 && bytes > KEY_BYTES.sort) {
-    const allowed = `at most ${KEY_BYTES.sort} bytes together with the key, the outermost name not counted (it has ${bytes})`;
+    const allowed = `at most ${KEY_BYTES.sort} bytes together with the key, not counting the outermost name (it has ${bytes})`;
     throw badInput('place', place, allowed);
   }
 }

@@ -1,35 +1,35 @@
 import { SEPARATOR, escapePart, type KeyRole } from './escape.js';
 
-/** A part in braces that is one text. */
+/** A part in braces with a single text value. */
 export interface TextPart {
   readonly name: string;
-  /** Written `{name?}`: without it an item stays out of the index. */
+  /** Written `{name?}`: an item without it is not in the index. */
   readonly optional: boolean;
   /** Written `{name:2}`: the number of its characters, none of which needs escaping. */
   readonly width: number | undefined;
 }
 
-/** What stands between two separators: literal texts and parts, or a list that stands for any number of such pieces. */
+/** What is between two separators: literal text and parts, or a list that becomes any number of such pieces. */
 export type Segment = { readonly list: string } | { readonly tokens: readonly (string | TextPart)[] };
 
 /** `{name}`, `{name?}`, `{name*}`, `{name:2}`, or literal text. */
 const TOKEN = /\{([A-Za-z][A-Za-z0-9]*)(?:([?*])|:([1-9][0-9]*))?\}|[^{}]+/g;
 
 /**
- * The segments of a template's source. Throws an Error where its keys could be read in two ways: two parts of unknown
- * width side by side, two lists, a name used twice, literal text that would need escaping.
+ * The segments of a template's source. Throws an Error where its keys would be ambiguous: adjacent parts without a fixed
+ * width, two lists, a name used twice, literal text that needs escaping.
  */
 export function parseSource(source: string, role: KeyRole): readonly Segment[] {
   const segments = source.split(SEPARATOR).map((text) => parseSegment(text, role, source));
   const names = segments.flatMap(textParts).map(({ name }) => name);
   const lists = segments.flatMap((segment) => ('list' in segment ? [segment.list] : []));
   if (lists.length > 1 || new Set([...names, ...lists]).size < names.length + lists.length) {
-    throw new Error(`the template "${source}" holds two lists or names a part twice`);
+    throw new Error(`template "${source}" has two lists or names a part twice`);
   }
   return segments;
 }
 
-/** The parts of a segment that are one text each. */
+/** The parts of a segment with a single text value each. */
 export function textParts(segment: Segment): readonly TextPart[] {
   return 'list' in segment ? [] : segment.tokens.filter((token) => typeof token !== 'string');
 }
@@ -46,7 +46,7 @@ function parseSegment(text: string, role: KeyRole, source: string): Segment {
   const open = tokens.filter((token) => typeof token !== 'string' && token.width === undefined);
   const understood = matches.map(([match]) => match).join('') === text && matches.every(([, , mark]) => mark !== '*');
   if (text === '' || !understood || open.length > 1 || escapePart(literals, role) !== literals) {
-    throw new Error(`the template "${source}" cannot be read in one way at "${text}"`);
+    throw new Error(`template "${source}" is ambiguous at "${text}"`);
   }
   return { tokens };
 }

@@ -27,11 +27,11 @@ export interface Template<P = Parts> {
   readonly optional: readonly string[];
   /** The key. Throws BAD_USER_INPUT naming the part that is missing, empty or too long for DynamoDB. */
   format(parts: P): string;
-  /** The parts of a key; undefined for a text that `format` does not give. parse(format(x)) = x, format(parse(y)) = y. */
+  /** The parts of a key; undefined for text that `format` never returns. parse(format(x)) = x, format(parse(y)) = y. */
   parse(text: string): P | undefined;
   /**
-   * Bounds of exactly the keys that begin with these leading parts and go on after them. Throws an Error where the
-   * template's first part is not given: that would be the whole partition.
+   * Bounds of exactly the keys that begin with these leading parts and have more after them. Throws an Error where the
+   * template's first part is missing: that would be the whole partition.
    */
   rangeUnder(leading: Partial<P>): SortRange;
 }
@@ -39,20 +39,20 @@ export interface Template<P = Parts> {
 export interface TemplateOptions<T extends string> {
   readonly source: T;
   readonly role: KeyRole;
-  /** What the key belongs to: stands before the part's name in errors. */
+  /** What the key belongs to: precedes the part's name in errors. */
   readonly owner: string;
   /** Parts that may be the empty text, e.g. the prefix of a geohash of three characters. */
   readonly mayBeEmpty?: readonly string[];
 }
 
-/** What formatting and parsing a part need to know of its template. */
+/** What formatting and parsing a part need of its template. */
 interface Rules {
   readonly role: KeyRole;
   readonly owner: string;
   readonly mayBeEmpty: ReadonlySet<string>;
 }
 
-/** Compiles a template, whose syntax is in template-source.ts. Throws an Error where its keys could be read in two ways. */
+/** Compiles a template, whose syntax is in template-source.ts. Throws an Error where its keys would be ambiguous. */
 export function compileTemplate<const T extends string>(options: TemplateOptions<T>): Template<TemplateParts<T>> {
   const { source, role, owner } = options;
   const rules: Rules = { role, owner, mayBeEmpty: new Set(options.mayBeEmpty) };
@@ -67,7 +67,7 @@ export function compileTemplate<const T extends string>(options: TemplateOptions
     optional: parts.filter((part) => part.optional).map(({ name }) => name),
     format(values) {
       const text = written(segments, values, rules);
-      if (text === '') throw badInput(`${owner}.${names.join(', ')}`, text, 'not all empty, as no key is');
+      if (text === '') throw badInput(`${owner}.${names.join(', ')}`, text, 'at least one of them not empty');
       if (!fits(text, KEY_BYTES[role])) throw tooLong(text, names, values, rules);
       return text;
     },
@@ -110,7 +110,7 @@ function writtenSegment(segment: Segment, values: Parts, rules: Rules): string |
       .join('');
   }
   const list = values[segment.list];
-  if (!Array.isArray(list)) throw badInput(`${rules.owner}.${segment.list}`, list, 'a list of texts');
+  if (!Array.isArray(list)) throw badInput(`${rules.owner}.${segment.list}`, list, 'a list of text values');
   return list.map((text: unknown, index) =>
     writtenPart({ name: `${segment.list}[${index}]`, width: undefined }, text, rules),
   );
@@ -119,17 +119,17 @@ function writtenSegment(segment: Segment, values: Parts, rules: Rules): string |
 function writtenPart({ name, width }: Omit<TextPart, 'optional'>, value: unknown, rules: Rules): string {
   const field = `${rules.owner}.${name}`;
   if (typeof value !== 'string' || (value === '' && !rules.mayBeEmpty.has(name))) {
-    throw badInput(field, value, 'a text that is not empty');
+    throw badInput(field, value, 'non-empty text');
   }
   if (!isWellFormed(value)) throw badInput(field, value, 'well-formed Unicode, without lone surrogates');
   const text = escapePart(value, rules.role);
   if (width !== undefined && (value.length !== width || text !== value)) {
-    throw badInput(field, value, `a text of exactly ${width} characters, none of them ":", "%" or "#"`);
+    throw badInput(field, value, `text of exactly ${width} characters other than ":", "%" and "#"`);
   }
   return text;
 }
 
-/** Puts the parts that the pieces of a segment are written from into `found`; false where they are not written so. */
+/** Parses the pieces of a segment into `found`; false where they do not match it. */
 function readSegment(
   segment: Segment,
   pieces: readonly string[],
@@ -142,7 +142,7 @@ function readSegment(
     return !texts.includes(undefined);
   }
   const piece = pieces[0] ?? '';
-  // One part at most has no width of its own: it takes what the others leave.
+  // At most one part has no fixed width: it takes what the others leave.
   const rest = piece.length - segment.tokens.reduce((sum, token) => sum + (widthOf(token) ?? 0), 0);
   if (rest < 0) return false;
   let next = 0;
@@ -168,7 +168,7 @@ function readPart({ name, width }: Omit<TextPart, 'optional'>, text: string, rul
 const widthOf = (token: string | TextPart): number | undefined =>
   typeof token === 'string' ? token.length : token.width;
 
-/** Names the longest part, as the one to be shortened. */
+/** Names the longest part, as the one to shorten. */
 function tooLong(text: string, names: readonly string[], values: Parts, { owner, role }: Rules): CellportError {
   const bytesOf = (name: string) => byteLength([values[name] ?? ''].flat().join(SEPARATOR));
   const longest = names.reduce((a, b) => (bytesOf(b) > bytesOf(a) ? b : a));

@@ -1,29 +1,35 @@
 import { badInput } from '../errors.js';
-import { KEY_BYTES, escapePart, fits, isWellFormed } from './escape.js';
+import { LONGEST_Z } from '../geo/geohash.js';
+import { KEY_BYTES, SEPARATOR, escapePart, fits, isWellFormed } from './escape.js';
 
 const COLLECTION_KEY = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const CODE = /^[0-9A-Za-z]{2}$/;
 
-/** The longest sort key that holds a marker's key is the geo index's: ten characters of geohash and a separator before it. */
-const MARKER_KEY_BYTES = KEY_BYTES.sort - 12;
+/** The longest sort key with a marker's key is that of the geo index: a geohash of 10 characters and a separator before it. */
+const MARKER_KEY_BYTES = KEY_BYTES.sort - LONGEST_Z - SEPARATOR.length;
 
-/** A collection's key from a client. Throws BAD_USER_INPUT naming `field` for anything that is none. */
+/** Whether this is a valid key of a collection. */
+export function isCollectionKey(value: unknown): value is string {
+  return typeof value === 'string' && COLLECTION_KEY.test(value);
+}
+
+/** A collection's key from a client. Throws BAD_USER_INPUT naming `field` where it is invalid. */
 export function readCollectionKey(field: string, value: unknown): string {
-  if (typeof value === 'string' && COLLECTION_KEY.test(value)) return value;
+  if (isCollectionKey(value)) return value;
   throw badInput(field, value, '1 to 63 characters from a-z, 0-9, "-" and "_", the first a letter or a digit');
 }
 
 /** A marker's key from a client: any text that fits. Throws BAD_USER_INPUT naming `field` where it is empty or too long. */
 export function readMarkerKey(field: string, value: unknown): string {
-  if (typeof value !== 'string' || value === '') throw badInput(field, value, 'a text that is not empty');
+  if (typeof value !== 'string' || value === '') throw badInput(field, value, 'non-empty text');
   if (!isWellFormed(value)) throw badInput(field, value, 'well-formed Unicode, without lone surrogates');
-  // Counted as it stands in a sort key, where most is escaped, so that the key fits whatever the prefix length will be.
+  // Counted as escaped in a sort key, which escapes most, so that the key fits with every prefix length.
   if (fits(escapePart(value, 'sort'), MARKER_KEY_BYTES)) return value;
   throw badInput(field, value, `at most ${MARKER_KEY_BYTES} bytes of UTF-8, escaped as in a sort key`);
 }
 
-/** The code of a collection from a client. Throws BAD_USER_INPUT naming `field` for anything that is none. */
+/** The code of a collection from a client. Throws BAD_USER_INPUT naming `field` where it is invalid. */
 export function readCode(field: string, value: unknown): string {
   if (typeof value === 'string' && CODE.test(value)) return value;
-  throw badInput(field, value, 'two letters or digits from A-Z, a-z and 0-9, e.g. "Sh"');
+  throw badInput(field, value, 'two characters from A-Z, a-z and 0-9, e.g. "Sh"');
 }

@@ -261,7 +261,9 @@ class Hub implements LiveHub {
     const name = nameOf({ scope, key: marker.key });
     const emit = (event: LiveEvent) => {
       if (event.type !== 'reading' || event.key !== marker.key) return undefined;
-      return (incarnationOf(event) ?? marker.life) === marker.life ? recordedReading(event, now()) : undefined;
+      return (incarnationOf(event) ?? marker.incarnation) === marker.incarnation
+        ? recordedReading(event, now())
+        : undefined;
     };
     const join = (queue: Queue<RecordedReading>) => {
       const watching = this.#readings.get(name) ?? new Set();

@@ -3,13 +3,13 @@ import DataLoader from 'dataloader';
 import { CellportError } from '../errors.js';
 import type { Key } from '../keys/document-id.js';
 import type { NodeId } from '../keys/ids.js';
+import { isCollectionKey } from '../keys/validate.js';
 import type { Collection } from '../model/collection.js';
 import type { Marker } from '../model/marker.js';
 import type { Zone } from '../model/zone.js';
 import { batchGet } from '../store/request/batch-get.js';
 import {
   type CollectionPage,
-  canBeCollection,
   collectionFromItem,
   collectionOfCode,
   listCollections,
@@ -60,7 +60,7 @@ export function createEntityLoaders(db: Database, collectionCache: CollectionCac
 
   async function readCollection(key: string, items: typeof lagging): Promise<Collection | null> {
     const cached = collectionCache.get(key);
-    if (cached || !canBeCollection(key)) return cached ?? null;
+    if (cached || !isCollectionKey(key)) return cached ?? null;
     const item = await items.load(keys.collection(key));
     const collection = item && collectionFromItem(db, item);
     if (collection) collectionCache.put(collection);
@@ -96,7 +96,7 @@ export function createEntityLoaders(db: Database, collectionCache: CollectionCac
     const early = keys.style === 'readable' ? keyOf(make, collectionKey, key) : undefined;
     const [collection, item] = await Promise.all([
       collectionIn(collectionKey, current),
-      early && canBeCollection(collectionKey) ? current.load(early) : undefined,
+      early && isCollectionKey(collectionKey) ? current.load(early) : undefined,
     ]);
     if (!collection) return null;
     if (early) return (item && parse(item, collection)) ?? null;

@@ -29,7 +29,7 @@ export interface Marker extends MapMarker {
   /** UUID; null where its collection gives none. */
   readonly globalId: string | null;
   /** Tells it from other markers that had its key before; empty where it was made by others. */
-  readonly life: string;
+  readonly incarnation: string;
   readonly version: number;
   /** RFC 3339, UTC, milliseconds. */
   readonly createdAt: string;

@@ -30,6 +30,6 @@ export interface Zone {
   readonly cells: readonly string[];
   readonly geometry: StoredGeometry;
   /** Tells it from other zones that had its key before. */
-  readonly life: string;
+  readonly incarnation: string;
   readonly version: number;
 }

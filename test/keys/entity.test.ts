@@ -47,7 +47,7 @@ test('the names of parts are typed from the templates', () => {
   expectTypeOf<ProductDate['indexes']['byLabel']['sk']>().toEqualTypeOf<undefined>();
   // @ts-expect-error a part that is missing, or one that no template names, does not compile
   expect(() => productDate.format({ park: 'a', number: '1', product: '1', date: 'x', activty: 'dayuse' })).toThrow(
-    'productDate.activity must be a text that is not empty; got undefined',
+    'productDate.activity must be non-empty text; got undefined',
   );
 });
 

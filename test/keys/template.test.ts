@@ -121,17 +121,17 @@ describe('templates', () => {
   });
 
   test.each([
-    ['', 'cannot be read in one way'],
-    ['{a}{b}', 'cannot be read in one way'],
-    ['{a}x{b}', 'cannot be read in one way'],
-    ['a::::{b}', 'cannot be read in one way'],
-    ['{a', 'cannot be read in one way'],
-    ['{a b}', 'cannot be read in one way'],
-    ['x{a*}', 'cannot be read in one way'],
-    ['100%::{a}', 'cannot be read in one way'],
-    ['a#{a}', 'cannot be read in one way'],
+    ['', 'is ambiguous'],
+    ['{a}{b}', 'is ambiguous'],
+    ['{a}x{b}', 'is ambiguous'],
+    ['a::::{b}', 'is ambiguous'],
+    ['{a', 'is ambiguous'],
+    ['{a b}', 'is ambiguous'],
+    ['x{a*}', 'is ambiguous'],
+    ['100%::{a}', 'is ambiguous'],
+    ['a#{a}', 'is ambiguous'],
     ['{a}::{a}', 'names a part twice'],
-    ['{a*}::{b*}', 'holds two lists'],
+    ['{a*}::{b*}', 'has two lists'],
   ])('the template %j is refused', (source, reason) => {
     expect(() => compileTemplate<string>({ source, role: 'sort', owner: 'thing' })).toThrow(reason);
   });
@@ -141,9 +141,9 @@ describe('values that do not fit into a key', () => {
   const key = compile('thing::{a}::{b}');
 
   test.each([
-    [{ a: '', b: 'x' }, 'thing.a must be a text that is not empty; got ""'],
-    [{ a: 'x' }, 'thing.b must be a text that is not empty; got undefined'],
-    [{ a: 'x', b: 7 }, 'thing.b must be a text that is not empty; got 7'],
+    [{ a: '', b: 'x' }, 'thing.a must be non-empty text; got ""'],
+    [{ a: 'x' }, 'thing.b must be non-empty text; got undefined'],
+    [{ a: 'x', b: 7 }, 'thing.b must be non-empty text; got 7'],
     [{ a: 'x', b: '\uD800' }, 'thing.b must be well-formed Unicode'],
   ])('%j is refused by the name of the part', (parts, message) => {
     expect(() => key.format(parts as never)).toThrow(message);

@@ -15,7 +15,7 @@ const marker: Marker = {
   properties: { size: 5, name: 'Błonia', tags: ['dog', 'pond'], none: null, at: { x: [1] } },
   place: [],
   globalId: null,
-  life: '',
+  incarnation: '',
   version: 1,
   createdAt: '2026-01-01T00:00:00.000Z',
   updatedAt: '2026-01-02T00:00:00.000Z',

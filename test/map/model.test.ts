@@ -51,12 +51,12 @@ const seed = Number(process.env['CELLPORT_SEED'] ?? Math.floor(Math.random() * 1
 test(`after parallel clients have made, changed, moved and deleted markers while the consumer was killed at random, every question agrees with a model (seed ${seed})`, async () => {
   const moment = randomFrom(seed);
   const collection = await makeCollection(db, { key: 'model', name: 'Model', globalIds: true }, []);
-  /** What clients were told of their writes, by the marker's life: the highest version is how it is. */
+  /** What clients were told of their writes, by the marker's incarnation: the highest version is how it is. */
   const model = new Map<string, Marker>();
   const buried = new Set<string>();
   const told = ({ marker }: MarkerWrite, gone = false) => {
-    if (gone) buried.add(marker.life);
-    if ((model.get(marker.life)?.version ?? 0) < marker.version) model.set(marker.life, marker);
+    if (gone) buried.add(marker.incarnation);
+    if ((model.get(marker.incarnation)?.version ?? 0) < marker.version) model.set(marker.incarnation, marker);
   };
 
   const act = async (seed: number, goOn: () => boolean): Promise<void> => {
@@ -92,7 +92,7 @@ test(`after parallel clients have made, changed, moved and deleted markers while
     await Promise.all(clients);
     await untilRead(db);
 
-    const markers = [...model.values()].filter(({ life }) => !buried.has(life));
+    const markers = [...model.values()].filter(({ incarnation }) => !buried.has(incarnation));
     expect(new Set(markers.map(({ key }) => key)).size).toBe(markers.length);
     const keysOf = (list: readonly Pick<Marker, 'key'>[]) => list.map(({ key }) => key).toSorted();
     expect(markers.length).toBeGreaterThan(5);

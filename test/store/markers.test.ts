@@ -227,7 +227,7 @@ describe('properties', () => {
     ['a number too small', { a: 1e-200 }, /9\.9e125/],
     ['a lone surrogate', { a: '\ud800' }, /surrogates/],
     ['an empty name', { '': 1 }, /a name that is neither empty/],
-    ['__proto__', JSON.parse('{"a":{"__proto__":1}}'), /^properties\.a must be names/],
+    ['__proto__', JSON.parse('{"a":{"__proto__":1}}'), /^properties\.a must be a name/],
     ['a function', { a: () => 1 }, /JSON/],
     ['undefined', { a: undefined }, /JSON/],
     ['32 levels', { a: nested(31) }, /nested at most 31 levels deep/],

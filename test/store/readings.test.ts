@@ -143,7 +143,7 @@ describe('recorded readings', () => {
 
 describe('bad readings', () => {
   const bad: [string, unknown, string, RegExp][] = [
-    ['a list', [1], 'readings[1].values', /JSON object of numbers and texts/],
+    ['a list', [1], 'readings[1].values', /JSON object of numbers and text values/],
     ['null', null, 'readings[1].values', /JSON object/],
     ['a boolean', { on: true }, 'readings[1].values.on', /a number or text/],
     ['nothing', { a: null }, 'readings[1].values.a', /a number or text/],
@@ -153,7 +153,7 @@ describe('bad readings', () => {
     ['a bigint', { a: 1n }, 'readings[1].values.a', /53 bits/],
     ['NaN', { a: Number.NaN }, 'readings[1].values.a', /finite/],
     ['half a character', { a: '\ud800' }, 'readings[1].values.a', /surrogates/],
-    ['an empty name', { '': 1 }, 'readings[1].values', /not empty/],
+    ['an empty name', { '': 1 }, 'readings[1].values', /neither empty/],
     ['400 KB', { a: 'x'.repeat(400 * 1024) }, 'readings[1].values', /bytes/],
   ];
   test.each(bad)(
@@ -430,7 +430,7 @@ describe('readings in buckets', () => {
   test('of a sensor that was silent take no more calls than there are buckets', async () => {
     const name = await newMarker(hourly);
     const options = optionsAt(NOW);
-    expect(await readReadingsOf(database, name, { life: 'any' }, { last: 10 }, options)).toEqual([]);
+    expect(await readReadingsOf(database, name, { incarnation: 'any' }, { last: 10 }, options)).toEqual([]);
     expect(options.call.meter.queries).toBe(50);
   });
 

@@ -39,9 +39,9 @@ export interface ReadingsJob {
   readonly call: Call;
 }
 
-/** The marker that a row names: by its `life`, as another marker may have had its key before. */
-type Found = { readonly life: string } | Reason;
-/** `life` of markers by their keys. */
+/** The incarnation of the marker that a row names. */
+type Found = { readonly incarnation: string } | Reason;
+/** Incarnations of markers by key. */
 type Known = LRUCache<string, string>;
 
 /** Rows in pieces that are written together. */
@@ -82,16 +82,16 @@ async function findMarkers(
   const keys = new Set(window.flatMap(({ content }) => ('reason' in content ? [] : content.key)));
   const found = new Map<string, Found>();
   for (const key of keys) {
-    const life = known.get(key);
+    const incarnation = known.get(key);
     const reason = faultOf(job, key);
-    if (life !== undefined) found.set(key, { life });
+    if (incarnation !== undefined) found.set(key, { incarnation });
     else if (reason !== undefined) found.set(key, { reason });
   }
   const unknown = [...keys].filter((key) => !found.has(key)).map((key) => ({ collection, key }));
   const markers = await getMarkers(database, unknown, call, { consistent: true });
   for (const [index, { key }] of unknown.entries()) {
     const marker = markers[index];
-    if (marker) known.set(key, marker.life);
+    if (marker) known.set(key, marker.incarnation);
     found.set(key, marker ?? { reason: `there is no marker ${JSON.stringify(key)} in ${collection.key}` });
   }
   return found;
@@ -106,7 +106,7 @@ function itemOf(
   const marker = markers.get(row.key);
   if (marker === undefined) throw new Error(`nobody has looked for the marker ${row.key}`);
   if ('reason' in marker) return marker;
-  const owner = { collection: job.collection, key: row.key, life: marker.life };
+  const owner = { collection: job.collection, key: row.key, incarnation: marker.incarnation };
   try {
     const item = newReadingItem(job.database, owner, row, job.now().getTime());
     return item === undefined ? 'expired' : { item };

@@ -1,14 +1,8 @@
 import { badInput, notFound } from '../../errors.js';
 import type { Key } from '../../keys/document-id.js';
+import { isCollectionKey } from '../../keys/validate.js';
 import type { Collection } from '../../model/collection.js';
-import {
-  EMPTYING,
-  anyCollectionFromItem,
-  canBeCollection,
-  collectionFromItem,
-  readDescription,
-  readText,
-} from './collections.js';
+import { EMPTYING, anyCollectionFromItem, collectionFromItem, readDescription, readText } from './collections.js';
 import { type ConditionalChange, changeItem, checkVersion, readItem } from '../request/conditional-change.js';
 import type { Database, Item } from '../database.js';
 import { isFailure } from '../request/failures.js';
@@ -37,7 +31,7 @@ function requireItem(database: Database, key: string, item: Item | undefined) {
 }
 
 async function readCollectionItem(database: Database, key: string, call: Call): Promise<Item | undefined> {
-  return canBeCollection(key) ? readItem(database, database.keys.collection(key), call) : undefined;
+  return isCollectionKey(key) ? readItem(database, database.keys.collection(key), call) : undefined;
 }
 
 /**

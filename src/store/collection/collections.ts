@@ -2,7 +2,7 @@ import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 
 import { CellportError, badInput } from '../../errors.js';
 import { isWellFormed } from '../../keys/escape.js';
-import { readCode, readCollectionKey } from '../../keys/validate.js';
+import { isCollectionKey, readCode, readCollectionKey } from '../../keys/validate.js';
 import type { Collection, IdStrategy, ReadingsBucket } from '../../model/collection.js';
 import { partitionsOf } from '../../model/reading.js';
 import { retry } from '../../retry.js';
@@ -31,7 +31,6 @@ export interface CollectionInput {
   readonly readingsBucket?: ReadingsBucket | null | undefined;
 }
 
-const COLLECTION_KEY = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const DEFAULT_PREFIX_LENGTH = 2;
 const LONGEST_PREFIX = 6;
 /** Each shard of a prefix costs a Query call, and a page may take only so many. */
@@ -104,12 +103,8 @@ export function readDescription(value: unknown): string | null {
 
 /** The collection that an input describes. Throws BAD_USER_INPUT naming the field that is wrong. */
 export function newCollection(input: CollectionInput, now: string): Collection {
-  const key = readCollectionKey('key', input.key);
-  if (!COLLECTION_KEY.test(key)) {
-    throw badInput('key', key, '1 to 63 of a-z, 0-9, _ and -, beginning with a letter or digit');
-  }
   return {
-    key,
+    key: readCollectionKey('key', input.key),
     name: readText('name', input.name),
     description: readDescription(input.description),
     idStrategy: readStrategy(input.idStrategy),
@@ -234,11 +229,6 @@ export async function createCollection(
   return collection;
 }
 
-/** Whether this is a valid key of a collection. */
-export function canBeCollection(key: string): boolean {
-  return COLLECTION_KEY.test(key);
-}
-
 /** Collections by key, in the order of the keys, null where there is none. */
 export async function getCollections(
   database: Database,
@@ -247,7 +237,7 @@ export async function getCollections(
   options: BatchGetOptions = {},
 ): Promise<(Collection | null)[]> {
   // An invalid key has no key in the table either.
-  const possible = keys.filter(canBeCollection);
+  const possible = keys.filter(isCollectionKey);
   const items = await batchGet(
     database,
     database.tables.entities,

@@ -271,7 +271,7 @@ export function markerFromBase(keys: Keyspace, item: Item, collection: Pick<Coll
     properties: drawn.complete ? drawn.mapProperties : object(item['properties']),
     place: Array.isArray(place) && place.every(isText) ? place : [],
     globalId: text(globalId),
-    life: text(item['life']) ?? '',
+    incarnation: text(item['life']) ?? '',
     version: typeof version === 'number' ? version : 0,
     createdAt: text(createdAt) ?? '',
     updatedAt: text(updatedAt) ?? '',

@@ -2,7 +2,7 @@ import { SELF } from '../../keys/declarations.js';
 import { geoIndexOf } from '../../keys/indexes.js';
 import type { Collection } from '../../model/collection.js';
 import { mapConcurrently } from '../request/concurrency.js';
-import { LIFE_ATTRIBUTES, deleteInBulk } from '../request/conditional-delete.js';
+import { INCARNATION_ATTRIBUTES, deleteInBulk } from '../request/conditional-delete.js';
 import type { Database, Item } from '../database.js';
 import type { Call } from '../request/meter.js';
 import { queryPages } from '../request/query-pages.js';
@@ -22,7 +22,7 @@ async function removeUnder(database: Database, partitions: readonly string[], ca
 /** The same for one partition. */
 async function removeIn(database: Database, pk: string, call: Call): Promise<Item | undefined> {
   let own: Item | undefined;
-  const attributes = ['pk', 'sk', ...LIFE_ATTRIBUTES];
+  const attributes = ['pk', 'sk', ...INCARNATION_ATTRIBUTES];
   const request = rangeRequest(database, { index: 'entities', pk, consistent: true, attributes });
   for await (const items of queryPages(database, request, call)) {
     own ??= items.find(({ sk }) => sk === SELF);

@@ -13,7 +13,7 @@ export interface ReadingOwner {
   readonly collection: Collection;
   readonly key: string;
   /** Incarnation of the marker: one created again under the same key has another, and inherits no readings. */
-  readonly life: string;
+  readonly incarnation: string;
 }
 
 /** The values of a reading from a client. Throws BAD_USER_INPUT naming the one that is neither a number nor text. */
@@ -38,7 +38,7 @@ export function readValues(field: string, values: unknown): Reading['values'] {
  */
 export function newReadingItem(
   { keys }: { readonly keys: Keyspace },
-  { collection, key, life }: ReadingOwner,
+  { collection, key, incarnation }: ReadingOwner,
   { at, values }: Reading,
   now: number,
   field = '',
@@ -52,7 +52,7 @@ export function newReadingItem(
   const item: Item = {
     ...keys.reading({ scope: keys.scope(collection), key, bucket: bucketOf(readingsBucket, at) }, at),
     values,
-    of: life === '' ? undefined : life,
+    of: incarnation === '' ? undefined : incarnation,
     ttl: ttlDays === null ? undefined : removableFrom(ttlDays, time),
   };
   checkItemSize(item, 'reading', `${field}values`);
@@ -64,15 +64,15 @@ const shown = (value: unknown): unknown => (typeof value === 'bigint' ? String(v
 
 /**
  * A reading from its item; undefined where it has expired by `now` (milliseconds since 1970), where it belongs to another
- * incarnation of the marker than `life`, and where it is invalid. An item without `of` was written by others, and is shown.
+ * incarnation of the marker than `incarnation`, and where it is invalid. An item without `of` was written by others, and is shown.
  */
-export function readingFromItem(keys: Keyspace, item: Item, life: string, now: number): Reading | undefined {
+export function readingFromItem(keys: Keyspace, item: Item, incarnation: string, now: number): Reading | undefined {
   const { pk, sk, values, of, ttl } = item;
   if (typeof pk !== 'string' || typeof sk !== 'string') return undefined;
   const at = keys.parseReading({ pk, sk })?.instant;
   if (at === undefined || !isInstant(at)) return undefined;
   if (typeof values !== 'object' || values === null || Array.isArray(values)) return undefined;
-  if (of !== undefined && of !== life) return undefined;
+  if (of !== undefined && of !== incarnation) return undefined;
   // DynamoDB removes expired items late, by up to some days.
   if (typeof ttl === 'number' && ttl * 1000 <= now) return undefined;
   return { at, values: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, shown(value)])) };

@@ -55,7 +55,7 @@ export async function remember(
 async function removeFrom(
   database: Database,
   pk: string,
-  life: unknown,
+  incarnation: unknown,
   most: number,
   call: Call,
 ): Promise<number | undefined> {
@@ -64,7 +64,7 @@ async function removeFrom(
   let found = 0;
   for await (const items of queryPages(database, request, call)) {
     const readings = items.filter(({ sk }) => sk !== SELF);
-    const own = readings.filter(({ of }) => of === life || of === undefined);
+    const own = readings.filter(({ of }) => of === incarnation || of === undefined);
     await deleteInBulk(database, own, call);
     found += readings.length;
     if (found >= most) return undefined;

@@ -55,7 +55,7 @@ export async function recordReadings(
   const readings = readReadings(inputs, now);
   const [marker] = await getMarkers(database, [reference], call, { consistent: true });
   if (!marker) throw notFound('marker', markerId(collection.key, key));
-  const owner = { collection, key, life: marker.life };
+  const owner = { collection, key, incarnation: marker.incarnation };
   const items = new Map<string, Item>();
   readings.forEach((reading, index) => {
     const item = newReadingItem(database, owner, reading, now.getTime(), `readings[${index}].`);
@@ -129,12 +129,12 @@ async function firstReadings(
   { keys }: Database,
   items: AsyncGenerator<Item, void, undefined>,
   count: number,
-  life: string,
+  incarnation: string,
   now: number,
 ): Promise<Reading[]> {
   const readings: Reading[] = [];
   for await (const item of items) {
-    const reading = readingFromItem(keys, item, life, now);
+    const reading = readingFromItem(keys, item, incarnation, now);
     if (reading !== undefined) readings.push(reading);
     if (readings.length >= count) break;
   }
@@ -167,7 +167,7 @@ export async function readMarkerWithReadings(
   const first = await items.next();
   const marker = first.done === true ? undefined : markerFromBase(keys, first.value, collection);
   if (marker === undefined) return { marker: null, readings: [] };
-  return { marker, readings: await firstReadings(database, items, last, marker.life, options.now) };
+  return { marker, readings: await firstReadings(database, items, last, marker.incarnation, options.now) };
 }
 
 /**
@@ -177,7 +177,7 @@ export async function readMarkerWithReadings(
 export async function readReadingsOf(
   database: Database,
   { collection, key }: MarkerReference,
-  { life }: Pick<Marker, 'life'>,
+  { incarnation }: Pick<Marker, 'incarnation'>,
   { last, from, to }: ReadingsWanted,
   options: ReadingsOptions,
 ): Promise<readonly Reading[]> {
@@ -189,7 +189,7 @@ export async function readReadingsOf(
   const scope = database.keys.scope(collection);
   const readIn = (bucket: string | undefined, count: number) => {
     const range = database.keys.readingRange({ scope, key, bucket }, start, to);
-    return firstReadings(database, itemsDown(database, range, count, options), count, life, now);
+    return firstReadings(database, itemsDown(database, range, count, options), count, incarnation, now);
   };
   if (readingsBucket === 'NONE' || start === undefined) return readIn(undefined, last);
   const end = Math.min(latestInstant(readingsBucket, now), to === undefined ? Infinity : Date.parse(to));

@@ -18,14 +18,16 @@ const RETRIES = { attempts: 60, retryable: isTransient } satisfies RetryOptions;
 const GONE = new Set(['ConditionalCheckFailed', 'ResourceNotFound']);
 
 /** Attributes that tell incarnations under one key apart: of a marker its own, of a reading its marker's. */
-export const LIFE_ATTRIBUTES = ['life', 'of'] as const;
+export const INCARNATION_ATTRIBUTES = ['life', 'of'] as const;
 
 /** The BatchExecuteStatement that deletes at most 25 items of the entities table, each only in the incarnation read. */
 export function deleteStatements(table: string, items: readonly Item[]): BatchExecuteStatementCommandInput {
   return {
     Statements: items.map((item) => {
-      const known = LIFE_ATTRIBUTES.filter((name) => item[name] !== undefined);
-      const same = LIFE_ATTRIBUTES.map((name) => (known.includes(name) ? `"${name}" = ?` : `"${name}" IS MISSING`));
+      const known = INCARNATION_ATTRIBUTES.filter((name) => item[name] !== undefined);
+      const same = INCARNATION_ATTRIBUTES.map((name) =>
+        known.includes(name) ? `"${name}" = ?` : `"${name}" IS MISSING`,
+      );
       const statement = `DELETE FROM "${table}" WHERE ${['pk = ?', 'sk = ?', ...same].join(' AND ')}`;
       return { Statement: statement, Parameters: [item['pk'], item['sk'], ...known.map((name) => item[name])] };
     }),

@@ -87,10 +87,10 @@ export function coverItems(
 export function coverKeys(
   { keys }: Pick<Database, 'keys'>,
   collection: Pick<Collection, 'key' | 'code'>,
-  { key, cells, life }: Pick<Zone, 'key' | 'cells' | 'life'>,
+  { key, cells, incarnation }: Pick<Zone, 'key' | 'cells' | 'incarnation'>,
 ): Item[] {
   const scope = keys.scope(collection);
-  return cells.map((geohash) => ({ ...keys.zoneCover(scope, key, geohash), of: life }));
+  return cells.map((geohash) => ({ ...keys.zoneCover(scope, key, geohash), of: incarnation }));
 }
 
 const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
@@ -132,7 +132,7 @@ export function zoneFromItem(keys: Keyspace, item: Item, collection: Pick<Collec
     bounds: around,
     cells: cells.map(String),
     geometry: stored,
-    life: text(life) ?? '',
+    incarnation: text(life) ?? '',
     version: typeof version === 'number' ? version : 0,
   };
 }

@@ -316,15 +316,15 @@ export async function deleteZone(
   call: Call,
 ): Promise<Zone> {
   const { collection } = reference;
-  let life: string | undefined;
+  let incarnation: string | undefined;
   const table = database.tables.entities;
   return retry(
     async () => {
       const { item, zone } = requireZone(database, reference, await read(database, reference, call));
       checkVersion(nameOf(reference), item, expectedVersion);
       // Another incarnation than the one that was to be deleted.
-      life ??= zone.life;
-      if (zone.life !== life) throw notFound('zone', reference.key);
+      incarnation ??= zone.incarnation;
+      if (zone.incarnation !== incarnation) throw notFound('zone', reference.key);
       const done = await transact(
         database,
         [
