@@ -1,13 +1,13 @@
-/** The contract's error codes: what a client may switch on in `extensions.code`. */
+/** The error codes of the API, in `extensions.code`. */
 export type ErrorCode = 'BAD_USER_INPUT' | 'NOT_FOUND' | 'CONFLICT' | 'LIMIT_EXCEEDED' | 'THROTTLED' | 'UNAVAILABLE';
 
 /**
- * A failure that the caller can act on: its message and details reach the client unmasked. Anything else that is
- * thrown is a broken promise of ours, is logged with its cause and masked outside.
+ * An error that the caller can act on: its message and details reach the client. Any other error is a bug, which is logged
+ * with its cause and masked.
  */
 export class CellportError extends Error {
   readonly code: ErrorCode;
-  /** Goes into `extensions` beside the code, e.g. `{ field, value, allowed }` or `{ retryAfterMs }`. */
+  /** Goes into `extensions` with the code, e.g. `{ field, value, allowed }` or `{ retryAfterMs }`. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(
@@ -25,7 +25,7 @@ export class CellportError extends Error {
 
 const LONGEST_VALUE_SHOWN = 80;
 
-/** JSON as far as there is one: numbers from files may be bigints, and what is nested without end cannot be written. */
+/** The value as JSON, as far as possible: numbers from files may be bigints, and values may be circular or nested too deep. */
 function written(value: unknown): string {
   try {
     return JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? String(part) : part));
@@ -34,7 +34,7 @@ function written(value: unknown): string {
   }
 }
 
-/** The value as it may stand in a message: short, on one line, NaN and Infinity by name. */
+/** The value for a message: short, on one line, NaN and Infinity by name. */
 function shown(value: unknown): string {
   const isJson = typeof value === 'string' || typeof value === 'object';
   const text = isJson ? written(value) : String(value as number | boolean | bigint | undefined);
@@ -43,7 +43,7 @@ function shown(value: unknown): string {
     : text;
 }
 
-/** BAD_USER_INPUT that names the field, the value it had and what is allowed there. */
+/** BAD_USER_INPUT that names the field, its value and what is allowed. */
 export function badInput(field: string, value: unknown, allowed: string): CellportError {
   const text = shown(value);
   return new CellportError('BAD_USER_INPUT', `${field} must be ${allowed}; got ${text}`, {
@@ -58,7 +58,7 @@ export function notFound(what: string, name: string): CellportError {
   return new CellportError('NOT_FOUND', `there is no ${what} ${shown(name)}`, { [what]: name });
 }
 
-/** LIMIT_EXCEEDED: what was asked for, how much it would take, how much is allowed and what to do instead. */
+/** LIMIT_EXCEEDED: the field, its value, the limit and what to do instead. */
 export function limitExceeded(
   field: string,
   value: number | string,

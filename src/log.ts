@@ -5,7 +5,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 type Write = (fields: Readonly<Record<string, unknown>>, message: string) => void;
 
-/** What the parts of Cellport need of a logger: fields first, then one sentence. A failure goes under the field `err`. */
+/** A logger: takes fields first, then one sentence. Errors go into the field `err`. */
 export interface Log {
   readonly error: Write;
   readonly warn: Write;
@@ -13,13 +13,13 @@ export interface Log {
   readonly debug: Write;
 }
 
-/** A logger that writes one JSON object a line to standard error, so that standard output stays for what was asked for. */
+/** A logger that writes one JSON object per line to standard error; standard output is for results. */
 export function createLog(level: LogLevel): Log {
-  // Written synchronously: the last line before a crash is the one that is needed.
+  // Synchronous, so that the last line before a crash is written.
   return pino({ name: 'cellport', level }, pino.destination({ fd: 2, sync: true }));
 }
 
 const nothing: Write = () => {};
 
-/** A logger that forgets everything, for tests and for commands that speak to a human only. */
+/** A logger that discards everything. */
 export const silentLog: Log = { error: nothing, warn: nothing, info: nothing, debug: nothing };

@@ -7,8 +7,8 @@ const HEADER_BYTES = 100;
 const CACHED_PAGES = 50_000;
 
 /**
- * An SQLite file without a table: a header, and the page of an empty list of tables. All of it is fixed by
- * https://www.sqlite.org/fileformat2.html but the size of pages and, at 48, how many of them are kept in memory.
+ * An SQLite file without tables: a header and an empty schema page. https://www.sqlite.org/fileformat2.html specifies all
+ * of it but the page size and, at 48, the number of pages kept in memory.
  */
 function emptyDatabase(): Buffer {
   const page = Buffer.alloc(PAGE_BYTES);
@@ -26,9 +26,9 @@ function emptyDatabase(): Buffer {
 }
 
 /**
- * Makes the file in which DynamoDB Local will keep the data of an access key in a region, where there is none yet. Left to
- * itself it makes one with a cache of 2 MB, and a transaction that does not fit into that waits for the disk over and over.
- * To be called while no engine runs on the folder.
+ * Creates the file in which DynamoDB Local stores the data of an access key in a region, if it does not exist. DynamoDB
+ * Local itself creates one with a cache of 2 MB, and transactions that exceed it wait for the disk again and again. To be
+ * called while no engine runs on the folder.
  */
 export function prepareDatabaseFile(dbPath: string, accessKey: string, region: string): void {
   const path = join(dbPath, `${accessKey}_${region}.db`);

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { CellportError } from '../errors.js';
 
-/** A DynamoDB Local that answers, and the Java process it runs in. */
+/** A DynamoDB Local that is ready, and its Java process. */
 export interface JavaEngine {
   readonly process: ChildProcess;
   readonly port: number;
@@ -17,20 +17,20 @@ export interface JavaEngine {
 const READY_WITHIN_MS = 30_000;
 const POLL_MS = 50;
 const ATTEMPTS_FOR_A_PORT = 3;
-const LONGEST_COMPLAINT = 2_000;
+const LONGEST_ERROR_OUTPUT = 2_000;
 
 /**
- * Half the CPU of the first minute, which is most of what an engine on a developer's machine lives for: Java's second
- * compiler and its parallel collector pay off on servers that stay.
+ * Halves the CPU time of the first minute, and most engines on developers' machines run no longer: Java's second compiler
+ * and parallel collector pay off on long-running servers.
  */
 const QUICK_TO_START = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
 
 const MISSING_JAVA =
   'the embedded DynamoDB needs Java 17 or newer, and no `java` was found: install one (e.g. openjdk-17-jre-headless), ' +
-  'or run `docker compose up`, or name another DynamoDB with AWS_ENDPOINT_URL_DYNAMODB';
+  'or run `docker compose up`, or set AWS_ENDPOINT_URL_DYNAMODB to another DynamoDB';
 const OLD_JAVA =
   'the embedded DynamoDB needs Java 17 or newer, and the `java` found is older: install a newer one ' +
-  '(e.g. openjdk-17-jre-headless), or run `docker compose up`, or name another DynamoDB with AWS_ENDPOINT_URL_DYNAMODB';
+  '(e.g. openjdk-17-jre-headless), or run `docker compose up`, or set AWS_ENDPOINT_URL_DYNAMODB to another DynamoDB';
 
 /** The folder of the npm package that holds DynamoDBLocal.jar and its native libraries. */
 function jarFolder(): string {
@@ -41,8 +41,7 @@ function jarFolder(): string {
 }
 
 /**
- * A port nobody listens on at this moment, the wanted one where that is free; another program may still take it before
- * we do.
+ * A free port, the wanted one if it is free. Another program may still take it before we do.
  */
 async function freePort(wanted: number): Promise<number> {
   const server = createServer();
@@ -62,7 +61,7 @@ async function freePort(wanted: number): Promise<number> {
   return address.port;
 }
 
-/** Whether something speaks HTTP on this port of this machine. */
+/** Whether an HTTP server answers on this port of this machine. */
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const asked = request({ host: '127.0.0.1', port, method: 'GET', timeout: 2_000 }, (response) => {
@@ -76,13 +75,13 @@ function answers(port: number): Promise<boolean> {
 }
 
 /**
- * Starts Amazon's DynamoDB Local in a Java process of its own and waits until it answers, 30 s at most (a busy machine
- * takes 3 to 7). Data goes to `dbPath`, or stays in memory where that is null. It listens on `wantedPort` where that is
- * free (0: any). Throws UNAVAILABLE with what to install where Java is missing or too old.
+ * Starts Amazon's DynamoDB Local in a Java process and waits until it is ready, for at most 30 s (a busy machine takes 3 to
+ * 7). Stores data in `dbPath`, or in memory where that is null, and listens on `wantedPort` if it is free (0: any). Throws
+ * UNAVAILABLE, saying what to install, where Java is missing or too old.
  */
 export async function startJava(dbPath: string | null, wantedPort: number, signal: AbortSignal): Promise<JavaEngine> {
   const folder = jarFolder();
-  let complaint = '';
+  let errorOutput = '';
   for (let attempt = 0; attempt < ATTEMPTS_FOR_A_PORT; attempt += 1) {
     const port = await freePort(attempt === 0 ? wantedPort : 0);
     const storage = dbPath === null ? ['-inMemory'] : ['-dbPath', dbPath];
@@ -102,7 +101,7 @@ export async function startJava(dbPath: string | null, wantedPort: number, signa
       { stdio: ['ignore', 'ignore', 'pipe'] },
     );
     let ended: Error | 'exited' | undefined;
-    complaint = '';
+    errorOutput = '';
     child.once('error', (error) => {
       ended = error;
     });
@@ -110,7 +109,7 @@ export async function startJava(dbPath: string | null, wantedPort: number, signa
       ended ??= 'exited';
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      complaint = (complaint + text).slice(-LONGEST_COMPLAINT);
+      errorOutput = (errorOutput + text).slice(-LONGEST_ERROR_OUTPUT);
     });
 
     const deadline = performance.now() + READY_WITHIN_MS;
@@ -121,15 +120,15 @@ export async function startJava(dbPath: string | null, wantedPort: number, signa
     child.kill('SIGKILL');
     if (signal.aborted) break;
     if (ended instanceof Error) throw new CellportError('UNAVAILABLE', MISSING_JAVA, {}, { cause: ended });
-    if (complaint.includes('UnsupportedClassVersionError')) throw new CellportError('UNAVAILABLE', OLD_JAVA);
-    // What is left is a port that another program took first, or a Java that cannot run at all: the complaint tells.
+    if (errorOutput.includes('UnsupportedClassVersionError')) throw new CellportError('UNAVAILABLE', OLD_JAVA);
+    // Otherwise another program took the port first, or Java cannot run at all: the error output shows which.
   }
-  throw new CellportError('UNAVAILABLE', `the embedded DynamoDB did not start: ${complaint.trim() || 'no answer'}`);
+  throw new CellportError('UNAVAILABLE', `the embedded DynamoDB did not start: ${errorOutput.trim() || 'no response'}`);
 }
 
 const STOPS_WITHIN_MS = 5_000;
 
-/** Ends the Java process: politely first, so that its files are closed, then by force. */
+/** Ends the Java process: by SIGTERM, so that it closes its files, and by SIGKILL if that takes too long. */
 export async function stopJava({ process: child }: JavaEngine): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));

@@ -20,16 +20,16 @@ import { type KeeperAddress, type KeeperAnswer, type KeeperGreeting, firstLine }
 const REGION = 'local';
 const FIRST_CONNECTION_WITHIN_MS = 10_000;
 const ANSWERS_WITHIN_MS = 2_000;
-const ASK_AGAIN_MS = 50;
+const POLL_MS = 50;
 const YOUNG_MS = 5_000;
 const TOO_MANY_YOUNG_DEATHS = 3;
 
-/** What a keeper leaves in its data folder for those who come after it. */
+/** The file that a keeper leaves in its data folder for the next one. */
 interface KeeperFile extends KeeperAddress {
   readonly java: JavaTrace | null;
 }
 
-/** The Java process, and where it listens: after a crash the next one listens there again if it can. */
+/** The Java process, and its port: after a crash the next one listens there again if it can. */
 interface JavaTrace {
   readonly pid: number;
   readonly port: number;
@@ -42,7 +42,7 @@ function greet(greeting: KeeperGreeting): void {
 const isPort = (value: unknown): value is number =>
   Number.isInteger(value) && Number(value) > 0 && Number(value) < 65_536;
 
-/** What the keeper file says, undefined where there is none or it is damaged: nothing in it is needed to start. */
+/** The keeper file; undefined where it is missing or damaged: nothing in it is needed to start. */
 function readKeeperFile(path: string): KeeperFile | undefined {
   try {
     const { port, token, java } = JSON.parse(readFileSync(path, 'utf8')) as Partial<Record<string, unknown>>;
@@ -60,7 +60,7 @@ function writeKeeperFile(path: string, file: KeeperFile): void {
   renameSync(`${path}.new`, path);
 }
 
-/** One question to whoever listens on a port of this machine; undefined where no answer in JSON comes. */
+/** Sends one line to a port of this machine; gives the response, undefined where none in JSON comes. */
 async function ask<T>(port: number, question: object): Promise<T | undefined> {
   const socket = connect(port, '127.0.0.1', () => socket.write(`${JSON.stringify(question)}\n`));
   socket.setTimeout(ANSWERS_WITHIN_MS, () => socket.destroy());
@@ -69,7 +69,7 @@ async function ask<T>(port: number, question: object): Promise<T | undefined> {
   return line;
 }
 
-/** The keeper that the file names, if it lives: then it knows the token, which no stranger on its port does. */
+/** The keeper in the file, if it is running: it knows the token, which no other program on its port does. */
 async function livingKeeper(file: string): Promise<KeeperAddress | undefined> {
   const named = readKeeperFile(file);
   if (named === undefined) return undefined;
@@ -78,9 +78,9 @@ async function livingKeeper(file: string): Promise<KeeperAddress | undefined> {
 }
 
 /**
- * Ports that keepers of this folder may listen on, in the order to try. They are the lock between processes that start
- * at once: the system gives a port to one of them and takes it back from a killed one, which no lock file does. Below
- * the range that systems hand out to outgoing connections.
+ * Ports that keepers of this folder may listen on, in the order to try. They serve as the lock between processes that start
+ * at the same time: the system gives a port to one process and releases it when that is killed, unlike a lock file. They
+ * are below the range that systems use for outgoing connections.
  */
 function candidatePorts(dataDir: string): readonly number[] {
   const hash = createHash('sha256').update(dataDir).digest();
@@ -100,31 +100,31 @@ function listen(server: Server, port: number): Promise<boolean> {
 }
 
 /**
- * Makes this process the keeper of the folder, by listening on one of its ports; or gives the address of the keeper
- * that is at work already.
+ * Makes this process the keeper of the folder, by listening on one of its ports, or gives the address of the keeper that is
+ * already running.
  */
 async function takeFolder(server: Server, dataDir: string, file: string): Promise<KeeperAddress | undefined> {
   for (const port of candidatePorts(dataDir)) {
     if (await listen(server, port)) return livingKeeper(file);
     const holder = await ask<{ keeperOf?: unknown }>(port, { whose: dataDir });
-    // A keeper of this folder that started a moment ago has yet to write its file; a stranger's port is passed over.
-    for (let waited = 0; holder?.keeperOf === dataDir && waited < ANSWERS_WITHIN_MS; waited += ASK_AGAIN_MS) {
+    // A keeper of this folder that has just started may not have written its file yet; ports of other programs are skipped.
+    for (let waited = 0; holder?.keeperOf === dataDir && waited < ANSWERS_WITHIN_MS; waited += POLL_MS) {
       const other = await livingKeeper(file);
       if (other !== undefined) return other;
-      await sleep(ASK_AGAIN_MS);
+      await sleep(POLL_MS);
     }
-    if (holder?.keeperOf === dataDir) throw new Error('another keeper of this folder starts or stops; try again');
+    if (holder?.keeperOf === dataDir) throw new Error('another keeper of this folder is starting or stopping; retry');
   }
   throw new Error('no free port for the keeper of the embedded DynamoDB');
 }
 
-/** The access key of a folder: data in DynamoDB Local belongs to the key that wrote it, so it is made once and kept. */
+/** The access key of a folder, created once: data in DynamoDB Local belongs to the key that wrote it. */
 function accessKey(path: string): string {
   try {
     const kept = readFileSync(path, 'utf8').trim();
     if (/^[A-Za-z0-9]{16,}$/.test(kept)) return kept;
   } catch {
-    // There is none yet.
+    // No file yet.
   }
   const made = newAccessKey();
   writeFileSync(path, `${made}\n`, { mode: 0o600 });
@@ -135,7 +135,7 @@ function newAccessKey(): string {
   return `CP${randomBytes(16).toString('hex').toUpperCase()}`;
 }
 
-/** Whether this process is a DynamoDB Local on this folder, and not another that was given its number since. */
+/** Whether this process is a DynamoDB Local on this folder, and not another one that was given its ID later. */
 function isOurJava(pid: number, dbPath: string): boolean {
   try {
     const command = execFileSync('ps', ['-o', 'command=', '-ww', '-p', String(pid)], { encoding: 'utf8' });
@@ -149,7 +149,7 @@ function isOurJava(pid: number, dbPath: string): boolean {
 async function endOrphan(pid: number, dbPath: string): Promise<void> {
   if (!isOurJava(pid, dbPath)) return;
   process.kill(pid, 'SIGKILL');
-  while (isOurJava(pid, dbPath)) await sleep(ASK_AGAIN_MS);
+  while (isOurJava(pid, dbPath)) await sleep(POLL_MS);
 }
 
 async function keep(dataDir: string | undefined): Promise<void> {
@@ -165,7 +165,7 @@ async function keep(dataDir: string | undefined): Promise<void> {
     socket.on('error', () => socket.destroy());
     void firstLine<{ whose?: unknown; ping?: unknown; use?: unknown }>(socket).then((line) => {
       if (line?.whose !== undefined) return void socket.end(`${JSON.stringify({ keeperOf: dataDir })}\n`);
-      // A stopping keeper still answers: until Java is gone nobody else may take the folder.
+      // A stopping keeper still answers: until Java has ended, no other keeper may take the folder.
       if (line?.ping === token) return void socket.end('{"pong":true}\n');
       if (line?.use !== token) return void socket.destroy();
       if (stopped.signal.aborted) return void socket.end('{"state":"stopping"}\n');
@@ -213,8 +213,8 @@ async function keep(dataDir: string | undefined): Promise<void> {
     if (stopped.signal.aborted) return;
     stopped.abort();
     if (engine !== undefined) await stopJava(engine);
-    // The port is our lock on the folder: it goes last, together with this process. The file stays: it harms nobody, and
-    // the next engine listens where this one did.
+    // The port is our lock on the folder: it is released last, with this process. The file stays, so that the next engine
+    // listens on the same port.
     process.exit(0);
   }
   process.on('SIGINT', () => undefined);
@@ -237,7 +237,7 @@ async function keep(dataDir: string | undefined): Promise<void> {
     const since = performance.now();
     started.process.once('exit', () => {
       youngDeaths = performance.now() - since > YOUNG_MS ? 0 : youngDeaths + 1;
-      // What was in memory is gone with it, and one that keeps dying young would die again.
+      // Data in memory is lost with it, and an engine that keeps dying right after its start would die again.
       const again = dbPath !== null && youngDeaths < TOO_MANY_YOUNG_DEATHS;
       if (again && !stopped.signal.aborted) start().catch(() => stop());
       else void stop();

@@ -1,13 +1,13 @@
-/** Where a keeper listens on the loopback interface, and the word that tells its users from strangers. */
+/** Where a keeper listens on the loopback interface, and the token that its users have to send. */
 export interface KeeperAddress {
   readonly port: number;
   readonly token: string;
 }
 
-/** The keeper's one line to the process that started it: its own address, or that of the keeper already at work. */
+/** The keeper's one line to the process that started it: its own address, or that of the keeper already running. */
 export type KeeperGreeting = KeeperAddress | { readonly error: string };
 
-/** The keeper's one line to each connection: the engine, once it answers; or that one has to ask again. */
+/** The keeper's one line to each connection: the engine once it is ready, or that the keeper is stopping: retry. */
 export type KeeperAnswer =
   | { readonly state: 'ready'; readonly endpoint: string; readonly region: string; readonly accessKey: string }
   | { readonly state: 'stopping' }
@@ -15,7 +15,7 @@ export type KeeperAnswer =
 
 const LONGEST_LINE = 10_000;
 
-/** The first line that a stream brings, as JSON; undefined where it ends before or brings something else. */
+/** The first line of a stream, parsed as JSON; undefined where the stream ends before it or it is not JSON. */
 export function firstLine<T>(stream: NodeJS.ReadableStream): Promise<T | undefined> {
   return new Promise((resolve) => {
     let text = '';

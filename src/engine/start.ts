@@ -9,24 +9,24 @@ import { fileURLToPath } from 'node:url';
 import { CellportError } from '../errors.js';
 import { type KeeperAddress, type KeeperAnswer, type KeeperGreeting, firstLine } from './protocol.js';
 
-/** A running DynamoDB Local. It stays while any process that started it is alive and has not closed it. */
+/** A running DynamoDB Local. It runs while any process that started it is alive and has not closed it. */
 export interface Engine {
   readonly endpoint: string;
   readonly region: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
-  /** Lets go of the engine; with its last user it stops. Resolves when this process holds nothing of it any more. */
+  /** Releases the engine, which stops with its last user. Resolves when this process has no connection to it. */
   close(): Promise<void>;
 }
 
 type ReadyAnswer = Extract<KeeperAnswer, { readonly state: 'ready' }>;
 
 const GIVE_UP_AFTER_MS = 60_000;
-const ASK_AGAIN_MS = 100;
+const POLL_MS = 100;
 
-/** Starts a keeper, or finds the one at work on this folder, and gives its address. */
+/** The address of the keeper of this folder, which is started where there is none. */
 async function findKeeper(dataDir: string | null): Promise<KeeperAddress> {
   const own = fileURLToPath(import.meta.url);
-  // Run from its source (tests, development), the keeper needs tsx as its user did; built, plain node is enough.
+  // From source (tests, development) the keeper needs tsx, as its user did; built, plain node is enough.
   const fromSource = own.endsWith('.ts');
   const keeper = resolve(dirname(own), fromSource ? 'keeper.ts' : 'keeper.js');
   const child: ChildProcessByStdio<null, Readable, null> = spawn(
@@ -47,7 +47,7 @@ async function findKeeper(dataDir: string | null): Promise<KeeperAddress> {
   return greeting;
 }
 
-/** Joins a keeper; undefined where it is about to stop or has just done so. */
+/** Connects to a keeper; undefined where it is stopping or has just stopped. */
 async function joinKeeper(address: KeeperAddress): Promise<{ socket: Socket; answer: KeeperAnswer } | undefined> {
   const socket = connect(address.port, '127.0.0.1', () => socket.write(`{"use":${JSON.stringify(address.token)}}\n`));
   const answer = await firstLine<KeeperAnswer>(socket);
@@ -58,7 +58,7 @@ async function joinKeeper(address: KeeperAddress): Promise<{ socket: Socket; ans
   return { socket, answer };
 }
 
-/** Joins the keeper of a folder, started where there is none; asks again while one is stopping. */
+/** Connects to the keeper of a folder, which is started where there is none; retries while one is stopping. */
 async function join(folder: string | null): Promise<{ socket: Socket; answer: ReadyAnswer }> {
   const deadline = performance.now() + GIVE_UP_AFTER_MS;
   for (;;) {
@@ -67,18 +67,18 @@ async function join(folder: string | null): Promise<{ socket: Socket; answer: Re
     joined?.socket.destroy();
     if (joined?.answer.state === 'failed') throw new CellportError('UNAVAILABLE', joined.answer.error);
     if (performance.now() > deadline) throw new CellportError('UNAVAILABLE', 'the embedded DynamoDB keeps stopping');
-    await sleep(ASK_AGAIN_MS);
+    await sleep(POLL_MS);
   }
 }
 
 /**
- * Starts DynamoDB Local on a data folder, or joins the one that another process runs there; null keeps the data in
- * memory, for this process alone. Resolves when it answers. Throws UNAVAILABLE, saying what to install, where Java 17
- * is missing. The engine does not keep this process alive, and a killed process leaves no engine behind.
+ * Starts DynamoDB Local on a data folder, or uses the one that another process runs there; null keeps the data in memory,
+ * for this process alone. Resolves when it is ready. Throws UNAVAILABLE, saying what to install, where Java 17 is missing.
+ * The engine does not keep this process alive, and a killed process leaves no engine behind.
  */
 export async function startEngine({ dataDir }: { readonly dataDir: string | null }): Promise<Engine> {
   if (dataDir !== null) mkdirSync(dataDir, { recursive: true });
-  // One folder has one name: two paths to it must lead to one keeper.
+  // Two paths to one folder must lead to one keeper.
   const folder = dataDir === null ? null : realpathSync(dataDir);
   let closing = false;
   let held: Socket;
@@ -89,8 +89,8 @@ export async function startEngine({ dataDir }: { readonly dataDir: string | null
     if (closing) socket.end();
     socket.on('error', () => socket.destroy());
     socket.once('close', () => {
-      // Only a killed keeper lets go of us: the next one starts the engine again, on the same port if it can. An engine
-      // in memory has lost its data, which nothing brings back.
+      // Only a killed keeper closes the connection: the next one restarts the engine, on the same port if it can. The data
+      // of an engine in memory is lost.
       if (!closing && folder !== null) hold().catch(() => undefined);
     });
     socket.resume();

@@ -1,25 +1,25 @@
-/** A named set of markers that is drawn, counted and paged together. */
+/** A named set of markers and zones that are drawn, counted and paged together. */
 export interface Collection {
   readonly key: string;
   readonly name: string;
   readonly description: string | null;
   /** How its markers get their keys. */
   readonly idStrategy: IdStrategy;
-  /** Whether each of its markers gets a UUID that finds it without the collection's key. */
+  /** Whether each marker gets a UUID by which it can be found without the collection's key. */
   readonly globalIds: boolean;
-  /** Names of the properties that a viewport can draw without touching the base items. */
+  /** Names of the properties that the index projects, so that viewports read no base items for them. */
   readonly mapProperties: readonly string[];
   /** Geohash characters in the partition key of its markers' index entries, 0 to 6. */
   readonly prefixLength: number;
-  /** Partitions that each prefix is spread over, 1 for none. */
+  /** Number of partitions over which each prefix is spread; 1 for no sharding. */
   readonly writeShards: number;
-  /** Two symbols that stand for the collection in compact keys; null where it was given none. */
+  /** Two characters that name the collection in compact keys; null where it has no code. */
   readonly code: string | null;
-  /** Days for which readings of its markers are shown and kept; null for good. */
+  /** Days for which readings are kept; null for forever. */
   readonly readingsTtlDays: number | null;
-  /** Stretches of time whose readings stand in a partition of their own; NONE: all of a marker's stand with it. */
+  /** Time span of the readings that share a partition; NONE: all readings of a marker are in the marker's partition. */
   readonly readingsBucket: ReadingsBucket;
-  /** Which slot of the geo index its markers stand in; the other one is free for a repartition. */
+  /** The geo index that its markers are in; the other one is free for a change of the prefix length. */
   readonly geoSlot: GeoSlot;
   readonly version: number;
   /** RFC 3339, UTC, milliseconds. */
@@ -30,5 +30,5 @@ export interface Collection {
 export type GeoSlot = 'A' | 'B';
 
 export type ReadingsBucket = 'NONE' | 'DAY' | 'HOUR';
-/** Keys are given by whoever makes a marker, counted from 1, or UUIDs of version 7. */
+/** Keys are given by clients, numbered from 1, or UUIDs of version 7. */
 export type IdStrategy = 'GIVEN' | 'SEQUENCE' | 'UUID';

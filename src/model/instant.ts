@@ -3,17 +3,17 @@ import { badInput } from '../errors.js';
 /** RFC 3339: date, T, time, fraction, and Z or an offset. */
 const INSTANT = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i;
 
-/** `2026-11-21T09:30:00.000Z`: what sorts by time wherever it stands in a key. */
+/** `2026-11-21T09:30:00.000Z`: sorts by time wherever it is in a key. */
 const CANONICAL_LENGTH = 24;
 
 /**
- * An instant from a client as UTC with milliseconds, finer fractions cut off, always of the same width. Throws
- * BAD_USER_INPUT naming `field` for anything that RFC 3339 does not write, or that is not in the years 0000 to 9999 UTC.
+ * An instant from a client as UTC with milliseconds, always of the same width; finer fractions are cut off. Throws
+ * BAD_USER_INPUT naming `field` for anything that is not RFC 3339 or not in the years 0000 to 9999 UTC.
  */
 export function readInstant(field: string, value: unknown): string {
   const parts = typeof value === 'string' ? INSTANT.exec(value) : null;
   const [, year, month, day] = (parts ?? []).map(Number);
-  // Date alone would take 30 February for 2 March.
+  // Date would turn 30 February into 2 March.
   const dayExists =
     year !== undefined &&
     month !== undefined &&
@@ -21,13 +21,13 @@ export function readInstant(field: string, value: unknown): string {
     new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
   if (parts !== null && dayExists && month >= 1 && month <= 12) {
     const instant = new Date(parts[0].toUpperCase()).toISOString();
-    // An offset can lead out of the four digits of a year.
+    // An offset can lead to a year of more than four digits.
     if (instant.length === CANONICAL_LENGTH) return instant;
   }
   throw badInput(field, value, 'an RFC 3339 instant such as 2026-11-21T09:30:00Z');
 }
 
-/** Whether a text is an instant exactly as `readInstant` writes it. */
+/** Whether a string is an instant exactly as `readInstant` returns it. */
 export function isInstant(text: string): boolean {
   const time = Date.parse(text);
   return text.length === CANONICAL_LENGTH && !Number.isNaN(time) && new Date(time).toISOString() === text;

@@ -1,4 +1,4 @@
-/** What one Query reads: the items of a partition whose sort keys lie between two bounds, both included. */
+/** A range that one Query reads: the items of a partition between two sort keys, both included. */
 export interface KeyRange {
   readonly index: 'geoA' | 'geoB' | 'cells';
   readonly pk: string;

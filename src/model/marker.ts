@@ -3,7 +3,7 @@ import type { Place } from './place.js';
 
 export type Properties = Readonly<Record<string, unknown>>;
 
-/** What the geo index knows of a marker: all that a map draws. */
+/** A marker as the geo index projects it: all that a map draws. */
 export interface MapMarker {
   /** Key of its collection. */
   readonly collection: string;
@@ -12,23 +12,23 @@ export interface MapMarker {
   readonly position: Point;
   readonly name: string | null;
   readonly category: string | null;
-  /** Raised only when something that the index projects changes; of two copies the higher one is newer. */
+  /** Raised only when a projected attribute changes; of two copies the one with the higher version is newer. */
   readonly mapVersion: number;
-  /** The collection's map properties of this marker, or all its properties where `complete`. */
+  /** Those of its properties that the collection projects, or all of them where `complete`. */
   readonly mapProperties: Properties;
-  /** Whether `mapProperties` holds all of the marker's properties. */
+  /** Whether `mapProperties` has all of the marker's properties. */
   readonly complete: boolean;
-  /** Where it hangs in a hierarchy; left out by an index that does not know. */
+  /** Its place in a hierarchy; omitted by indexes that do not project it. */
   readonly place?: Place;
 }
 
-/** A marker as its base item holds it. */
+/** A marker with all its attributes, from its base item. */
 export interface Marker extends MapMarker {
   readonly properties: Properties;
   readonly place: Place;
-  /** UUID; null where its collection gives none. */
+  /** A UUID; null where the collection has no global IDs. */
   readonly globalId: string | null;
-  /** Tells it from other markers that had its key before; empty where it was made by others. */
+  /** Tells it from earlier markers with the same key; empty where it was not created by Cellport. */
   readonly incarnation: string;
   readonly version: number;
   /** RFC 3339, UTC, milliseconds. */

@@ -1,10 +1,10 @@
 /**
- * Where something hangs in a hierarchy, outermost first, e.g. `['Poznań', 'A', '2', '13']`: names in Unicode NFC, none of
- * them empty. No names at all for what hangs nowhere.
+ * A path in a hierarchy, outermost name first, e.g. `['Poznań', 'A', '2', '13']`. Names are in Unicode NFC, and none is
+ * empty. A marker without a place has an empty path.
  */
 export type Place = readonly string[];
 
-/** How many markers hang at a place or somewhere inside it. */
+/** How many markers are at a place or inside it. */
 export interface PlaceCount {
   /** The last name of the place. */
   readonly name: string;

@@ -1,47 +1,47 @@
 import type { ReadingsBucket } from './collection.js';
 
-/** What was measured of a marker at one instant. */
+/** A measurement at a marker. */
 export interface Reading {
   /** RFC 3339, UTC, milliseconds. */
   readonly at: string;
-  /** Numbers and texts by name. */
+  /** Numbers and text values by name. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
 const DAY_MS = 86_400_000;
 
 /**
- * The last instant, in milliseconds since 1970, whose readings have expired at `now`; undefined where readings are kept
- * for good. `ttlDays` is the collection's.
+ * The last instant, in milliseconds since 1970, whose readings have expired by `now`; undefined where readings are kept
+ * forever. `ttlDays` is the collection's.
  */
 export function expiredUpTo(ttlDays: number | null, now: number): number | undefined {
   return ttlDays === null ? undefined : now - ttlDays * DAY_MS;
 }
 
-/** When DynamoDB may remove a reading of `at` (milliseconds since 1970): seconds since 1970, never before it has expired. */
+/** When DynamoDB may remove a reading of `at` (milliseconds since 1970), in seconds since 1970; never before it has expired. */
 export function removableFrom(ttlDays: number, at: number): number {
   return Math.ceil((at + ttlDays * DAY_MS) / 1000);
 }
 
-/** How long a bucket is, and how much of an instant names it. */
+/** The length of a bucket, and how many characters of an instant name it. */
 const BUCKETS = {
   DAY: { ms: DAY_MS, characters: '2026-11-21'.length },
   HOUR: { ms: DAY_MS / 24, characters: '2026-11-21T10'.length },
 } as const;
 
-/** The bucket of an instant (RFC 3339, UTC); buckets sort by time. Undefined where there are none. */
+/** The bucket of an instant (RFC 3339, UTC); buckets sort by time. Undefined without buckets. */
 export function bucketOf(bucket: ReadingsBucket, instant: string): string | undefined {
   return bucket === 'NONE' ? undefined : instant.slice(0, BUCKETS[bucket].characters);
 }
 
-/** The last instant, in milliseconds since 1970, that a reading may have at `now`: clocks may be ahead by one bucket. */
+/** The last instant, in milliseconds since 1970, that is accepted at `now`: clocks may be ahead by one bucket. */
 export function latestInstant(bucket: ReadingsBucket, now: number): number {
   return bucket === 'NONE' ? Infinity : now + BUCKETS[bucket].ms;
 }
 
-/** Partitions that readings which are shown can stand in; readings in buckets expire. */
+/** Number of partitions that can hold readings of a marker that have not expired. */
 export function partitionsOf(bucket: ReadingsBucket, ttlDays: number): number {
-  // The one that begins before the first instant, and the one ahead.
+  // One more at either end: the first may have begun earlier, and clocks may be ahead.
   return bucket === 'NONE' ? 1 : Math.ceil((ttlDays * DAY_MS) / BUCKETS[bucket].ms) + 2;
 }
 

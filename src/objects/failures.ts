@@ -1,6 +1,6 @@
 import { CellportError } from '../errors.js';
 
-/** UNAVAILABLE for an object store that failed, by the code or name of the failure: `EACCES`, `AccessDenied`. */
+/** UNAVAILABLE for an object store that failed, with the code or name of the error: `EACCES`, `AccessDenied`. */
 export function storeFailed(place: string, cause: unknown): CellportError {
   const { code, name } = cause as { readonly code?: unknown; readonly name?: unknown };
   return storeUnavailable(place, String(code ?? name), cause);

@@ -5,14 +5,14 @@ import { dirname, join } from 'node:path';
 import { storeFailed } from './failures.js';
 import { type ObjectStore, checkObjectName, isObjectName } from './object-store.js';
 
-/** Half-written files lie here, on the same file system as the objects, so that renaming one is a single step. */
+/** For files being written: on the same file system as the objects, so that renaming one is atomic. */
 const WRITING = '.writing';
 
 const codeOf = (error: unknown): unknown => (error as NodeJS.ErrnoException).code;
-/** What the system says of a path that leads to no file: a folder on the way is missing, or a file; or it is a folder. */
+/** Error codes of a path that is not a file: part of it is missing or is not a folder, or it is a folder. */
 const NO_FILE: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'EISDIR'];
 
-/** Writes a file and waits until its bytes are on the disk. */
+/** Writes a file and waits until its contents are on disk. */
 async function writeDurably(path: string, body: Uint8Array): Promise<void> {
   const file = await open(path, 'wx');
   try {
@@ -23,7 +23,7 @@ async function writeDurably(path: string, body: Uint8Array): Promise<void> {
   }
 }
 
-/** Waits until the names in a folder are on the disk. */
+/** Waits until the names in a folder are on disk. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {
@@ -33,14 +33,14 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Makes a folder and those above it where they are missing; they stay, too. */
+/** Creates a folder durably, with its missing parents. */
 async function makeFolder(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true });
   if (first === undefined) return;
   for (let made = path; made !== dirname(first); made = dirname(made)) await syncFolder(dirname(made));
 }
 
-/** The files in a folder and those below it, by their paths relative to it. */
+/** Paths of the files in a folder and its subfolders, relative to it. */
 async function* filesIn(folder: string, prefix = ''): AsyncGenerator<string> {
   let entries;
   try {
@@ -56,7 +56,7 @@ async function* filesIn(folder: string, prefix = ''): AsyncGenerator<string> {
   }
 }
 
-/** Objects as the files of a folder, which is made when the first one is put. */
+/** An object store in a folder, which is created with the first object. */
 export function createFolderStore(folder: string): ObjectStore {
   const pathOf = (name: string): string => join(folder, name);
   return {

@@ -1,35 +1,35 @@
 /**
- * Where bodies lie that are too large for an item of the table: a folder, or a bucket of S3. An object is written whole or
- * not at all, and another one under the same name takes its place. A name is one or more parts of letters, digits, `_`, `-`
- * and `.`, up to 200 each and not `.` or `..`, with slashes between them; no name goes on behind another one and a slash.
- * Every method throws UNAVAILABLE, with the reason as its cause, where the store does not answer in time or refuses.
+ * Storage for bodies that are too large for an item of a table: a folder, or a bucket of S3. An object is written completely
+ * or not at all, and replaces one of the same name. A name has one or more parts of letters, digits, `_`, `-` and `.`, of at
+ * most 200 characters and not `.` or `..`, separated by slashes; no name may extend another one by a slash and more parts.
+ * Every method throws UNAVAILABLE, with its cause, where the store fails or does not respond in time.
  */
 export interface ObjectStore {
-  /** For a human: where the objects lie, e.g. `/srv/map/objects` or `s3://bucket/prefix`. */
+  /** For display: where the objects are, e.g. `/srv/map/objects` or `s3://bucket/prefix`. */
   readonly place: string;
-  /** Stores a body; it is there for everyone, and stays, once this has resolved. A name that none can be is an Error. */
+  /** Stores a body durably: every reader finds it once this has resolved. Throws an Error for an invalid name. */
   put(name: string, body: Uint8Array): Promise<void>;
-  /** The body of this name; undefined where there is none. */
+  /** The body of an object; undefined where it does not exist. */
   get(name: string): Promise<Uint8Array | undefined>;
-  /** Takes an object away; one that is not there is no error. */
+  /** Removes an object, if it exists. */
   remove(name: string): Promise<void>;
   /**
-   * All objects, in no particular order, read bit by bit; of those that come or go meanwhile any may be missing. What a put
-   * left behind whose process was killed is among them, under a name that begins with `.writing/`.
+   * All objects in no particular order, read incrementally; those created or removed meanwhile may be missing. Includes what
+   * a put left behind whose process was killed, under a name that begins with `.writing/`.
    */
   list(): AsyncIterable<{ readonly name: string; readonly modifiedAt: Date }>;
 }
 
 const NAME = /^(?!(?:.*\/)?\.\.?(?:\/|$))[\w.-]{1,200}(?:\/[\w.-]{1,200})*$/;
-/** S3 takes 1024 bytes, of which a prefix has some. */
+/** S3 allows 1,024 bytes, including the prefix. */
 const LONGEST_NAME = 600;
 
-/** Whether an object can have this name, in any store. */
+/** Whether this is a valid name of an object, in any store. */
 export function isObjectName(name: string): boolean {
   return name.length <= LONGEST_NAME && NAME.test(name);
 }
 
-/** Throws an Error where no object can have this name: whoever makes names makes them right. */
+/** Throws an Error for an invalid name: names are made by Cellport, not by clients. */
 export function checkObjectName(name: string): void {
-  if (!isObjectName(name)) throw new Error(`no object can have the name ${JSON.stringify(name)}`);
+  if (!isObjectName(name)) throw new Error(`invalid name of an object: ${JSON.stringify(name)}`);
 }

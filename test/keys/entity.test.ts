@@ -55,7 +55,7 @@ test('templates unknown to the compiler accept any names, and are checked at run
   const template: string = 'loose::{a}';
   const loose = defineEntity({ name: 'loose', key: { pk: template, sk: '{b}' } });
   expect(loose.format({ a: '1', b: '2' })).toEqual({ pk: 'loose::1', sk: '2' });
-  expect(() => loose.format({ a: '1' })).toThrow('loose.b must be a text');
+  expect(() => loose.format({ a: '1' })).toThrow('loose.b must be non-empty text');
 });
 
 test('a key of another entity or in another spelling is not parsed', () => {
@@ -102,7 +102,7 @@ describe('indexes', () => {
 
   test('an item without a required part is rejected, so that none is missing by accident', () => {
     expect(() => productDate.indexKeys({ ...all, date: undefined as never })).toThrow(
-      'productDate.month must be a text',
+      'productDate.month must be non-empty text',
     );
     expect(() => productDate.indexKeys({ ...all, tags: undefined as never })).toThrow(
       'productDate.tags must be a list',

@@ -201,7 +201,7 @@ test('readings are emitted to the subscribers of their marker, except expired on
   reading('a', 1);
   reading('a', 2, { ttl: { N: String(START) } });
   reading('a', 3, { of: { S: 'another incarnation' } });
-  const marker = { key: 'a', life: 'made' } as Marker;
+  const marker = { key: 'a', incarnation: 'made' } as Marker;
   const emitted = await hub.readings({ collection: parks, marker, since: (START + 50) * 1_000 });
   reading('b', 4);
   reading('a', 5, { ttl: { N: String(START + 1_000) } });
