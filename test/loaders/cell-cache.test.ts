@@ -25,7 +25,7 @@ function cacheAt(options: { maxBytes?: number; trusted?: boolean } = {}) {
 }
 
 describe('a cell cache', () => {
-  test('adds what a batch changed, once, and drops children that come to nothing', () => {
+  test('adds the changes of a batch once, and drops children without markers', () => {
     const { cache } = cacheAt();
     cache.put('s', block('u', 3, { '0': 2, '1': 1 }), cache.begin());
     cache.applied(4, changes('s', 'u', { '0': 1, '1': -1, '2': 5 }));
@@ -35,7 +35,7 @@ describe('a cell cache', () => {
     expect(cache.get('t', 'u')).toBeUndefined();
   });
 
-  test('never changes a block that it has handed out', () => {
+  test('never changes a block that it has returned', () => {
     const { cache } = cacheAt();
     cache.put('s', block('u', 1, { '0': 2 }), cache.begin());
     const before = cache.get('s', 'u');
@@ -43,7 +43,7 @@ describe('a cell cache', () => {
     expect(before).toEqual(block('u', 1, { '0': 2 }));
   });
 
-  test('does not keep what a read found that was under way, or lags, when a batch was applied', () => {
+  test('does not keep what a read found that was under way, or lagging, when a batch was applied', () => {
     const { cache, clock } = cacheAt();
     const underWay = cache.begin();
     cache.applied(7, changes('s', 'u', { '0': 1 }));
@@ -57,7 +57,7 @@ describe('a cell cache', () => {
     expect(cache.put('s', block('u', 6, { '0': 1 }), cache.begin())).toEqual(block('u', 7, { '0': 2 }));
   });
 
-  test('remembers absent blocks, and what is added to them', () => {
+  test('remembers missing blocks, and what is added to them', () => {
     const { cache } = cacheAt();
     cache.put('s', block('u', 0, {}), cache.begin());
     expect(cache.get('s', 'u')?.children.size).toBe(0);
@@ -65,7 +65,7 @@ describe('a cell cache', () => {
     expect(cache.get('s', 'u')).toEqual(block('u', 2, { z: 1 }));
   });
 
-  test('uses nothing older than two seconds while it is not told of changes', () => {
+  test('uses nothing older than two seconds while it does not receive changes', () => {
     const { cache, clock } = cacheAt({ trusted: false });
     cache.put('s', block('u', 1, { '0': 2 }), cache.begin());
     clock.now += 1_999;
@@ -74,7 +74,7 @@ describe('a cell cache', () => {
     expect(cache.get('s', 'u')).toBeUndefined();
   });
 
-  test('forgets everything when the consumer changes hands, reads under way included', () => {
+  test('forgets everything when the consumer changes, reads under way included', () => {
     const { cache } = cacheAt();
     cache.put('s', block('u', 1, { '0': 2 }), cache.begin());
     const underWay = cache.begin();
@@ -83,7 +83,7 @@ describe('a cell cache', () => {
     expect(cache.get('s', 'u')).toBeUndefined();
   });
 
-  test('keeps to its bytes, and keeps nothing at 0', () => {
+  test('stays within its bytes, and keeps nothing at 0', () => {
     const { cache } = cacheAt({ maxBytes: 10_000 });
     for (let index = 0; index < 1000; index++) cache.put('s', block(`u${index}`, 1, { '0': 2 }), cache.begin());
     const kept = Array.from({ length: 1000 }, (_, index) => cache.get('s', `u${index}`)).filter(Boolean);
@@ -95,7 +95,7 @@ describe('a cell cache', () => {
     expect(off.get('s', 'u')).toBeUndefined();
   });
 
-  test('holds nothing but what the table holds, whatever order reads, batches and lags come in', () => {
+  test('matches the table whatever the order of reads, batches and lags', () => {
     const step = fc.oneof(
       fc.record({
         kind: fc.constant('apply' as const),

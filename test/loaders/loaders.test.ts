@@ -66,7 +66,7 @@ describe('entities', () => {
     expect(calls.commands.map(({ name }) => name)).toEqual(['BatchGetItem']);
   });
 
-  test('collections are kept for other requests for a moment, missing ones are not', async () => {
+  test('existing collections are cached for a moment for other requests, missing ones are not', async () => {
     const { loaders, again } = request();
     calls.reset();
     const keys = ['parks', 'none', 'Not A Key'];
@@ -80,7 +80,7 @@ describe('entities', () => {
 });
 
 describe('ranges', () => {
-  test('of one tick are read as their union, and the same range again not at all', async () => {
+  test('of one tick are read as their union, and the same range is not read again', async () => {
     const { loaders } = request();
     calls.reset();
     const asked = [range('00000000', '5zzzzzzz:;'), range('30000000', 'gzzzzzzz:;'), range('h0000000', 'zzzzzzzz:;')];
@@ -100,7 +100,7 @@ describe('ranges', () => {
     expect(calls.count()).toBe(0);
   });
 
-  test('a union that fails fails its own callers only', async () => {
+  test('a union that fails only fails its own callers', async () => {
     const load = createRangeLoader(async ({ pk }) => {
       if (pk === 'bad') throw new Error('broken');
       return { items: [], next: undefined };
@@ -113,7 +113,7 @@ describe('ranges', () => {
     expect(settled.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected']);
   });
 
-  test('no more Query calls are under way than there are slots', async () => {
+  test('no more Query calls are under way than the limit allows', async () => {
     let now = 0;
     let most = 0;
     const load = createRangeLoader(async () => {
@@ -126,7 +126,7 @@ describe('ranges', () => {
     expect(most).toBe(3);
   });
 
-  test('nothing more is asked of DynamoDB once the client is gone', async () => {
+  test('no request is sent to DynamoDB once the client is gone', async () => {
     const controller = new AbortController();
     const { loaders } = request(controller.signal, 1);
     calls.reset();

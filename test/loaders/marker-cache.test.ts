@@ -68,7 +68,7 @@ const A: Entry = { geohash: 'aaa', mapVersion: 1, name: 'a' };
 const C: Entry = { geohash: 'ccc', mapVersion: 1, name: 'c' };
 
 describe('a marker cache', () => {
-  test('asks only for what lies between two known parts, and knows all once that is read', () => {
+  test('reads only what lies between two known parts, and nothing once that is read', () => {
     const { cache } = cacheAt();
     expect(cache.get(range('000', 'zzz:;'))).toEqual({ head: [], missing: stretch('000', 'zzz:;'), tail: [] });
     cache.put(parks, stretch('000', 'bbb:;'), [marker('a', A)], cache.begin());
@@ -85,7 +85,7 @@ describe('a marker cache', () => {
     expect(cache.get(range('aab', 'cca:;'))).toEqual({ head: [], missing: undefined, tail: [] });
   });
 
-  test('takes in what the stream says: created, changed, moved and deleted markers', () => {
+  test('takes in the created, changed, moved and deleted markers of the stream', () => {
     const { cache } = cacheAt();
     cache.put(parks, stretch('000', 'zzz:;'), [marker('a', A)], cache.begin());
     const all = () => cache.get(range('000', 'zzz:;')).head;
@@ -100,7 +100,7 @@ describe('a marker cache', () => {
     expect(all()).toEqual([marker('a', moved)]);
   });
 
-  test('is not set back by the stream where a read was ahead of it', () => {
+  test('never replaces a newer marker from a read by an older one from the stream', () => {
     const { cache } = cacheAt();
     const newest = { ...A, mapVersion: 3, name: 'newest' };
     cache.put(parks, stretch('000', 'zzz:;'), [marker('a', newest)], cache.begin());
@@ -108,7 +108,7 @@ describe('a marker cache', () => {
     expect(cache.get(range('000', 'zzz:;')).head).toEqual([marker('a', newest)]);
   });
 
-  test('never changes a list that it has handed out', () => {
+  test('never changes a list that it has returned', () => {
     const { cache } = cacheAt();
     cache.put(parks, stretch('000', 'zzz:;'), [marker('a', A)], cache.begin());
     const { head } = cache.get(range('000', 'zzz:;'));
@@ -116,7 +116,7 @@ describe('a marker cache', () => {
     expect(head).toEqual([marker('a', A)]);
   });
 
-  test('gives and keeps nothing while it does not hear of changes, nor just after it began to', () => {
+  test('is empty while it does not receive changes, and just after it began to', () => {
     const { cache, clock } = cacheAt();
     clock.trusted = false;
     cache.put(parks, stretch('000', 'zzz:;'), [], cache.begin());
@@ -147,7 +147,7 @@ describe('a marker cache', () => {
     expect(cache.get(range('000', 'zzz:;')).missing).toBeDefined();
   });
 
-  test('keeps to its bytes, lets go of what was not asked for longest, and keeps nothing at 0', () => {
+  test('stays within its bytes, evicts the least recently used, and keeps nothing at 0', () => {
     const { cache } = cacheAt({ maxBytes: 20_000 });
     const digits = '0123456789bcdefghjkmnpqrstuvwxyz';
     const parts = Array.from({ length: 1_024 }, (_, i) => `${digits.charAt(i >> 5)}${digits.charAt(i & 31)}0`);
@@ -169,7 +169,7 @@ describe('a marker cache', () => {
     expect(off.get(range('000', 'zzz:;')).missing).toBeDefined();
   });
 
-  test('may forget too many changes at once, and then keeps no read that might lag behind them', () => {
+  test('keeps no read that may lag behind changes it had to forget', () => {
     const { cache, clock } = cacheAt();
     for (let index = 0; index < 100_001; index++) cache.changed(record(`k${index}`, undefined, C));
     clock.now += 1;
@@ -180,7 +180,7 @@ describe('a marker cache', () => {
     expect(cache.get(range('000', 'aaa:;')).missing).toBeUndefined();
   });
 
-  test('knows nothing but what the table holds, whatever order writes, lagging reads and records come in', () => {
+  test('matches the table whatever the order of writes, lagging reads and records', () => {
     const GEOHASHES = ['aaa', 'bbb', 'bbc', 'ddd'];
     const BOUNDS = ['000', 'aaa', 'bbb', 'bbc', 'ddd', 'zzz'];
     const key = fc.constantFrom('k', 'l', 'm');

@@ -40,7 +40,7 @@ function request(db: Database = newDatabase('readable', { tables: database.table
 const name = (key: string) => ({ collection: sensors, key });
 const instants = async (readings: Promise<readonly { at: string }[]>) => (await readings).map((one) => one.at);
 
-test('all latest readings of a marker that are asked for in one tick, and itself, are one Query', async () => {
+test('a marker and all its latest readings requested in one tick are one Query', async () => {
   const { loader, calls, sent } = request();
   const [marker, five, since, two] = await Promise.all([
     loader.marker(name('a')),
@@ -58,7 +58,7 @@ test('all latest readings of a marker that are asked for in one tick, and itself
   expect(sent()).toEqual(['Query']);
 });
 
-test('markers whose readings nobody wants are one batch beside that', async () => {
+test('markers without readings are one batch beside that', async () => {
   const { loader, sent } = request();
   const [b, none, c, readings] = await Promise.all([
     loader.marker(name('b')),
@@ -70,14 +70,14 @@ test('markers whose readings nobody wants are one batch beside that', async () =
   expect(sent().sort()).toEqual(['BatchGetItem', 'Query']);
 });
 
-test('a marker that is known is not read again for readings up to an instant', async () => {
+test('a marker that was read is not read again for readings up to an instant', async () => {
   const { loader, sent } = request();
   await loader.marker(name('a'));
   expect(await instants(loader.readings(name('a'), { last: 2, to: at(3) }))).toEqual([at(3), at(2)]);
   expect(sent()).toEqual(['BatchGetItem', 'Query']);
 });
 
-test('what fails for one marker fails for no other', async () => {
+test('a failure for one marker does not affect others', async () => {
   const db = newDatabase('readable', { tables: database.tables });
   interceptCalls(db, 'Query', (input, ask) => {
     const { ':pk': pk } = input['ExpressionAttributeValues'] as Record<string, unknown>;
@@ -90,7 +90,7 @@ test('what fails for one marker fails for no other', async () => {
   expect(b).toMatchObject({ reason: { message: 'only b' } });
 });
 
-test('too many markers are refused before any of them is read, and those already read stay', async () => {
+test('too many markers are rejected before any of them is read; those already read remain', async () => {
   const { loader, sent } = request(undefined, { readingQueries: 2 });
   expect(await instants(loader.readings(name('a'), { last: 1 }))).toEqual([at(19)]);
   const more = ['b', 'c'].map((key) => loader.readings(name(key), { last: 1 }));
@@ -107,7 +107,7 @@ test('readings up to different instants count for each Query, latest ones once f
   await expect(loader.readings(name('a'), { last: 1, to: at(6) })).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
 });
 
-test('a key that no marker can have is none, and spoils no batch', async () => {
+test('a key that no marker can have gives null and does not fail the batch', async () => {
   const { loader } = request();
   const long = name('x'.repeat(3_000));
   const [none, readings, a] = await Promise.all([

@@ -27,7 +27,7 @@ describe('uniting ranges', () => {
     expect(spans([ask('90', 'zz:;'), ask('00', '01:;')])).toHaveLength(2);
   });
 
-  test('a range that goes on from a key touches nothing that it does not overlap', () => {
+  test('a range that begins at a key touches nothing that it does not overlap', () => {
     expect(spans([ask('90', '95:;'), ask('96::key', '97:;')])).toHaveLength(2);
   });
 
@@ -118,7 +118,7 @@ describe('reading a union', () => {
     );
   });
 
-  test('a limited caller gets the first of its slice, and is never told that a cut slice is complete', async () => {
+  test('a limited caller gets the first of its slice, and a cut slice is never reported as complete', async () => {
     await fc.assert(
       fc.asyncProperty(
         rows,
@@ -139,7 +139,7 @@ describe('reading a union', () => {
     );
   });
 
-  test('a caller with few calls gets the first of its slice and takes no more calls than that', async () => {
+  test('a caller with few calls gets the first of its slice', async () => {
     await fc.assert(
       fc.asyncProperty(
         rows,

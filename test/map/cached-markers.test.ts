@@ -52,7 +52,7 @@ describe.each(LAYOUTS)('a cache of markers over the collection $key', ({ style, 
   const made = makeCollection(database, input, MARKERS);
   const calls = recordCalls(database);
 
-  test('changes no answer however a map is walked over, and answers from memory what was seen before', async () => {
+  test('never changes an answer while a map is panned and zoomed, and answers from memory what was read before', async () => {
     await made;
     const { markerCache, settle } = patientCache(database);
     settle();
@@ -90,7 +90,7 @@ describe.each(LAYOUTS)('a cache of markers over the collection $key', ({ style, 
 });
 
 describe('a cache of markers beside the stream', () => {
-  test('shows what any process has written, without reading it again', async () => {
+  test('shows the writes of any process without reading again', async () => {
     const streams = createStreamsClient(engine());
     const { markerCache, settle } = patientCache(live);
     const cellCache = createCellCache({ maxBytes: 16e6, trusted: () => true, now: () => performance.now() });

@@ -31,7 +31,7 @@ const at = (key: string, lng: number, lat: number): Made => ({
 const WORLD = readViewport({ bounds: { west: -180, south: -90, east: 180, north: 90 }, zoom: 1 });
 
 describe('a cell', () => {
-  test('of every length has the count and sums of a linear scan, its parent and its children', async () => {
+  test('of every length has the count, sums, parent and children that a linear scan finds', async () => {
     for (const marker of MARKERS.filter((_, index) => index % 97 === 0)) {
       const { context } = requestContext(database);
       for (let length = 1; length <= 12; length++) {
@@ -70,13 +70,13 @@ describe('a cell', () => {
     expect(cells.map(({ count }) => count)).toEqual(cells.map(({ geohash }) => brute.get(geohash)?.count));
   });
 
-  test.each([0, 13, 1.5, -1, Number.NaN])('precision %s is refused', async (precision) => {
+  test.each([0, 13, 1.5, -1, Number.NaN])('precision %s is rejected', async (precision) => {
     const { context } = requestContext(database);
     const refused = { code: 'BAD_USER_INPUT', details: { field: 'precision' } };
     await expect(viewportCells(context, WORLD, 'cities', precision)).rejects.toMatchObject(refused);
   });
 
-  test('cells of a rectangle that takes too many reads are refused with advice', async () => {
+  test('cells of a bounding box that takes too many reads are rejected with advice', async () => {
     const { context } = requestContext(database, { limits: { rangesPerPage: 8 } });
     await expect(viewportCells(context, WORLD, 'cities', 9)).rejects.toMatchObject({
       code: 'LIMIT_EXCEEDED',
@@ -87,7 +87,7 @@ describe('a cell', () => {
 });
 
 describe('a collection', () => {
-  test('has the count of its markers and the rectangle around its cells of length 4', async () => {
+  test('has the count of its markers and the bounding box of its cells of length 4', async () => {
     const { context } = requestContext(database);
     expect(await collectionCount(context, cities)).toBe(MARKERS.length);
     expect(await collectionBounds(context, cities)).toEqual({ west: -180, south: -90, east: 180, north: 90 });
@@ -151,7 +151,7 @@ describe('an expansion zoom', () => {
     }
   });
 
-  test('of markers in one place is the greatest zoom there is', async () => {
+  test('of markers at one position is the maximum zoom', async () => {
     await makeCollection(
       database,
       { key: 'heap' },
@@ -160,7 +160,7 @@ describe('an expansion zoom', () => {
     expect((await zoomsOf('heap', 3)).zooms).toEqual([30]);
   });
 
-  test('is read for all clusters together, within the ceiling of a field', async () => {
+  test('is read for all clusters together, within the budget of a field', async () => {
     const { context } = requestContext(database);
     const view = readViewport({ bounds: { west: -15, south: 35, east: 40, north: 65 }, zoom: 5 });
     const clusters = await viewportClusters(context, view, 'cities');
@@ -190,7 +190,7 @@ test('features of clusters say so, and those of markers carry key, name and cate
   });
 });
 
-test('clusters where finer cells would take too many reads are made from the finest stored cells', async () => {
+test('clusters are made from the finest stored cells where finer ones would take too many reads', async () => {
   const small = readViewport({ bounds: { west: 16, south: 52, east: 18, north: 53 }, zoom: 14 });
   const { context } = requestContext(database, { limits: { itemsPerField: 20 } });
   const auto = await viewportAuto(context, small, 'cities', 1);
@@ -212,7 +212,7 @@ test.each([
   await expect(asked).rejects.toMatchObject({ code: 'BAD_USER_INPUT', details: { field } });
 });
 
-test.each([Number.NaN, Infinity, -2.1, 30.1, '3'])('a zoom of %s is refused', (zoom) => {
+test.each([Number.NaN, Infinity, -2.1, 30.1, '3'])('a zoom of %s is rejected', (zoom) => {
   const bounds = { west: 0, south: 0, east: 1, north: 1 };
   expect(() => readViewport({ bounds, zoom: zoom as number })).toThrow(/zoom/);
 });

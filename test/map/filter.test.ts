@@ -68,12 +68,12 @@ describe('a comparison', () => {
 });
 
 describe('a filter', () => {
-  test('of nothing is none', () => {
+  test('without conditions is no filter', () => {
     expect(readFilter(null)).toBeUndefined();
     expect(readFilter({ category: null, properties: [], updatedAfter: null })).toBeUndefined();
   });
 
-  test('wants all of its parts', () => {
+  test('requires all of its conditions', () => {
     const filter = (input: MarkerFilterInput) => readFilter(input)?.passes(marker);
     expect(filter({ category: ['zoo', 'park'] })).toBe(true);
     expect(filter({ category: [] })).toBe(false);
@@ -82,7 +82,7 @@ describe('a filter', () => {
     expect(() => filter({ updatedAfter: 'yesterday' })).toThrow(/filter.updatedAfter/);
   });
 
-  test('is decided by the index where that holds what it asks for', () => {
+  test('is decided by the index if that holds the properties it needs', () => {
     const collection = { mapProperties: ['size'] } as never;
     const drawn = { ...marker, mapProperties: { size: 5 } };
     const verdict = (input: MarkerFilterInput, of = drawn) => readFilter(input)?.verdict(of, collection);

@@ -101,13 +101,13 @@ async function pages(
   }
 }
 
-describe.each(LAYOUTS)('inside a polygon of the collection $key', ({ style, ...input }) => {
+describe.each(LAYOUTS)('polygon queries in the collection $key', ({ style, ...input }) => {
   const database = databases[style];
   const made = makeCollection(database, input, MARKERS);
   const calls = recordCalls(database);
 
   test.each([true, false])(
-    'are the markers that trying them all finds, page by page in order, under the ceiling (counts trusted: %s)',
+    'find the markers that a linear scan finds, page by page in order, within the budget (counts trusted: %s)',
     async (trusted) => {
       const collection = await made;
       await fc.assert(
@@ -133,7 +133,7 @@ describe.each(LAYOUTS)('inside a polygon of the collection $key', ({ style, ...i
   );
 });
 
-describe('inside a polygon', () => {
+describe('a polygon query', () => {
   const database = databases.readable;
   const calls = recordCalls(database);
   const cities = makeCollection(database, { key: 'inside' }, MARKERS);
@@ -141,7 +141,7 @@ describe('inside a polygon', () => {
   const ask = async (polygon: unknown, filter?: Parameters<typeof markersInside>[4]) =>
     keysOf(await markersInside(requestContext(database).context, await cities, polygon, { first: 5000 }, filter));
 
-  test('of 10,000 vertices are the markers that trying every edge finds', async () => {
+  test('with 10,000 vertices finds the markers that a test of every edge finds', async () => {
     const random = randomFrom(SEED);
     const corners = Array.from({ length: 9_999 }, () => 0.5 + random() / 2);
     const ring = star({ lng: 10, lat: 48 }, 20, corners);
@@ -151,7 +151,7 @@ describe('inside a polygon', () => {
     expect((await ask({ type: 'Polygon', coordinates: [ring] })).toSorted()).toEqual(inside.toSorted());
   });
 
-  test('an empty country takes no more Query calls than its cells, and no marker beside it is read', async () => {
+  test('over an empty country costs only the Query calls for its cells, and reads no marker outside', async () => {
     await cities;
     const thin: Ring = [[-30, 30], [-29.9, 30], [-10.9, 49], [-11, 49], [-30, 30]]; // prettier-ignore
     const { context, call } = requestContext(database);
@@ -163,7 +163,7 @@ describe('inside a polygon', () => {
     expect(call.meter.itemsScanned).toBeLessThan(40);
   });
 
-  test('over the antimeridian finds what lies on it from both sides, written in each of three ways', async () => {
+  test('across the antimeridian finds markers on it from both sides, in each of three notations', async () => {
     const box = (west: number, east: number): Ring => [[west, -90], [east, -90], [east, 90], [west, 90], [west, -90]]; // prettier-ignore
     const expected = MARKERS.filter(({ position: { lng } }) => Math.abs(lng) >= 170).map(({ key }) => key);
     const ways = [
@@ -178,7 +178,7 @@ describe('inside a polygon', () => {
     } // prettier-ignore
   });
 
-  test('a filter leaves out what does not pass', async () => {
+  test('leaves out markers that do not pass the filter', async () => {
     const polygon = { type: 'Polygon', coordinates: [[[-12, 30], [40, 30], [40, 70], [-12, 70], [-12, 30]]] }; // prettier-ignore
     const french = MARKERS.filter(({ category }) => category === 'FR').map(({ key }) => key);
     const inEurope = MARKERS.filter(({ key, position: { lng } }) => french.includes(key) && lng > -12);
@@ -186,7 +186,7 @@ describe('inside a polygon', () => {
     expect((await ask(polygon, { category: ['FR'] })).toSorted()).toEqual(inEurope.map(({ key }) => key).toSorted());
   });
 
-  test('a cursor of one polygon is refused by another, and so is what is no polygon', async () => {
+  test('rejects a cursor of another polygon, and an invalid polygon', async () => {
     const { context } = requestContext(database);
     const europe = { type: 'Polygon', coordinates: [[[-12, 30], [40, 30], [40, 70], [-12, 30]]] }; // prettier-ignore
     const other = { type: 'Polygon', coordinates: [[[-12, 30], [41, 30], [40, 70], [-12, 30]]] }; // prettier-ignore

@@ -111,7 +111,7 @@ describe.each(LAYOUTS)('a prefix of $prefixLength and $writeShards write shards'
     collection = await makeCollection(database, { ...layout, code: codeOf(key) }, markers);
   });
 
-  test('any radius is answered, nearest first, each page under the ceiling', async () => {
+  test('any radius query is answered, nearest first, each page within its budget', async () => {
     await fc.assert(
       fc.asyncProperty(aCenter, aRadius, async (center, radius) => {
         const { found, number } = await pages(collection, { center, radius });
@@ -122,7 +122,7 @@ describe.each(LAYOUTS)('a prefix of $prefixLength and $writeShards write shards'
     );
   });
 
-  test('so is one that a few partitions hold while counts cannot be trusted', async () => {
+  test('so is one of few partitions while counts cannot be trusted', async () => {
     const cell = 20_015_114 / 2 ** Math.floor((5 * prefixLength) / 2);
     const radius = Math.min(FARTHEST, (cell * 3) / Math.sqrt(writeShards));
     for (const center of [
@@ -141,14 +141,14 @@ function codeOf(key: string): string {
   return `N${'abcdefghijklmnopqrstuvwxyz'.charAt(index)}`;
 }
 
-describe('a ring that takes more than a page may', () => {
+describe('a ring that exceeds the budget of a page', () => {
   const random = randomFrom(SEED);
   const wide = Array.from({ length: 60 }, (_, index) =>
     made({ lng: 40 * random() - 20, lat: 40 * random() - 20 }, index, index % 2 === 0 ? 'even' : 'odd'),
   );
   const center = { lng: 150, lat: 0 };
 
-  test('is looked at over several pages, which then tell what was found, page by page', async () => {
+  test('is scanned over several pages, and then emitted page by page', async () => {
     const collection = await makeCollection(
       database,
       { key: 'wide', code: 'Wa', prefixLength: 3, writeShards: 4 },
@@ -165,7 +165,7 @@ describe('a ring that takes more than a page may', () => {
     expect((await pages(collection, ofBase)).found).toEqual(brute(late, center, FARTHEST));
   });
 
-  test('is refused by the name of its shards where a page cannot read one prefix', async () => {
+  test('is rejected, naming the write shards, if a page cannot read one prefix', async () => {
     const collection = await makeCollection(
       database,
       { key: 'shards', code: 'Sh', prefixLength: 2, writeShards: 32 },

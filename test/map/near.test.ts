@@ -109,13 +109,13 @@ async function pages(
 const ceiling = ({ lat }: Point, radius: number, key: string) =>
   radius > 50_000 || key === 'p4s3' ? 64 : Math.abs(lat) >= 89 ? 32 : 16;
 
-describe.each(LAYOUTS)('the markers within a radius, in the collection $key', ({ style, ...input }) => {
+describe.each(LAYOUTS)('radius queries in the collection $key', ({ style, ...input }) => {
   const database = databases[style];
   const made = makeCollection(database, input, MARKERS);
   const calls = recordCalls(database);
   const count = () => calls.count('Query');
 
-  test('are those that measuring to each of them finds, nearest first, page by page, under the ceiling', async () => {
+  test('find the markers that a linear scan finds, nearest first, page by page, within the budget', async () => {
     const collection = await made;
     await fc.assert(
       fc.asyncProperty(aCenter, aRadius, fc.constantFrom(7, 60, 5_000), async (center, radius, size) => {
@@ -131,7 +131,7 @@ describe.each(LAYOUTS)('the markers within a radius, in the collection $key', ({
     );
   });
 
-  test('are the same while counts cannot be trusted', async () => {
+  test('find the same while counts cannot be trusted', async () => {
     const collection = await made;
     await fc.assert(
       fc.asyncProperty(aCenter, aRadius, fc.constantFrom(7, 60, 5_000), async (center, radius, size) => {
@@ -149,7 +149,7 @@ describe.each(LAYOUTS)('the markers within a radius, in the collection $key', ({
   });
 
   test.each([true, false])(
-    'the nearest few are the nearest, in a desert and in a crowd (counts trusted: %s)',
+    'k nearest never returns a wrong neighbour, in a desert and in a crowd (counts trusted: %s)',
     async (trusted) => {
       const collection = await made;
       await fc.assert(
@@ -182,7 +182,7 @@ const refused = (error: unknown) => {
   throw error;
 };
 
-describe('near', () => {
+describe('queries by distance', () => {
   const database = databases.readable;
   const calls = recordCalls(database);
   const count = () => calls.count('Query');
@@ -192,7 +192,7 @@ describe('near', () => {
   });
   const context = () => requestContext(database).context;
 
-  test('distances are those along great circles, in metres', async () => {
+  test('give great-circle distances in metres', async () => {
     const center = { lng: 179.9, lat: 10 };
     const { found } = await pages(context(), cities, { center, radius: FARTHEST, first: 5_000 }, count);
     expect(found).toHaveLength(MARKERS.length);
@@ -202,7 +202,7 @@ describe('near', () => {
     }
   });
 
-  test('a filter leaves out what does not pass, told by the index or by the markers themselves', async () => {
+  test('leave out markers that do not pass the filter, by the index or by their base items', async () => {
     const center = { lng: 2.35, lat: 48.85 };
     const byCategory = MARKERS.filter(({ category }) => category === 'FR' || category === 'crowd');
     const category = ['FR', 'crowd'];
@@ -222,7 +222,7 @@ describe('near', () => {
     expect(none).toEqual([]);
   });
 
-  test('a few near by cost a few Query calls, and few markers are read for nothing', async () => {
+  test('cost few Query calls for a few near markers, and read few others', async () => {
     const { context: cold, call } = requestContext(database);
     calls.reset();
     const page = await markersWithin(
@@ -239,7 +239,7 @@ describe('near', () => {
     expect(count() - again).toBeLessThanOrEqual(4);
   });
 
-  test('in the middle of nowhere the nearest is found by the counts of coarse cells', async () => {
+  test('find the nearest marker far from all others by the counts of coarse cells', async () => {
     const center = { lng: -140, lat: -45 };
     const { context: cold } = requestContext(database);
     calls.reset();
@@ -248,7 +248,7 @@ describe('near', () => {
     expect(count()).toBeLessThanOrEqual(32);
   });
 
-  test('pages go on where they were whatever is made or deleted between them', async () => {
+  test('resume where the last page ended, whatever is created or deleted in between', async () => {
     const random = randomFrom(SEED);
     const made = Array.from({ length: 120 }, (_, index): Made => ({
       key: `m${index}`,
@@ -308,7 +308,7 @@ describe('near', () => {
   });
 
   // A crowd of more than is read of a range at once.
-  test('a crowd at one place and a town around it are told in pages, exactly, with counts and without', async () => {
+  test('page exactly through a crowd at one position and a town around it, with counts and without', async () => {
     const random = randomFrom(SEED);
     const town = Array.from({ length: 800 }, (_, index): Made => ({
       key: `t${index}`,
@@ -343,7 +343,7 @@ describe('near', () => {
     }
   });
 
-  test('an empty collection has nothing near', async () => {
+  test('find nothing in an empty collection', async () => {
     const empty = await makeCollection(database, { key: 'empty' }, []);
     const center = { lng: 0, lat: 0 };
     expect(await nearestMarkers(context(), empty, { center, count: 5 })).toEqual([]);
@@ -351,7 +351,7 @@ describe('near', () => {
     expect([page.edges, page.pageInfo.hasNextPage, page.pageInfo.endCursor]).toEqual([[], false, null]);
   });
 
-  test('a cursor goes on behind its marker within another radius, and behind the nearest; another center refuses it', async () => {
+  test('resume from a cursor with another radius, or from one of the nearest; but not with another center', async () => {
     const center = { lng: 16.9, lat: 52.4 };
     const expected = brute(MARKERS, center, 300_000);
     const nearest = await nearestMarkers(context(), cities, { center, count: 8 });
@@ -370,7 +370,7 @@ describe('near', () => {
     ).rejects.toThrow('after must be a cursor');
   });
 
-  test('a radius, a count or a center that cannot be is refused by its name', async () => {
+  test('reject an invalid radius, count or center by its name', async () => {
     const center = { lng: 0, lat: 0 };
     const within = (radius: number) => markersWithin(context(), cities, { center, radius }, { first: 5 });
     for (const radius of [-1, Number.NaN, Infinity, 20_015_115, 1e300]) {

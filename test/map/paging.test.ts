@@ -97,14 +97,14 @@ test('overlapping viewports in one tick make the Query calls of their union', as
 });
 
 describe('pages', () => {
-  test('of shards are merged in the order of geohashes', async () => {
+  test('of write shards are merged in the order of geohashes', async () => {
     const { context } = requestContext(database);
     const keys = await readThrough((after) => collectionMarkers(context, sharded, { first: 7, after }));
     const place = new Map(inEurope.map(({ key, position }) => [key, encode(position, 10)]));
     expect(keys.map((key) => place.get(key))).toEqual([...place.values()].toSorted());
   });
 
-  test('of a whole collection and of a cell hold what is in them', async () => {
+  test('of a whole collection and of a cell contain all their markers', async () => {
     for (const trusted of [true, false]) {
       const { context } = requestContext(database, { trusted });
       const all = await readThrough((after) => collectionMarkers(context, cities, { first: 150, after }));
@@ -126,7 +126,7 @@ describe('pages', () => {
     }
   });
 
-  test('neither repeat nor skip what was there all along, whatever comes and goes between them', async () => {
+  test('neither repeat nor skip markers that were there all along, whatever is created or deleted in between', async () => {
     const random = randomFrom(7);
     const gone = new Set<string>();
     const made: Made[] = [];
@@ -151,13 +151,13 @@ describe('pages', () => {
     ]);
   });
 
-  test('end at their ceiling of reads with a cursor that goes on, an empty page included', async () => {
+  test('end where their budget does, with a cursor that resumes there, even if the page is empty', async () => {
     const { context } = requestContext(database, { trusted: false, limits: { rangesPerPage: 3, itemsPerField: 40 } });
     const keys = await readThrough((after) => viewportMarkers(context, europe, 'cities', { first: 5000, after }));
     expect(keys.toSorted()).toEqual(inEurope.map(({ key }) => key).toSorted());
   });
 
-  test('refuse a cursor of another list, a changed one and one that is none', async () => {
+  test('reject a cursor of another list, a changed one and any other text', async () => {
     const { context } = requestContext(database);
     const page = await viewportMarkers(context, europe, 'cities', { first: 2 });
     const cursor = page.pageInfo.endCursor!;
@@ -178,7 +178,7 @@ describe('pages', () => {
     });
   });
 
-  test.each([0, -1, 5001, 1e9, 1.5, Number.NaN])('refuse first: %s', async (first) => {
+  test.each([0, -1, 5001, 1e9, 1.5, Number.NaN])('reject first: %s', async (first) => {
     const { context } = requestContext(database);
     await expect(viewportMarkers(context, europe, 'cities', { first })).rejects.toMatchObject({
       code: 'BAD_USER_INPUT',
@@ -194,7 +194,7 @@ describe('pages', () => {
   });
 });
 
-test('a marker that is seen at both places while it moves is told once, where it is now', async () => {
+test('a marker seen at both positions while it moves is returned once, where it is now', async () => {
   const made = { key: 'mover', category: 'x', properties: {} };
   // Two index entries of one marker, as a reader may meet them: an index hears of a move bit by bit.
   const at = (lng: number, mv: number): Record<string, unknown> => ({
@@ -229,10 +229,10 @@ test('a marker that is seen at both places while it moves is told once, where it
   }
 });
 
-describe('what the index does not hold', () => {
+describe('data that the index does not hold', () => {
   const queries = async (context: MapContext) => viewportMarkers(context, europe, 'cities', { first: 5000 });
 
-  test('is not read while nobody asks for it', async () => {
+  test('is not read unless requested', async () => {
     calls.reset();
     const { context } = requestContext(database);
     await queries(context);
@@ -260,7 +260,7 @@ describe('what the index does not hold', () => {
     expect(details.every(({ version, createdAt }) => version === 1 && createdAt === NOW)).toBe(true);
   });
 
-  test('decides filters after a batch read of those that the index cannot decide', async () => {
+  test('is read in batches for the markers whose filter the index cannot decide', async () => {
     const { context } = requestContext(database);
     const filter = { properties: [{ name: 'long', exists: true }], updatedAfter: '2026-11-21T09:00:00Z' };
     const expected = inEurope.filter(({ properties: { long } }) => long !== undefined).map(({ key }) => key);

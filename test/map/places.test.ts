@@ -46,7 +46,7 @@ describe.each(['readable', 'compact'] as const)('markers by their place, with %s
   const db = databases[style];
   const houses = await makeCollection(db, { key: 'houses', name: 'Houses', code: 'Ho' }, []);
 
-  test('are found at any depth, by whole names only, whatever the spelling of an accent', async () => {
+  test('are found at any depth, by whole names only, in any Unicode normalization', async () => {
     await hang(db, houses, {
       a: [composed, 'A', '1'],
       b: [decomposed, 'A', '12'],
@@ -70,7 +70,7 @@ describe.each(['readable', 'compact'] as const)('markers by their place, with %s
     expect(await found('Berlin', 'D', '4')).toEqual(['g']);
   });
 
-  test('are told where they hang without a read of their own items', async () => {
+  test('have their place without a read of their base items', async () => {
     const calls = recordCalls(db);
     const { context } = requestContext(db);
     const { edges } = await markersInPlace(context, houses, ['Berlin'], { first: 10 });
@@ -78,7 +78,7 @@ describe.each(['readable', 'compact'] as const)('markers by their place, with %s
     expect(calls.commands.map(({ name }) => name)).toEqual(['Query']);
   });
 
-  test('follow a change of place, and leave with it', async () => {
+  test('follow a change of place, and disappear with it', async () => {
     const change = (place: string[] | null) =>
       updateMarker(db, { collection: houses, key: 'g' }, { place }, { now: NOW }, newCall());
     await change(['Berlin', 'E']);
@@ -87,7 +87,7 @@ describe.each(['readable', 'compact'] as const)('markers by their place, with %s
     expect(await keysIn(db, houses, ['Berlin'])).toEqual([]);
   });
 
-  test('come in pages of any size, each once, as a linear scan finds them', async () => {
+  test('come in pages of any size, each once, like a linear scan', async () => {
     const name = fc.constantFrom(
       '1',
       '12',
@@ -133,7 +133,7 @@ describe('a page of markers by their place', async () => {
   const db = databases.readable;
   const yards = await makeCollection(db, { key: 'yards', name: 'Yards' }, []);
 
-  test('goes on where the one before ended, whatever came and went in between', async () => {
+  test('resumes where the last one ended, whatever is created or deleted in between', async () => {
     await hang(db, yards, Object.fromEntries(['a', 'b', 'c', 'd'].map((key) => [key, ['X', key]])));
     const page = (after?: string | null) =>
       markersInPlace(requestContext(db).context, yards, ['X'], { first: 2, after });
@@ -158,7 +158,7 @@ describe('a page of markers by their place', async () => {
     });
   });
 
-  test('takes no cursor of another place', async () => {
+  test('rejects a cursor of another place', async () => {
     const { context } = requestContext(db);
     const { pageInfo } = await markersInPlace(context, yards, ['X'], { first: 1 });
     await expect(markersInPlace(context, yards, ['Y'], { first: 1, after: pageInfo.endCursor })).rejects.toMatchObject({
@@ -167,7 +167,7 @@ describe('a page of markers by their place', async () => {
     });
   });
 
-  test('a place and a key that are too long together are refused before anything is written', () => {
+  test('rejects a place and a key that are too long together before anything is written', () => {
     const place = ['X', ...Array.from({ length: 11 }, () => 'x'.repeat(95))];
     expect(() => newMarkerItem(db, yards, { key: 'k', position: { lng: 0, lat: 0 }, place }, NOW)).toThrow(
       /^place must be at most 1024 bytes together with the key/,
@@ -207,7 +207,7 @@ describe.each(['readable', 'compact'] as const)('places under a place, with %s k
     expect(await under('gone')).toEqual([]);
   });
 
-  test('take one Query of their own partition, and no marker is read', async () => {
+  test('cost one Query of their own partition, and read no marker', async () => {
     const calls = recordCalls(db);
     await under(composed);
     expect(calls.commands).toMatchObject([{ name: 'Query', input: { TableName: db.tables.derived } }]);
@@ -227,7 +227,7 @@ describe.each(['readable', 'compact'] as const)('places under a place, with %s k
     expect(await placesUnder(roomy.context, sheds, [])).toHaveLength(6);
   });
 
-  test('of an empty name are refused by name', async () => {
+  test('are rejected, naming the field, for an empty name', async () => {
     await expect(under('A', '')).rejects.toMatchObject({ code: 'BAD_USER_INPUT', details: { field: 'under[1]' } });
   });
 });

@@ -12,6 +12,7 @@ import { viewportFeatures } from '../../src/map/markers/features.js';
 import { viewportMarkers } from '../../src/map/markers/markers.js';
 import { viewportPlan } from '../../src/map/markers/plan.js';
 import { type Viewport, readViewport } from '../../src/map/viewport.js';
+import { uniteRanges } from '../../src/loaders/range-union.js';
 import { type Recording, recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';
 import { LAYOUTS, bruteCells, bruteInside, makeCollection, realMarkers, requestContext } from './fixture.js';
@@ -77,7 +78,7 @@ describe.each(LAYOUTS)('a viewport of the collection $key', ({ style, ...input }
   const calls = recordCalls(database);
 
   test.each([true, false])(
-    'finds the markers that a linear scan finds, page by page in order, under its ceiling (counts trusted: %s)',
+    'finds the markers that a linear scan finds, page by page in order, within its budget (counts trusted: %s)',
     async (trusted) => {
       await made;
       await fc.assert(
@@ -143,7 +144,7 @@ describe.each(LAYOUTS)('a viewport of the collection $key', ({ style, ...input }
     );
   });
 
-  test('has clusters that hold each cell once, and the same ones when it is panned', async () => {
+  test('has clusters that contain each cell once, and keeps them when panned', async () => {
     await made;
     await fc.assert(
       fc.asyncProperty(viewport, fc.constantFrom(60, 25, 200), async (raw, radius) => {
@@ -178,7 +179,7 @@ describe.each(LAYOUTS)('a viewport of the collection $key', ({ style, ...input }
     );
   });
 
-  test('a cluster of one names its marker, all of them in a few Query calls', async () => {
+  test('a cluster of one has its marker; all of them cost a few Query calls', async () => {
     await made;
     const byCell = (precision: number) =>
       new Map(MARKERS.map(({ key, position }) => [encode(position, precision), key]));
@@ -202,7 +203,7 @@ describe.each(LAYOUTS)('a viewport of the collection $key', ({ style, ...input }
     );
   });
 
-  test('shows markers while they fit and clusters else, and never more features than asked for', async () => {
+  test('shows markers while they fit and clusters otherwise, and never more features than requested', async () => {
     await made;
     await fc.assert(
       fc.asyncProperty(viewport, fc.constantFrom(1, 10, 500), fc.boolean(), async (raw, limit, counted) => {
@@ -230,7 +231,7 @@ describe.each(LAYOUTS)('a viewport of the collection $key', ({ style, ...input }
     );
   });
 
-  test('a filter counts in markers, total and clusters alike', async () => {
+  test('a filter applies to markers, total and clusters alike', async () => {
     await made;
     // Nothing but reading tells how many pass: a long prefix with shards can be asked for a smaller rectangle only.
     const bounds =
@@ -253,7 +254,7 @@ describe.each(LAYOUTS)('a viewport of the collection $key', ({ style, ...input }
     expect(page.edges).toHaveLength(passing.length);
   });
 
-  test('its plan reads no markers, and every marker inside is in one of its ranges', async () => {
+  test('plan reads no markers, and shows the ranges that markers reads', async () => {
     await made;
     const view = readViewport({ bounds: { west: 10, south: 45, east: 25, north: 55 }, zoom: 6 });
     const { context } = requestContext(database);
@@ -263,10 +264,22 @@ describe.each(LAYOUTS)('a viewport of the collection $key', ({ style, ...input }
     expect(onGeo).toEqual([]);
     expect(ranges.length).toBeLessThanOrEqual(64);
     for (const { bounds } of ranges) expect(areaOverlapsCell(view.area, bounds)).toBe(true);
+
+    calls.reset();
+    const { pageInfo } = await viewportMarkers(context, view, input.key, { first: 5000 });
+    const read = calls.commands.flatMap(({ input: { IndexName, ExpressionAttributeValues: values } }) => {
+      const { ':pk': pk, ':from': from, ':to': to } = values as Record<string, string>;
+      return IndexName === undefined ? [] : [`${pk} ${from}..${to}`];
+    });
+    const requests = ranges.map((range) => ({ range, limit: Infinity, maxCalls: Infinity }));
+    const shown = uniteRanges(requests).map(({ range: { pk, from, to } }) => `${pk} ${from}..${to}`);
+    expect(read.length).toBeGreaterThan(0);
+    if (pageInfo.hasNextPage) expect(shown).toEqual(expect.arrayContaining(read));
+    else expect(read.toSorted()).toEqual(shown.toSorted());
   });
 });
 
-test('the seed of the rectangles is known', () => {
+test('the seed of the bounding boxes is logged', () => {
   console.info(`CELLPORT_SEED=${SEED}`);
   expect(randomFrom(SEED)()).toBeLessThan(1);
 });

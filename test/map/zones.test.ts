@@ -69,7 +69,7 @@ describe.each(['readable', 'compact'] as const)('zones, with %s keys', async (st
   });
   const context = (more = {}) => requestContext({ ...db, geometry: geometryStore }, more);
 
-  test('at a position are those that a brute-force winding number says, by three Query calls and one batch', async () => {
+  test('at a position are those that a brute-force winding number finds, by three Query calls and one batch', async () => {
     const own = newDatabase(style, { tables: db.tables });
     const calls = recordCalls(own);
     const random = randomFrom(11);
@@ -192,7 +192,7 @@ describe.each(['readable', 'compact'] as const)('zones, with %s keys', async (st
     expect(call.meter.queries).toBeLessThanOrEqual(48);
   });
 
-  test('in a viewport keep their order between both ways to find them, and a cursor of another list is refused', async () => {
+  test('in a viewport keep their order whichever way they are found, and a cursor of another list is rejected', async () => {
     const viewport = readViewport({ bounds: VIEWPORTS[2]!, zoom: 4 });
     const { context: all } = context();
     // So few covers may be read at once that all zones are gone through by key instead.
@@ -234,7 +234,7 @@ describe('a zone whose geometry lies in an object', async () => {
   const context = () => requestContext({ ...db, geometry: outside }).context;
   const pathOf = (object: string | undefined) => join(folder, 'lakes', object!);
 
-  test('is read from there, with its place told, and kept in memory by its hash', async () => {
+  test('is read from there, reports its source, and is cached by its hash', async () => {
     const zone = await make('near', 10);
     const geometryCache = createGeometryCache({ maxBytes: 1e6 });
     const { context: map, call } = requestContext({ ...db, geometry: outside }, { geometryCache });
@@ -267,7 +267,7 @@ describe('a zone whose geometry lies in an object', async () => {
     await deleteZone({ ...db, geometry: outside }, { collection: lakes, key }, {}, newCall());
   });
 
-  test('that has moved since its item was read is told with its new geometry', async () => {
+  test('that was replaced since its item was read is returned with its new geometry', async () => {
     const before = await make('moving', 80);
     await updateZone(
       { ...db, geometry: outside },
