@@ -126,7 +126,7 @@ function cutPolygon(field: string, paths: readonly [Path, ...Path[]]): (readonly
   const cut: Run[] = [];
   const whole: Run[] = [];
   for (const path of paths) {
-    // A hole is read by itself, and may have been told a turn farther west than it lies in its ring.
+    // A hole is read by itself, and may be a turn farther west than its ring.
     const turn = least(path.lngs) < west ? 360 : 0;
     if (most(path.lngs) + turn > east) {
       throw badInput(

@@ -154,7 +154,9 @@ describe('cell blocks', () => {
     expect(blocks?.map(({ parent }) => parent)).toEqual(['u0', 'u1']);
     const queries = calls.count('Query');
     expect(queries).toBeLessThanOrEqual(plan.ranges.length);
-    expect(await again().blocks.load(wanted)).toEqual(blocks);
+    const budget = new Budget(64, Infinity);
+    expect(await again().blocks.load({ ...wanted, budget })).toEqual(blocks);
+    expect(budget.calls).toBe(64);
     expect(calls.count('Query')).toBe(queries);
     expect(call.meter.cacheHits).toBe(plan.ranges.reduce((sum, { from, to }) => sum + to - from, 0));
   });

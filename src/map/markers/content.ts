@@ -2,7 +2,7 @@ import { CellportError } from '../../errors.js';
 import { type Area, areaContains } from '../../geo/bounds.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
-import { type Clustered, DEFAULT_RADIUS, type MapCluster, clustersOf } from '../cells/clusters.js';
+import { DEFAULT_RADIUS, type MapCluster, clustersOf } from '../cells/clusters.js';
 import { type MapContext, requireCollection } from '../context.js';
 import { countInside } from '../cells/count.js';
 import { type MarkerFilter, type MarkerFilterInput, readFilter } from '../filter.js';
@@ -59,16 +59,8 @@ export async function contentOf(
     clustersOf(context, viewport, collection, { field, size: DEFAULT_RADIUS, filter }),
     filter && inside ? inside.length : countInside(context, collection, area, field),
   ]);
-  return clusteredContent(clustered, total);
+  return { mode: 'CLUSTERS', total, markers: [], ...clustered };
 }
-
-const clusteredContent = ({ clusters, precision }: Clustered, total: number): ViewportContent => ({
-  mode: 'CLUSTERS',
-  total,
-  markers: [],
-  clusters,
-  precision,
-});
 
 /**
  * The markers of an area if they may fit: more than `limit`, or undefined, if they do not. With a filter, all of them, as
