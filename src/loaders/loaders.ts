@@ -16,7 +16,7 @@ import { rangeRequest } from '../store/request/ranges.js';
 import { send } from '../store/request/send.js';
 import { compareBytes } from '../keys/byte-order.js';
 import type { Budget } from './budget.js';
-import { type BlocksLoader, createBlockLoader, createBlocksLoader } from './block-loader.js';
+import { BlockLoader } from './block-loader.js';
 import type { CellCache } from './cell-cache.js';
 import type { CollectionCache } from './collection-cache.js';
 import { type EntityLoaders, createEntityLoaders } from './entity-loader.js';
@@ -63,7 +63,7 @@ export interface Loaders extends EntityLoaders, MarkerLoader, ZoneLoader {
   ): Promise<{ readonly markers: readonly MarkerAtPlace[]; readonly next: string | undefined }>;
   /** The next level below a place, by the stored counts; undefined if it has more than `most` items. */
   placeCounts(collection: Collection, under: Place, most: number): Promise<PlaceCount[] | undefined>;
-  readonly blocks: BlocksLoader;
+  readonly blocks: BlockLoader;
   /** The cell block under a parent, an empty one if there is none. */
   block(scope: string, parent: string): Promise<CellBlock>;
 }
@@ -89,6 +89,8 @@ export function createLoaders(options: LoadersOptions): Loaders {
     const page = await send(db, 'query', rangeRequest(db, { ...wanted, limit }, start), call);
     return { items: page.Items ?? [], next: page.LastEvaluatedKey };
   }, slots);
+
+  const blocks = new BlockLoader(db, cellCache, call, range);
 
   const hit = (known: KeyRange, items: number) => {
     const { index, pk, from, to } = known;
@@ -168,7 +170,7 @@ export function createLoaders(options: LoadersOptions): Loaders {
       return { markers: found, next: page.next && String(page.next[sort]) };
     },
     placeCounts: (collection, under, most) => readPlaceCounts(db, { scope: keys.scope(collection), under, most }, call),
-    blocks: createBlocksLoader({ keys, cellCache, call }, range),
-    block: createBlockLoader(db, cellCache, call),
+    blocks,
+    block: (scope, parent) => blocks.one(scope, parent),
   };
 }
