@@ -1,10 +1,10 @@
 import { badInput } from '../errors.js';
 import { type Part, type Path, least, most } from './paths.js';
 
-/** A position as GeoJSON has it: longitude, then latitude, in degrees. */
+/** A GeoJSON position: longitude, then latitude, in degrees. */
 export type Position = readonly [lng: number, lat: number];
 
-/** A geometry of a zone as RFC 7946 writes it: within -180..180, cut in two where it crosses the antimeridian. */
+/** A zone's geometry by RFC 7946: within -180..180, cut in two where it crosses the antimeridian. */
 export type ZoneGeometry =
   | { readonly type: 'Polygon'; readonly coordinates: readonly (readonly Position[])[] }
   | { readonly type: 'MultiPolygon'; readonly coordinates: readonly (readonly (readonly Position[])[])[] }
@@ -13,10 +13,10 @@ export type ZoneGeometry =
 
 const LINE = 180;
 
-/** How often one has passed the line to the east to come here. What is exactly on the line is west of it. */
+/** How many times a path has crossed the antimeridian eastwards before this longitude; one exactly on it has not. */
 const turnsTo = ([lng]: Position): number => Math.max(0, Math.ceil((lng - LINE) / 360));
 
-/** Where an edge of at most 180 degrees passes the line: a position of the pieces on both sides of it. */
+/** Where an edge of at most 180 degrees crosses the antimeridian: a position of the pieces on both sides. */
 function crossing(a: Position, b: Position): Position {
   const line = LINE + 360 * Math.min(turnsTo(a), turnsTo(b));
   return [line, a[1] + ((b[1] - a[1]) * (line - a[0])) / (b[0] - a[0])];
@@ -27,7 +27,7 @@ const crosses = ({ lngs }: Path) => lngs.some((lng) => lng > LINE);
 const turned = (positions: readonly Position[], turns: number): Position[] =>
   positions.map(([lng, lat]) => [lng - 360 * turns, lat]);
 
-/** A run of positions between two lines, on which it begins and ends where it is cut off. */
+/** A run of positions between two crossings; it begins and ends on the antimeridian where it was cut. */
 interface Run {
   readonly turns: number;
   readonly positions: Position[];
@@ -62,7 +62,7 @@ export function doubleArea(ring: readonly Position[]): number {
   return sum;
 }
 
-/** Below this many square degrees the sum above may be nothing but rounding, which would turn a flat ring to and fro. */
+/** Below this many square degrees the sum above may be rounding alone, by which a flat ring would keep changing its direction. */
 const FLAT = 1e-12;
 
 /** A ring by the right-hand rule of RFC 7946: outer rings counterclockwise, holes clockwise. */
@@ -104,11 +104,11 @@ function joined(runs: readonly Run[]): Position[][] {
   return rings;
 }
 
-/** Without positions that repeat the one before. */
+/** Without repeated neighbours. */
 const tidy = (ring: readonly Position[]) =>
   ring.filter(([lng, lat], index) => index === 0 || lng !== ring[index - 1]?.[0] || lat !== ring[index - 1]?.[1]);
 
-/** Whether a position is in a ring, by the edges that a ray to the east meets. */
+/** Whether a position is in a ring, by ray casting to the east. */
 function inRing(ring: readonly Position[], [x, y]: Position): boolean {
   let inside = false;
   for (let i = 1; i < ring.length; i++) {
@@ -136,7 +136,7 @@ function cutPolygon(field: string, paths: readonly [Path, ...Path[]]): (readonly
       );
     }
     const positions = positionsOf(path).map(([lng, lat]): Position => [lng + turn, lat]);
-    // Begun where it crosses, so that the first run is a whole one.
+    // It starts at a crossing, so that the first run is whole.
     const start = positions.findIndex(
       (one, index) => index > 0 && turnsTo(one) !== turnsTo(positions[index - 1] ?? one),
     );
@@ -146,7 +146,7 @@ function cutPolygon(field: string, paths: readonly [Path, ...Path[]]): (readonly
       // A ring's last position is its first.
       const runs = runsOf([...positions.slice(start - 1), ...before.slice(1)]);
       cut.push(...runs.slice(1));
-      // The first position of all is only there for the crossing behind it.
+      // The very first position only serves the crossing after it.
       const closing = runs.slice(1).at(-1);
       const from = positions[start - 1];
       const to = positions[start];
@@ -167,7 +167,7 @@ function cutPolygon(field: string, paths: readonly [Path, ...Path[]]): (readonly
   });
 }
 
-/** The rings of a polygon that does not cross the line. Only a hole may, where it is all around the globe. */
+/** The rings of a polygon that does not cross the antimeridian. Only a hole may, if the polygon circles the globe. */
 function wholePolygon(field: string, [outer, ...holes]: readonly [Path, ...Path[]]): (readonly Position[])[] {
   const cut = holes.flatMap((hole) =>
     crosses(hole) ? cutPolygon(field, [hole]).flatMap(([ring = []]) => [ring]) : [positionsOf(hole)],
@@ -182,8 +182,8 @@ function cutLine(path: Path): Position[][] {
 }
 
 /**
- * The geometry that parts (as `readPaths` gives them) make, by RFC 7946; `multiple` says whether it may be one of several
- * parts. Throws BAD_USER_INPUT naming `field` where nothing is left of it, or a hole lies beside its ring.
+ * The RFC 7946 geometry of parts from `readPaths`; `multiple` allows one of several parts. Throws BAD_USER_INPUT naming
+ * `field` if nothing is left of it, or a hole lies outside its ring.
  */
 export function geometryOf(field: string, parts: readonly Part[], multiple: boolean): ZoneGeometry {
   if (parts.every(({ filled }) => !filled)) {

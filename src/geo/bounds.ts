@@ -1,7 +1,7 @@
 import { badInput } from '../errors.js';
 import { type Point, canonicalLng } from './point.js';
 
-/** A rectangle in degrees; all four edges belong to it. */
+/** A bounding box in degrees; all four edges belong to it. */
 export interface Bounds {
   readonly west: number;
   readonly south: number;
@@ -33,7 +33,7 @@ function wrapLng(lng: number): number {
 const clampLat = (lat: number) => Math.max(-90, Math.min(90, lat)) + 0;
 
 /**
- * The area of a rectangle as map clients send it: west and east are any finite degrees and are wrapped, east - west of
+ * The area of a bounding box as map clients send it: west and east are any finite degrees and are wrapped, east - west of
  * 360 or more is the whole way around, and west > east after wrapping crosses the antimeridian; latitudes are clamped to
  * -90..90. Throws BAD_USER_INPUT naming `field` and the edge where one is no finite number or south is above north.
  */

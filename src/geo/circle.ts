@@ -11,7 +11,7 @@ export const HALF_AROUND = Math.PI * EARTH_RADIUS;
 /** Metres by which distances may be off, at worst, where two points are nearly opposite. */
 const DOUBT = 1;
 
-/** The rectangle around all that is within so many metres; over a pole it takes in all longitudes. */
+/** The bounding box of a circle, its radius in metres; over a pole it spans all longitudes. */
 export function circleArea({ lng, lat }: Point, radius: number): Area {
   const angle = (radius + DOUBT) / EARTH_RADIUS;
   const south = lat - angle / RADIANS;

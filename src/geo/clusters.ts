@@ -9,7 +9,7 @@ import type { Point } from './point.js';
 export interface Cluster {
   /** The mean position of all markers in it. */
   readonly position: Point;
-  /** The rectangle around its cells. */
+  /** The bounding box of its cells. */
   readonly bounds: Bounds;
   readonly count: number;
   /** In the order of their geohashes. */
@@ -62,7 +62,7 @@ export function gridArea({ bounds }: Area, precision: number, grid: ClusterGrid)
 /**
  * Gathers cells (of one precision, without doubles, at least all of `gridArea`) into clusters by the squares that hold
  * their centers, and gives those with a cell that overlaps the area, in the order of their first geohashes. A square
- * gives the same cluster in whatever area it is looked at.
+ * gives the same cluster whatever the area.
  */
 export function clusterCells(area: Area, cells: Iterable<Cell>, grid: ClusterGrid): Cluster[] {
   const squares = new Map<string, Cell[]>();

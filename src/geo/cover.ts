@@ -29,8 +29,8 @@ function halves({ z, west, south, east, north }: Node, depth: number): [Node, No
 }
 
 /**
- * The ranges of geohashes of length 10 that cover a shape of any form, sorted and apart, at most `most` of them: cells
- * wholly beside it are left out, those on its rim are halved as far as that goes.
+ * The ranges of geohashes of length 10 that cover a shape of any form, sorted and disjoint, at most `most` of them:
+ * cells wholly outside are left out, those on the rim are halved while that fits.
  */
 export function coverShape(relationToCell: (cell: Bounds) => Relation, most: number): ZRange[] {
   const ranges: { from: number; to: number }[] = [];

@@ -1,15 +1,15 @@
 import { badInput } from '../errors.js';
 
 /**
- * A ring or a line: longitudes run on beyond 180 where it crosses the antimeridian, and begin in -180..180. No edge is
- * longer than 180 degrees.
+ * A ring or a line: longitudes begin in -180..180 and continue beyond where it crosses the antimeridian. No edge is longer
+ * than 180 degrees.
  */
 export interface Path {
   readonly lngs: readonly number[];
   readonly lats: readonly number[];
 }
 
-/** One polygon, as its outer ring and then its holes; or one line, as itself. */
+/** One polygon, its outer ring first and then its holes; or one line. */
 export interface Part {
   readonly filled: boolean;
   readonly paths: readonly [Path, ...Path[]];
@@ -23,7 +23,7 @@ export type PathType = (typeof POLYGONS)[number] | (typeof LINES)[number];
 
 export interface PathLimits {
   readonly types: readonly PathType[];
-  /** Most positions, those that close rings included. */
+  /** Maximum number of positions, including those that close rings. */
   readonly mostVertices: number;
 }
 
@@ -32,7 +32,7 @@ const FARTHEST = 540;
 
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
 
-/** A list with members from a client; `what` it is a list of. */
+/** A list from a client that is not empty; `what` names its members. */
 function readList(field: string, value: unknown, what: string): readonly unknown[] {
   if (isList(value) && value.length > 0) return value;
   throw badInput(field, value, `a list of ${what}, one or more`);
@@ -54,8 +54,8 @@ function readPosition(field: string, value: unknown): readonly [lng: number, lat
 }
 
 /**
- * Longitudes as they run on: two neighbours more than 180 degrees apart are joined the short way round. `around` says
- * that those exactly 360 apart are joined the long way, as along the parallel that closes the Antarctic.
+ * Continuous longitudes: two neighbours more than 180 degrees apart are joined the short way round. With `around`, those
+ * exactly 360 apart are joined the long way, as along the parallel that closes the Antarctic.
  */
 function runOn(lngs: readonly number[], around: boolean): number[] {
   let turns = 0;
@@ -66,13 +66,13 @@ function runOn(lngs: readonly number[], around: boolean): number[] {
   });
 }
 
-/** The least of some numbers, however many there are. */
+/** The minimum of any number of numbers. */
 export const least = (values: readonly number[]) => values.reduce((a, b) => Math.min(a, b), Infinity);
 
-/** The greatest of some numbers, however many there are. */
+/** The maximum of any number of numbers. */
 export const most = (values: readonly number[]) => values.reduce((a, b) => Math.max(a, b), -Infinity);
 
-/** A path whose edges of 360 degrees are two of 180, so that it is the same to whoever joins the short way round. */
+/** A path with each edge of 360 degrees split in two, so that joining the short way round does not change it. */
 function halved(lngs: readonly number[], lats: readonly number[]): Path {
   const middles = lngs.map((lng, index) => (Math.abs((lngs[index + 1] ?? lng) - lng) === 360 ? index : -1));
   const between = (values: readonly number[]) =>
@@ -130,7 +130,7 @@ const readLine = (field: string, value: unknown): Part => ({ filled: false, path
 /** Lists around a position of a MultiPolygon. */
 const DEEPEST = 3;
 
-/** How many positions there are in nested lists, as far as they look like some. */
+/** How many positions nested lists seem to hold. */
 function countPositions(value: unknown, depth = 0): number {
   if (!isList(value)) return 0;
   if (depth === DEEPEST || !isList(value[0])) return 1;
@@ -139,8 +139,8 @@ function countPositions(value: unknown, depth = 0): number {
 
 /**
  * The polygons or lines of a GeoJSON geometry, or of a Feature with one. Edges are straight in longitude and latitude;
- * positions more than 180 degrees apart are joined the short way round, across the antimeridian, and longitudes may run
- * on beyond it. A third coordinate is left out. Throws BAD_USER_INPUT naming `field` and the part that is wrong.
+ * positions more than 180 degrees apart are joined the short way round, across the antimeridian, and longitudes may
+ * continue beyond it. A third coordinate is dropped. Throws BAD_USER_INPUT naming `field` and the part that is wrong.
  */
 export function readPaths(field: string, value: unknown, { types, mostVertices }: PathLimits): readonly Part[] {
   const allowed = `a GeoJSON geometry of type ${types.join(' or ')}`;

@@ -8,14 +8,14 @@ export interface Point {
 
 /**
  * The one name of each meridian that index keys, ranges and comparisons use: -180 <= lng < 180, never -0.
- * Positions keep the name they were given; only what is derived from them is canonical.
+ * Positions keep the longitude they were given; only what is derived from them is canonical.
  */
 export function canonicalLng(lng: number): number {
   return lng === 180 ? -180 : lng + 0;
 }
 
 /**
- * A point from numbers of a client. Throws BAD_USER_INPUT naming `field`.lng or `field`.lat where one is not finite or
+ * A point from a client's numbers. Throws BAD_USER_INPUT naming `field`.lng or `field`.lat where one is not finite or
  * out of range; a latitude that would be a longitude gets a hint that the two may be swapped.
  */
 export function readPoint(field: string, lng: unknown, lat: unknown): Point {

@@ -6,24 +6,24 @@ import type { Relation } from './cover.js';
 import { type Part, type PathLimits, least, most, readPaths } from './paths.js';
 import { type Point, canonicalLng } from './point.js';
 
-/** Polygons or lines, prepared so that asking takes little time however many vertices there are. */
+/** Polygons or lines, prepared for fast queries however many vertices there are. */
 export interface Shape {
-  /** The least rectangle around it, of those that cross the antimeridian, too. */
+  /** Its smallest bounding box, which may cross the antimeridian. */
   readonly area: Area;
-  /** Positions, those that close rings included. */
+  /** Number of positions, including those that close rings. */
   readonly vertices: number;
   /** Whether a position is in a polygon or on its edge, exactly; edges of holes count as inside. Of a line, on it. */
   contains(point: Point): boolean;
   /**
-   * How a geohash cell lies to it. `inside` and `outside` are exact for every position that belongs to the cell; a cell
+   * How a geohash cell relates to it. `inside` and `outside` are exact for every position that belongs to the cell; a cell
    * that only several polygons together cover is `cut`.
    */
   relationToCell(cell: Bounds): Relation;
 }
 
 /**
- * A shape from a GeoJSON geometry, or a Feature with one, as `readPaths` takes it. Within one ring, what is crossed by an
- * odd number of its edges is inside, should the ring cross itself. Throws BAD_USER_INPUT naming `field` and the part that
+ * A shape from a GeoJSON geometry, or a Feature with one, as `readPaths` takes it. A ring that crosses itself follows the
+ * even-odd rule. Throws BAD_USER_INPUT naming `field` and the part that
  * is wrong.
  */
 export function readShape(field: string, value: unknown, limits: PathLimits): Shape {
@@ -35,7 +35,7 @@ export function shapeOf(parts: readonly Part[]): Shape {
   return new IndexedShape(parts, areaOf(parts));
 }
 
-/** The least rectangle around all parts: all around the globe but the widest gap between them. */
+/** The smallest bounding box of all parts: everything but the widest gap between them. */
 function areaOf(parts: readonly Part[]): Area {
   const south = least(parts.map(({ paths: [{ lats }] }) => least(lats)));
   const north = most(parts.map(({ paths: [{ lats }] }) => most(lats)));
@@ -54,7 +54,7 @@ function areaOf(parts: readonly Part[]): Area {
   return normalizeBounds('shape', { west: gap.west, east: gap.east, south, north });
 }
 
-/** The edges of all paths in a packed R-tree, so that a ray or a cell meets only those near it. */
+/** The edges of all paths in a packed R-tree, so that a ray or a cell is tested only against those near it. */
 class IndexedShape implements Shape {
   readonly area: Area;
   readonly vertices: number;
@@ -100,7 +100,7 @@ class IndexedShape implements Shape {
   }
 
   relationToCell({ west, south, east, north }: Bounds): Relation {
-    /** Parts with an edge through the inside of the cell: neither is it all in them nor all beside them. */
+    /** Parts with an edge through the inside of the cell: it is partly in them. */
     const crossed = new Set<number>();
     let touched = false;
     for (const turn of TURNS) {
@@ -165,7 +165,7 @@ class IndexedShape implements Shape {
     return parts;
   }
 
-  /** Whether an edge, whose bounds meet a rectangle, goes through its inside, or meets its rim alone. */
+  /** Whether an edge whose bounding box meets a cell passes through its inside, not only along its rim. */
   #meets(edge: number, west: number, south: number, east: number, north: number): 'inner' | 'rim' | 'not' {
     const { ax, ay, bx, by } = this.#edge(edge);
     if (between(ax, west, east) && between(ay, south, north)) return 'inner';

@@ -3,10 +3,10 @@ import TinyQueue from 'tinyqueue';
 
 import { type Position, type ZoneGeometry, doubleArea, oriented } from './antimeridian.js';
 
-/** The fewest positions that a geometry can be brought down to: a triangle's. */
+/** The fewest positions that a geometry can be reduced to: a triangle's. */
 export const LEAST_VERTICES = 4;
 
-/** A ring, without the position that closes it, or a line. Numbers of vertices go on from one path to the next. */
+/** A ring, without the position that closes it, or a line. Vertices are numbered across all paths. */
 interface Path {
   readonly first: number;
   readonly positions: readonly Position[];
@@ -36,12 +36,12 @@ function pathsOf(geometry: ZoneGeometry): Path[] {
   );
 }
 
-/** What may be left out next: a vertex, or a whole path that has no vertex to spare. The least weight goes first. */
+/** What may be removed next: a vertex, or a whole path that has no vertex to spare. The least weight goes first. */
 interface Candidate {
   readonly weight: number;
   readonly vertex: number;
   readonly path: number;
-  /** Of a vertex, how often it was weighed before: an older candidate is void. */
+  /** How often a vertex was weighed before: older candidates are void. */
   readonly round: number;
 }
 
@@ -49,8 +49,7 @@ const WHOLE = -1;
 
 /**
  * The order in which the positions of a geometry may be left out, by Visvalingam and Whyatt: always the one whose triangle
- * with its neighbours is smallest. One is left out only while no other position lies in that triangle, so that no edge
- * comes to cross another; a ring that is a triangle, and a line of two positions, goes as a whole. The last part stays.
+ * with its neighbours is smallest, and only if no other position lies in that triangle, so that edges never cross; a ring that is a triangle, and a line of two positions, goes as a whole. The last part stays.
  */
 export class Simplifier {
   readonly #geometry: ZoneGeometry;
@@ -141,7 +140,7 @@ export class Simplifier {
       const weight = closed ? Math.abs(doubleArea([...kept, [ax, ay]])) : (bx - ax) ** 2 + (by - ay) ** 2;
       queue.push({ weight, vertex: WHOLE, path, round: 0 });
     };
-    /** An edge of more than half the globe would be taken for one across the antimeridian: the last thing to be done. */
+    /** An edge of more than half the globe would be read as one across the antimeridian: such a vertex goes last. */
     let wide = false;
     /** Whether another vertex lies in the triangle or on its edge: leaving this one out would move an edge over it. */
     const blocked = (a: number, b: number, c: number) => {
@@ -155,7 +154,7 @@ export class Simplifier {
       return near.some((vertex) => {
         if (alive[vertex] === 0 || vertex === a || vertex === b || vertex === c) return false;
         const [vx = 0, vy = 0] = [x[vertex], y[vertex]];
-        // Where two paths touch at the end of the new edge they go on touching there.
+        // Two paths that touch at the end of the new edge still touch there.
         if ((vx === ax && vy === ay) || (vx === cx && vy === cy)) return false;
         return (
           side(ax, ay, bx, by, vx, vy) * turn >= 0 &&
@@ -169,7 +168,7 @@ export class Simplifier {
       alive[vertex] = 0;
       this.#goneAt[vertex] = step();
     };
-    /** Leaves out a path and, of an outer ring, its holes; false where it is all that is left. */
+    /** Leaves out a path and, of an outer ring, its holes; false if it is all that is left. */
     const drop = (path: number): boolean => {
       const { part, hole } = this.#paths[path] ?? { part: 0, hole: false };
       if (!hole && pathsOfPart.size === 1) return false;
@@ -242,7 +241,7 @@ export class Simplifier {
     }
   }
 
-  /** Drops the path with the fewest vertices that may go; false where none may. */
+  /** Drops the path with the fewest vertices that may be removed; false if none may. */
   #makeRoom(sizes: readonly number[], drop: (path: number) => boolean): boolean {
     const paths = [...sizes.keys()].filter((path) => (sizes[path] ?? 0) > 0);
     return paths.sort((a, b) => (sizes[a] ?? 0) - (sizes[b] ?? 0)).some(drop);

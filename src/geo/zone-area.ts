@@ -5,18 +5,18 @@ const meet = (a: Bounds, b: Bounds) => a.west <= b.east && b.west <= a.east && a
 const holds = (a: Bounds, b: Bounds) =>
   a.west <= b.west && b.east <= a.east && a.south <= b.south && b.north <= a.north;
 
-/** The number before, about: the western and southern edge of a rectangle are in it, those of a cell are not. */
+/** About the number before: the western and southern edges of a bounding box are in it, those of a cell are not. */
 const before = (degrees: number, least: number) =>
   degrees === least ? least : degrees - Number.EPSILON * Math.max(1, Math.abs(degrees));
 
-/** Whether something of a zone is in an area, by its rectangle alone; undefined if its geometry has to decide. */
+/** Whether something of a zone is in an area, by its bounding box alone; undefined if its geometry has to decide. */
 export function boundsMeet(bounds: Bounds, area: Area): boolean | undefined {
   const { parts } = normalizeBounds('bounds', bounds);
   if (!parts.some((part) => area.parts.some((other) => meet(part, other)))) return false;
   return parts.every((part) => area.parts.some((other) => holds(other, part))) ? true : undefined;
 }
 
-/** Whether something of a shape is in an area or on its edge. */
+/** Whether a shape and an area intersect, edges included. */
 export function shapeMeets(shape: Shape, area: Area): boolean {
   return area.parts.some((part) => {
     const closed = { ...part, west: before(part.west, -180), south: before(part.south, -90) };

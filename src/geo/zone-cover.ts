@@ -20,7 +20,7 @@ const BITS: Readonly<Record<number, number>> = { 1: 4, 3: 15, 5: 25 };
 export interface Cover {
   /** Of one of the three lengths. A single character stands for its cell and the one east of it. */
   readonly geohash: string;
-  /** A rectangle around what is in the cell of the zone: west <= east. */
+  /** The bounding box of the part of the zone in this cell: west <= east. */
   readonly box: Bounds;
 }
 
@@ -103,7 +103,7 @@ function touched(shape: Coverable, under: Halving, depth: number, most: number):
   return found;
 }
 
-/** Longitudes of a part run on to at most 540: the same rectangle is looked for where it would lie without that. */
+/** Longitudes of a part run on to at most 540: the same box is also tried a turn farther west. */
 const TURNS = [0, 360] as const;
 
 function around(boxes: readonly Bounds[], cell: Bounds): Bounds {

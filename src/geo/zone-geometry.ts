@@ -5,15 +5,15 @@ import { type Shape, readShape, shapeOf } from './polygon.js';
 /** What a zone can be: areas and lines. */
 export const ZONE_TYPES = ['Polygon', 'MultiPolygon', 'LineString', 'MultiLineString'] as const satisfies PathType[];
 
-/** Most positions of one zone, those that close rings included. */
+/** Maximum number of positions of one zone, including those that close rings. */
 export const MOST_ZONE_VERTICES = 500_000;
 
-/** Of what was checked when it was stored, which may have a few positions more, where it was cut. */
+/** For stored geometry: it was checked before, and may have a few positions more where it was cut. */
 const STORED = { types: ZONE_TYPES, mostVertices: Infinity };
 
 /** A zone's geometry, checked. */
 export interface ReadGeometry {
-  /** As RFC 7946 writes it. */
+  /** By RFC 7946. */
   readonly geometry: ZoneGeometry;
   readonly parts: readonly Part[];
   readonly shape: Shape;
@@ -26,12 +26,12 @@ export interface ReadGeometry {
 export function readZoneGeometry(field: string, value: unknown): ReadGeometry {
   const given = readPaths(field, value, { ...STORED, mostVertices: MOST_ZONE_VERTICES });
   const geometry = geometryOf(field, given, isMultiple(value));
-  // What is covered is what will be read again.
+  // Covers are made from what will be stored.
   const parts = readPaths(field, geometry, STORED);
   return { geometry, parts, shape: shapeOf(parts) };
 }
 
-/** Whether a geometry that was read, or that of a Feature, is of one of the types with several parts. */
+/** Whether a geometry, or that of a Feature, is of a type with several parts. */
 function isMultiple(value: unknown): boolean {
   const { type, geometry } = value as { readonly type: string; readonly geometry?: unknown };
   return type === 'Feature' ? isMultiple(geometry) : type.startsWith('Multi');

@@ -27,7 +27,7 @@ export async function collectionCount({ loaders, keys }: MapContext, collection:
 const PRECISION = 4;
 
 /**
- * The rectangle around a collection's occupied cells of length 4; null while it is empty. It crosses the antimeridian
+ * The bounding box of a collection's occupied cells of length 4; null while it is empty. It crosses the antimeridian
  * (west > east) where that makes it less than half the globe wide and nothing else does.
  */
 export async function collectionBounds(context: MapContext, collection: Collection): Promise<Bounds | null> {
@@ -55,7 +55,7 @@ export async function collectionBounds(context: MapContext, collection: Collecti
 
 /**
  * The least score of the occupied cells of length 4 that `of` selects. A cell never scores less than its parent,
- * so those with the least score are opened first, and most of the globe is never looked at.
+ * so those with the least score are opened first, and most of the globe is never visited.
  */
 async function extreme(
   { loaders, keys }: MapContext,

@@ -3,7 +3,7 @@ import { type Area, normalizeBounds } from '../geo/bounds.js';
 import { badInput } from '../errors.js';
 import { precisionForZoom } from '../plan/precision.js';
 
-/** What a map shows: one rectangle at one zoom. */
+/** What a map shows: one bounding box at one zoom. */
 export interface Viewport {
   readonly area: Area;
   /** As MapLibre counts it: the world is 512 px wide at 0. */

@@ -29,7 +29,7 @@ export function blockKeyRanges(plan: BlockPlan, scope: string, keys: Keyspace): 
   }));
 }
 
-/** A range of a plan with what it reads and the rectangle around all its cells, to be shown. */
+/** A range of a plan with what it reads and the bounding box of its cells, to be shown. */
 export interface ExplainedRange extends KeyRange {
   readonly bounds: Bounds;
 }
@@ -42,7 +42,7 @@ export function explainMarkers(plan: MarkerPlan, collection: ScopedCollection, k
   });
 }
 
-/** The rectangle around all cells of a range of Z-order at length 10, in degrees. */
+/** The bounding box of the cells of a range of Z-order at length 10, in degrees. */
 export function rangeBounds({ from, to }: ZRange): Bounds {
   let { west, south, east, north } = cellBounds(fromZ(from, LONGEST_Z));
   // From one character's border to the next, whole cells of the largest length that begins here and fits.

@@ -30,7 +30,7 @@ interface Tally {
   readonly inside: number;
   /** Cells of which some markers may be inside and others not. */
   readonly edge: readonly Cell[];
-  /** All cells that were looked at and not opened, and the plan that they were read by: there are no others. */
+  /** All cells that were read and not opened, and the plan that they were read by: there are no others. */
   readonly known: readonly Cell[];
   readonly plan: BlockPlan;
 }

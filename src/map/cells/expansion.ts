@@ -16,7 +16,7 @@ import { blocksUnder, cellsOfBlock, countsOfCells } from './known-counts.js';
 import { MAX_ZOOM } from '../viewport.js';
 import type { OrderedMarker } from '../markers/execute-plan.js';
 
-/** Markers of a cell that are looked at to find the zoom at which it splits. */
+/** Markers of a cell that are read to find the zoom at which it splits. */
 const SAMPLE = 100;
 const ADVICE = 'query the expansion zoom of fewer clusters, e.g. in a smaller bounding box';
 

@@ -27,9 +27,9 @@ export interface SearchPlanner {
 
 /** Where to look for markers. */
 export interface SearchShape {
-  /** A rectangle around it. */
+  /** Its bounding box. */
   readonly area: Area;
-  /** Ranges of Z-order that hold all of it, sorted and disjoint; those of the rectangle where left out. */
+  /** Ranges of Z-order that hold all of it, sorted and disjoint; those of the bounding box by default. */
   readonly cover?: readonly ZRange[];
   /** Whether some position of it may belong to a cell. */
   readonly overlaps: (cell: Bounds) => boolean;
@@ -95,7 +95,7 @@ export async function planShape(
   };
 }
 
-/** Plans a search in a rectangle. */
+/** Plans a search in a bounding box. */
 export function planArea(
   context: MapContext,
   collection: Collection,

@@ -93,7 +93,7 @@ const nameOf = (collection: Collection, center: Point, filter: MarkerFilterInput
 /**
  * A page of the markers within so many metres (0 to half around the globe) of a center, both ends included, that pass the
  * filter: the nearest first, those equally far in the order of their keys. It holds fewer than `first`, maybe none, where
- * its ceiling of reads ends it and then has a next page. Throws BAD_USER_INPUT naming what is wrong, and LIMIT_EXCEEDED
+ * its budget ends it and then has a next page. Throws BAD_USER_INPUT naming what is wrong, and LIMIT_EXCEEDED
  * where a page may not even read one prefix of the collection.
  */
 export async function markersWithin(

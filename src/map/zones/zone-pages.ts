@@ -15,11 +15,11 @@ import { isZoneIn } from './zones.js';
 /** A page of zones in the order of their keys. */
 export type ZonePage = Page<Edge<Zone>>;
 
-/** Query calls of one page that goes through zones by key, up to 1 MB each. */
+/** Query calls of one page that searches zones by key, up to 1 MB each. */
 const CALLS_A_PAGE = 8;
-/** Zones looked at in one go that may turn out to lie elsewhere. */
+/** Zones tested at a time, some of which may turn out to lie elsewhere. */
 const BATCH = 100;
-/** Query calls for the covers of each of the two smaller lengths; an area that would take more is gone through by key. */
+/** Query calls for the covers of each of the two smaller lengths; an area that would take more is searched by key. */
 const MOST_RANGES = 16;
 
 /** What has been found for a page, and whether and from where there may be more. */
@@ -36,7 +36,7 @@ async function accepted(zones: readonly Zone[], accept: Accept): Promise<Zone[]>
   return zones.filter((_, index) => verdicts[index]);
 }
 
-/** Zones by key, from the base items: as they come, each looked at. */
+/** Zones by key, from the base items, each tested. */
 async function walkKeys(
   { loaders }: MapContext,
   collection: Collection,

@@ -15,7 +15,7 @@ const boxContains = ({ west, south, east, north }: Bounds, { lng, lat }: Point) 
 
 /**
  * The zones of a collection that a position is in, or on whose edge it is, in the order of their keys. At most three Query
- * calls (one more for each MB of covers in one cell), one batch of those zones in whose rectangle it is, and an exact
+ * calls (one more for each MB of covers in one cell), one batch of the zones in whose bounding box it is, and an exact
  * test. A line has only what is on it. Throws UNAVAILABLE where the geometry of a zone that it may be in cannot be read.
  */
 export async function zonesAt(
@@ -44,7 +44,7 @@ export async function zonesAt(
 }
 
 /**
- * Whether something of a zone is in an area. Its geometry is looked at only where its rectangle is partly in it; where
+ * Whether something of a zone is in an area. Its geometry is read only if its bounding box is partly in it; where
  * that cannot be read, the zone is taken to be in it, and its field `geometry` reports the failure.
  */
 export async function isZoneIn({ loaders }: MapContext, zone: Zone, area: Area): Promise<boolean> {
