@@ -8,6 +8,7 @@ import type { MapLimits } from '../map/context.js';
 import { listName } from '../map/cursor.js';
 import { type MarkerFilterInput, readFilter } from '../map/filter.js';
 import { collectionOf, drawnFeature } from '../map/markers/features.js';
+import { tooMuch } from '../map/markers/read-all.js';
 import { markerPage, readPageInput, readWhole } from '../map/page.js';
 import type { Viewport } from '../map/viewport.js';
 import type { Collection } from '../model/collection.js';
@@ -105,8 +106,7 @@ async function markersIn(
   const accept = ({ position }: MapMarker) => areaContains(viewport.area, position);
   const { found, ended } = await readMarkers(context, { plan, accept, filter, wanted, budget: Budget.of(limits) });
   if (!ended && found.length < wanted) {
-    const most = `${limits.rangesPerPage} Query calls or ${limits.itemsPerField} items`;
-    throw limitExceeded(field, 'more than one field may read', most, advice);
+    throw tooMuch(field, limits, advice);
   }
   return found.map(({ marker }) => marker);
 }

@@ -266,15 +266,17 @@ describe.each(LAYOUTS)('a viewport of the collection $key', ({ style, ...input }
     for (const { bounds } of ranges) expect(areaOverlapsCell(view.area, bounds)).toBe(true);
 
     calls.reset();
-    const { pageInfo } = await viewportMarkers(context, view, input.key, { first: 5000 });
+    // With cells as little known as before: what a page pays for them is not left for its ranges.
+    const page = await viewportMarkers(requestContext(database).context, view, input.key, { first: 5000 });
     const read = calls.commands.flatMap(({ input: { IndexName, ExpressionAttributeValues: values } }) => {
+      if (IndexName === undefined) return [];
       const { ':pk': pk, ':from': from, ':to': to } = values as Record<string, string>;
-      return IndexName === undefined ? [] : [`${pk} ${from}..${to}`];
+      return [`${pk} ${from}..${to}`];
     });
     const requests = ranges.map((range) => ({ range, limit: Infinity, maxCalls: Infinity }));
     const shown = uniteRanges(requests).map(({ range: { pk, from, to } }) => `${pk} ${from}..${to}`);
     expect(read.length).toBeGreaterThan(0);
-    if (pageInfo.hasNextPage) expect(shown).toEqual(expect.arrayContaining(read));
+    if (page.pageInfo.hasNextPage) expect(shown).toEqual(expect.arrayContaining(read));
     else expect(read.toSorted()).toEqual(shown.toSorted());
   });
 });

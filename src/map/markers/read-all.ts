@@ -33,5 +33,5 @@ export function tooMuch(
   advice: string,
 ) {
   const allowed = `${rangesPerPage} Query calls or ${itemsPerField} items`;
-  return limitExceeded(field, 'more than can be read at once', allowed, advice);
+  return limitExceeded(field, 'more than one field may read', allowed, advice);
 }
