@@ -2,6 +2,33 @@ import { fileURLToPath } from 'node:url';
 
 import { defineConfig } from 'vitest/config';
 
+import { ProjectSequencer } from './test/support/project-sequencer.js';
+
+/** Property, model and kill tests, whose rounds CELLPORT_SOAK=1 multiplies. */
+const SOAK = [
+  'test/stream/simulation/*.test.ts',
+  'test/stream/kill/*.test.ts',
+  'test/map/{model,near-layouts}.test.ts',
+];
+/** They need Chromium. */
+const BROWSER = ['test/web/{examples,explain,graphiql,map}.test.ts'];
+/** Neither DynamoDB Local nor a browser. */
+const UNIT = [
+  'test/layers.test.ts',
+  'test/{geo,graphql,keys,plan,support}/**/*.test.ts',
+  'test/cli/{config,progress}.test.ts',
+  'test/client/{bundle,tiles}.test.ts',
+  'test/geolibrary/plan.test.ts',
+  'test/ingest/{order,output,read-file,seen-keys,write-format}.test.ts',
+  'test/live/{change,hub}.test.ts',
+  'test/loaders/{cell-cache,marker-cache,range-union}.test.ts',
+  'test/map/{features,filter,runs}.test.ts',
+  'test/stream/{apply,fold}.test.ts',
+  'test/web/{explain-cells,url-hash}.test.ts',
+];
+
+const ENGINE_SETUP = 'test/support/start-engine.ts';
+
 export default defineConfig({
   resolve: {
     // Vite would take graphql's ES modules for our source where Node takes its CommonJS ones for everybody's: two copies,
@@ -14,17 +41,31 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ['test/**/*.test.ts'],
-    // Long enough for a busy machine: a test that hangs is found, a slow one is not punished.
+    // Long enough for a busy machine: it ends tests that hang, not slow ones.
     testTimeout: 180_000,
     hookTimeout: 180_000,
     maxWorkers: 2,
-    // A fifth of the time went into loading the same modules for each file anew.
+    // Loading the same modules again for each file took a fifth of the time.
     isolate: false,
     setupFiles: ['test/support/each-file.ts'],
+    sequence: { sequencer: ProjectSequencer },
     env: {
-      // The AWS SDK's note on Node 20 in each worker would bury what tests say.
+      // The AWS SDK warns about Node 20 once in each worker.
       AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
     },
+    projects: [
+      { extends: true, test: { name: 'unit', include: UNIT } },
+      {
+        extends: true,
+        test: {
+          name: 'engine',
+          include: ['test/**/*.test.ts'],
+          exclude: [...UNIT, ...BROWSER, ...SOAK],
+          globalSetup: ENGINE_SETUP,
+        },
+      },
+      { extends: true, test: { name: 'browser', include: BROWSER, globalSetup: ENGINE_SETUP } },
+      { extends: true, test: { name: 'soak', include: SOAK, globalSetup: ENGINE_SETUP } },
+    ],
   },
 });

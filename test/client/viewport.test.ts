@@ -18,7 +18,7 @@ import { testDatabase } from '../support/test-database.js';
 const NOW = '2026-11-21T10:00:00.000Z';
 const db = await testDatabase();
 /** A consumer updates its cells; those of the other database are written by the test. */
-const liveDb = await testDatabase();
+const liveDb = await testDatabase('readable', { stream: true });
 const cellCache = createCellCache({ maxBytes: 1_000_000, trusted: () => true, now: () => performance.now() });
 const caches = { cellCache, markerCache: noMarkerCache(liveDb) };
 /** While set, counts do not follow changes: they are emitted first and counted later. */

@@ -22,7 +22,7 @@ const CHANGED = `subscription ($collection: String!, $bounds: BoundsInput, $sinc
   }
 }`;
 
-const db = await testDatabase();
+const db = await testDatabase('readable', { stream: true });
 const begun = Date.now();
 const heard = followChanges(db);
 let server: LiveServer;

@@ -29,7 +29,10 @@ import { recordCalls } from '../support/record-calls.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
-const databases = { readable: await testDatabase('readable'), compact: await testDatabase('compact') };
+const databases = {
+  readable: await testDatabase('readable', { stream: true }),
+  compact: await testDatabase('compact', { stream: true }),
+};
 const stop = new AbortController();
 const consumers = new Map(Object.values(databases).map((db) => [db.tables, createConsumer(streamParts(db))]));
 const running: Promise<void>[] = [];

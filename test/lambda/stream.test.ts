@@ -92,7 +92,7 @@ function sharded(records: readonly EventRecord[], shards: number): EventRecord[]
 }
 
 describe.each(['readable', 'compact'] as const)('with %s keys', async (style) => {
-  const db = await testDatabase(style);
+  const db = await testDatabase(style, { stream: true });
 
   test('cells are exact when batches are delivered twice, in part, split differently, and concurrently from several shards', async () => {
     const collection = await createCollection(db, { key: 'parks', name: 'Parks', code: 'Pa' }, NOW, newCall());
@@ -133,7 +133,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
 });
 
 describe('a batch that fails in part', async () => {
-  const db = await testDatabase();
+  const db = await testDatabase('readable', { stream: true });
 
   test('reports the record from which it is to be delivered again, and what came before counts once', async () => {
     const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());

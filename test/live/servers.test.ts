@@ -39,7 +39,7 @@ function listen(hub: LiveHub, collection: Collection, since?: number) {
 const written = (prefix: string, count: number) => Array.from({ length: count }, (_, n) => `${prefix}${n}`);
 
 describe('servers that read the stream themselves', async () => {
-  const db = await testDatabase();
+  const db = await testDatabase('readable', { stream: true });
 
   test('each emits every change once, whether it maintains the cells or not; none is lost when another takes over', async () => {
     const parks = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
@@ -75,7 +75,7 @@ const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0;
 if (!HAS_REDIS) console.warn('NOT TESTED: changes by way of Redis, because there is no redis-server in the PATH');
 
 describe.skipIf(!HAS_REDIS)('servers that get changes through Redis', async () => {
-  const db = await testDatabase();
+  const db = await testDatabase('readable', { stream: true });
   const folder = mkdtempSync(join(tmpdir(), 'cellport-redis-'));
   let redis: ChildProcess | undefined;
   let port = 0;

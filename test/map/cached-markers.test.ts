@@ -22,7 +22,7 @@ import { LAYOUTS, NOW, bruteInside, makeCollection, realMarkers, requestContext 
 
 const MARKERS = realMarkers(500);
 const databases = { readable: await testDatabase('readable'), compact: await testDatabase('compact') };
-const live = await testDatabase();
+const live = await testDatabase('readable', { stream: true });
 const SEED = Number(process.env['CELLPORT_SEED'] ?? 20261121);
 const RUNS = Number(process.env['CELLPORT_RUNS'] ?? 15);
 

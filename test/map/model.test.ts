@@ -19,7 +19,7 @@ import { randomFrom } from '../support/random.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 import { NOW, bruteInside, makeCollection, requestContext } from './fixture.js';
 
-const db = await testDatabase();
+const db = await testDatabase('readable', { stream: true });
 const consumer = mortalConsumer(db);
 afterAll(() => consumer.kill());
 

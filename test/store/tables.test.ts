@@ -8,7 +8,7 @@ import { deleteTables, describeTables, ensureTables } from '../../src/store/tabl
 import { recordCalls } from '../support/record-calls.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 
-const database = await testDatabase();
+const database = await testDatabase('readable', { stream: true });
 
 const others: Database[] = [];
 afterAll(async () => {

@@ -18,7 +18,7 @@ import {
   untilRead,
 } from './support.js';
 
-const db = await testDatabase();
+const db = await testDatabase('readable', { stream: true });
 
 const consumerOf = (onApplied: (batch: number) => void = () => undefined) =>
   createConsumer({ ...streamParts(db), onApplied });

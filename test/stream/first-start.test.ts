@@ -14,7 +14,7 @@ import { countedCells, markerItem, storedCells, streamParts, untilRead } from '.
 
 const THREE_DAYS_MS = 3 * 24 * 3_600_000;
 
-const db = await testDatabase();
+const db = await testDatabase('readable', { stream: true });
 const calls = recordCalls(db);
 
 // The table as it will be in three days.

@@ -8,7 +8,7 @@ import { until } from '../live/support.js';
 import { testDatabase } from '../support/test-database.js';
 import { markerItem, streamParts } from './support.js';
 
-const db = await testDatabase();
+const db = await testDatabase('readable', { stream: true });
 const put = (key: string) =>
   send(db, 'put', { TableName: db.tables.entities, Item: markerItem(db, 'parks', key, 1, 1) }, newCall());
 

@@ -1,2 +1,2 @@
-/** What is to be done when a test file has ended: by whoever keeps something for several files of one process. */
-export const betweenFiles: (() => Promise<void>)[] = [];
+/** Called after each test file, by modules that keep state for several files of one process. */
+export const betweenFiles: (() => void | Promise<void>)[] = [];

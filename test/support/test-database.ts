@@ -1,53 +1,62 @@
+import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { randomUUID } from 'node:crypto';
-import { afterAll } from 'vitest';
+import { afterAll, inject } from 'vitest';
 
-import { startEngine } from '../../src/engine/start.js';
+import type { Engine } from '../../src/engine/start.js';
 import type { KeyStyle } from '../../src/keys/keyspace.js';
 import { type Database, type DatabaseOptions, createDatabase } from '../../src/store/database.js';
+import { tableDefinitions } from '../../src/store/table/table-definitions.js';
 import { ensureTables } from '../../src/store/table/tables.js';
 import { betweenFiles } from './between-files.js';
 
-// A DynamoDB Local takes 4 s of CPU until it is warm, but then writes slower with each change that its streams have kept,
-// those of deleted tables included: short test files of a process share one, long ones leave it worn.
-const WORN_AFTER_MS = 15_000;
-let running = await startEngine({ dataDir: null });
-let usedSince: number | undefined;
-betweenFiles.push(async () => {
-  if (usedSince === undefined || performance.now() - usedSince < WORN_AFTER_MS) return;
-  await running.close();
-  running = await startEngine({ dataDir: null });
-  usedSince = undefined;
+// DynamoDB Local keeps a database of its own for each access key. It writes slower with every change that the streams of
+// a database hold, those of deleted tables included, so each test file gets a new one. Starting and warming up a Java
+// process for each file would take 5 s of CPU.
+const newAccessKey = () => randomUUID().replaceAll('-', '').toUpperCase();
+let accessKey = newAccessKey();
+betweenFiles.push(() => {
+  accessKey = newAccessKey();
 });
 
-// A machine that runs everything else besides may hold an answer back for longer than a server waits for one.
-const PATIENCE_MS = 60_000;
+/** Longer than a server waits: a busy machine may delay an answer. */
+const GIVE_UP_AFTER_MS = 60_000;
 
-/**
- * How to reach the engine of this test file, which it may share with others: for child processes, and for clients with
- * other settings.
- */
-export function engine() {
-  usedSince ??= performance.now();
-  const { endpoint, region, credentials } = running;
-  return { endpoint, region, credentials };
+/** Connection settings of this test file's database, for child processes and for clients with other settings. */
+export function engine(): Omit<Engine, 'close'> {
+  const shared = inject('engine') as Engine | undefined;
+  if (shared === undefined)
+    throw new Error('this test needs DynamoDB Local: leave its file out of UNIT in vitest.config.ts');
+  return { ...shared, credentials: { accessKeyId: accessKey, secretAccessKey: accessKey } };
 }
 
-/** A database of its own on the file's engine, without its tables yet: for tests of making them. */
+/** A database with tables of its own that do not exist yet: for tests that create them. */
 export function newDatabase(keyStyle: KeyStyle = 'readable', options: Partial<DatabaseOptions> = {}): Database {
   const name = `test-${randomUUID()}`;
   const tables = { entities: name, derived: `${name}-derived` };
-  return createDatabase({ ...engine(), tables, keyStyle, giveUpAfterMs: PATIENCE_MS, ...options });
+  return createDatabase({ ...engine(), tables, keyStyle, giveUpAfterMs: GIVE_UP_AFTER_MS, ...options });
+}
+
+/** Creates both tables without a stream, in about half the time that writes to a table with one take. */
+export async function makeTables(database: Database): Promise<void> {
+  for (const { request } of tableDefinitions(database.tables)) {
+    const { StreamSpecification: _, ...withoutStream } = request;
+    await database.client.send(new CreateTableCommand(withoutStream));
+  }
+  await ensureTables(database);
 }
 
 /**
- * Two empty tables of its own on the file's DynamoDB Local. To be called at the top of a test file or in
+ * Two empty tables of its own, with a stream only where the test reads it. Call it at the top of a test file or in
  * a `describe`, outside hooks and tests: `const db = await testDatabase();`
  */
-export async function testDatabase(keyStyle: KeyStyle = 'readable'): Promise<Database> {
+export async function testDatabase(
+  keyStyle: KeyStyle = 'readable',
+  { stream = false }: { readonly stream?: boolean } = {},
+): Promise<Database> {
   const database = newDatabase(keyStyle);
   afterAll(() => {
     database.client.destroy();
   });
-  await ensureTables(database);
+  await (stream ? ensureTables(database) : makeTables(database));
   return database;
 }

@@ -53,7 +53,7 @@ const MOVING = { reducedMotion: 'no-preference' } as const;
 const HANDLE = 'globalThis.cellport';
 
 describe.skipIf(!hasChromium)('the map page in a browser', async () => {
-  const db = await testDatabase();
+  const db = await testDatabase('readable', { stream: true });
   const cities = await readCities();
   const elsewhere: string[] = [];
   const faults: string[] = [];

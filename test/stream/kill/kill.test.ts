@@ -24,7 +24,7 @@ const LONGEST_CELL = 8;
 
 const WORLD = readViewport({ bounds: { west: -180, south: -90, east: 180, north: 90 }, zoom: 1 });
 
-const db = await testDatabase();
+const db = await testDatabase('readable', { stream: true });
 const seed = Number(process.env['CELLPORT_SEED'] ?? Math.floor(Math.random() * 1e9));
 const consumer = mortalConsumer(db);
 afterAll(() => consumer.kill());
