@@ -16,7 +16,7 @@ const keysOf = (items: readonly { readonly pk: string; readonly sk: string }[]) 
   items.map(({ pk, sk }) => ({ pk, sk }));
 
 describe('a batch of reads', () => {
-  test('answers in the order of its keys, a key twice, and undefined where there is nothing', async () => {
+  test('returns items in the order of its keys, duplicates included, and undefined for missing ones', async () => {
     const items = itemsOf('order', 3);
     await putInBulk(database, table, items, newCall());
     const [zero, one, two] = keysOf(items) as [never, never, never];
@@ -26,7 +26,7 @@ describe('a batch of reads', () => {
     expect(call.meter.getItems).toBe(4);
   });
 
-  test('is cut into batches of 100', async () => {
+  test('is split into batches of 100', async () => {
     const items = itemsOf('many', 250);
     await putInBulk(database, table, items, newCall());
     const calls = recordCalls(database);
@@ -34,7 +34,7 @@ describe('a batch of reads', () => {
     expect(calls.count('BatchGetItem')).toBe(3);
   });
 
-  test('asks again for what DynamoDB leaves unprocessed', async () => {
+  test('retries what DynamoDB leaves unprocessed', async () => {
     const items = itemsOf('unprocessed', 100);
     await putInBulk(database, table, items, newCall());
     const db = client();
@@ -51,13 +51,13 @@ describe('a batch of reads', () => {
     expect(await batchGet(db, table, keysOf(items), newCall())).toEqual(items);
   });
 
-  test('fails as THROTTLED where nothing comes back any more', async () => {
+  test('fails with THROTTLED when nothing is returned any longer', async () => {
     const db = client();
     interceptCalls(db, 'BatchGetItem', async (input) => ({ Responses: {}, UnprocessedKeys: input['RequestItems'] }));
     await expect(batchGet(db, table, [{ pk: 'a', sk: 'b' }], newCall())).rejects.toMatchObject({ code: 'THROTTLED' });
   });
 
-  test('of nothing asks nothing', async () => {
+  test('without keys sends no request', async () => {
     const calls = recordCalls(database);
     expect(await batchGet(database, table, [], newCall())).toEqual([]);
     expect(calls.count()).toBe(0);
@@ -90,7 +90,7 @@ describe('a bulk of writes', () => {
     expect(await batchGet(database, table, keysOf(items), newCall())).toEqual(items);
   });
 
-  test('with a key twice stores the last item of it', async () => {
+  test('stores the last of two items with the same key', async () => {
     await putInBulk(
       database,
       table,
@@ -106,7 +106,7 @@ describe('a bulk of writes', () => {
     ]);
   });
 
-  test('keeps to as many requests for several calls at once as for one, and all of them come through', async () => {
+  test('has no more requests in flight for several concurrent calls than for one, and completes all of them', async () => {
     const db = client();
     let underWay = 0;
     let most = 0;
@@ -135,7 +135,7 @@ describe('a bulk of writes', () => {
     expect(await batchGet(database, table, keysOf(items), newCall())).toEqual(items);
   });
 
-  test('stops with the reason of its signal', async () => {
+  test('stops with its signal’s reason', async () => {
     const db = client();
     interceptCalls(db, 'BatchWriteItem', async (input) => ({ UnprocessedItems: input['RequestItems'] }));
     const reason = new Error('interrupted');

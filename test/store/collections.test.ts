@@ -17,7 +17,7 @@ const compact = await testDatabase('compact');
 const listing = await testDatabase('readable');
 
 describe('a collection', () => {
-  test('is created with the defaults of what is left out', async () => {
+  test('is created with defaults for what is omitted', async () => {
     const collection = await createCollection(readable, { key: 'parks', name: 'Parks' }, NOW, newCall());
     expect(collection).toEqual({
       key: 'parks',
@@ -69,7 +69,7 @@ describe('a collection', () => {
     await createCollection(compact, { key: 'free', name: 'Free', code: 'T2' }, NOW, newCall());
   });
 
-  test('whose code another one has is a CONFLICT where keys are compact, and is not created', async () => {
+  test('whose code is taken is a CONFLICT with compact keys, and is not created', async () => {
     await createCollection(compact, { key: 'shops', name: 'Shops', code: 'Sh' }, NOW, newCall());
     const other = createCollection(compact, { key: 'sheds', name: 'Sheds', code: 'Sh' }, NOW, newCall());
     await expect(other).rejects.toMatchObject({ code: 'CONFLICT', details: { code: 'Sh' } });
@@ -86,7 +86,7 @@ describe('a collection', () => {
     }
   });
 
-  test('is created though another transaction is in the way for a moment', async () => {
+  test('is created despite a transaction conflict', async () => {
     const db = newDatabase('compact', { tables: compact.tables });
     let attempts = 0;
     interceptCalls(db, 'TransactWriteItems', async (input, ask) => {
@@ -139,7 +139,7 @@ describe('a collection', () => {
 });
 
 describe('collections', () => {
-  test('by key come in the order asked for, null where there is none or can be none', async () => {
+  test('are returned by key in the requested order, null for missing ones and invalid keys', async () => {
     await createCollection(readable, { key: 'one', name: 'One' }, NOW, newCall());
     await createCollection(readable, { key: 'two', name: 'Two' }, NOW, newCall());
     const calls = recordCalls(readable);

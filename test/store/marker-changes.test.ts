@@ -78,7 +78,7 @@ describe('updating a marker', () => {
     expect(picked(moved, INDEX_KEYS)).toEqual(picked(fresh, INDEX_KEYS));
   });
 
-  test('of what no map draws writes no index', async () => {
+  test('does not write to indexes where no projected attribute changes', async () => {
     const long = 'x'.repeat(300);
     await make('quiet', { properties: { height: 1, long } });
     const call = newCall();
@@ -124,7 +124,7 @@ describe('updating a marker', () => {
     expect(await itemOf('versioned')).toEqual(before);
   });
 
-  test('of a marker that is not there is NOT_FOUND, and so is deleting one', async () => {
+  test('of a missing marker is NOT_FOUND, and so is deleting it', async () => {
     await expect(update('nowhere', {})).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await expect(remove('nowhere')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
@@ -158,7 +158,7 @@ describe('updating a marker', () => {
     expect(await itemOf('lost')).toEqual(after);
   });
 
-  test('never writes on a marker that was made again meanwhile as if it were the old one', async () => {
+  test('never changes another incarnation of the marker', async () => {
     await make('again', { position: BERLIN });
     const db = client();
     let between: Promise<unknown> | undefined;
@@ -234,7 +234,7 @@ describe('deleting a marker', () => {
     expect(await left()).toEqual([]);
   });
 
-  test('of more readings than one request removes leaves the rest, and word of it, to the background', async () => {
+  test('of more readings than one request removes leaves the rest, and a reminder, to the background', async () => {
     await make('plenty');
     const life = (await itemOf('plenty'))?.['life'];
     const { pk } = database.keys.marker('parks', 'plenty');
@@ -251,7 +251,7 @@ describe('deleting a marker', () => {
     expect(reminders.filter((item) => String(item['pk']).startsWith('job::'))).toEqual([]);
   });
 
-  test('leaves the readings of a marker that was made again under the same key', async () => {
+  test('leaves the readings of another incarnation', async () => {
     await make('reborn');
     await record('reborn', 0, 30);
     const db = client();
@@ -314,7 +314,7 @@ describe.each(LAYOUTS)('with the keys of $style/$input.key', async ({ style, inp
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const) }) },
   );
 
-  test('after any sequence of changes the index keys are those of a new marker that says the same', async () => {
+  test('after any sequence of changes the index keys are those of a new marker with the same content', async () => {
     let run = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {

@@ -27,7 +27,7 @@ const one = (collection: Collection, database = db) => createMarker(database, co
 const loaders = (database: Database) =>
   createEntityLoaders(database, createCollectionCache({ now: () => performance.now() }), newCall());
 
-test('a collection keeps how it names its markers, and is GIVEN without globalIds where nothing was said', async () => {
+test('a collection stores its ID strategy, which is GIVEN without globalIds by default', async () => {
   await newOf({ key: 'said', idStrategy: 'UUID', globalIds: true });
   await newOf({ key: 'unsaid' });
   expect(await getCollections(db, ['said', 'unsaid'], newCall())).toMatchObject([
@@ -36,7 +36,7 @@ test('a collection keeps how it names its markers, and is GIVEN without globalId
   ]);
 });
 
-test('SEQUENCE counts 1, 2, 3; a batch takes its numbers by one write, and inputs that are wrong take none', async () => {
+test('SEQUENCE counts 1, 2, 3; a batch takes its numbers by one write, and invalid inputs take none', async () => {
   const rooms = await newOf({ key: 'rooms', idStrategy: 'SEQUENCE' });
   expect((await one(rooms)).marker.key).toBe('1');
   await expect(createMarker(db, rooms, { position: { lng: 0, lat: 91 } }, NOW, newCall())).rejects.toThrow(/lat/);
@@ -53,7 +53,7 @@ test('SEQUENCE counts 1, 2, 3; a batch takes its numbers by one write, and input
   expect((await one(rooms)).marker.key).toBe('4');
 });
 
-test('50 writers at once never get the same number, be it one at a time or in batches, with answers lost', async () => {
+test('50 concurrent writers never get the same number, one at a time or in batches, with answers lost', async () => {
   const doors = await newOf({ key: 'doors', idStrategy: 'SEQUENCE' });
   const writers = Array.from({ length: 50 }, async (_, index) => {
     const database = newDatabase('readable', { tables: db.tables, maxSockets: 2, giveUpAfterMs: 120_000 });
@@ -73,7 +73,7 @@ test('50 writers at once never get the same number, be it one at a time or in ba
   expect(keys.every((key) => /^[1-9]\d*$/.test(key))).toBe(true);
 });
 
-test('UUID names markers by UUIDs of version 7 without another write', async () => {
+test('UUID generates UUIDs of version 7 without another write', async () => {
   const bikes = await newOf({ key: 'bikes', idStrategy: 'UUID' });
   const calls = recordCalls(db);
   const { written } = await createMarkers(db, bikes, [HERE, HERE], NOW, newCall());
@@ -103,7 +103,7 @@ test.each(['readable', 'compact'] as const)(
   },
 );
 
-test('markers of a collection without global ids stand in no such index', async () => {
+test('markers of a collection without global IDs are not in the index of global IDs', async () => {
   const plain = await newOf({ key: 'plain' });
   await createMarker(db, plain, { ...HERE, key: 'p' }, NOW, newCall());
   const { Items = [] } = await send(db, 'scan', { TableName: db.tables.entities, IndexName: 'global' }, newCall());
@@ -130,7 +130,7 @@ test('nodes of every type come in one batched read, strongly consistent', async 
   ]);
 });
 
-test('document ids lead back to the items they name', async () => {
+test('document IDs survive a round trip to their items', async () => {
   const key = db.keys.marker('trees', 'oak');
   const id = db.keys.documentId(key);
   expect(id).toBe(`${markerId('trees', 'oak')}#self`);

@@ -67,7 +67,7 @@ async function indexed(db: Database, collection: Collection): Promise<Item[]> {
 }
 
 describe('creating a marker', () => {
-  test('is one conditional write of one item that stands in its index at once', async () => {
+  test('is one conditional write of one item, which is in its index at once', async () => {
     const calls = recordCalls(database);
     const call = newCall();
     const { marker } = await createMarker(
@@ -103,7 +103,7 @@ describe('creating a marker', () => {
     expect({ ...marker, ...drawn }).toEqual(marker);
   });
 
-  test('under a key that is taken fails as CONFLICT and changes nothing', async () => {
+  test('with a key that is taken is a CONFLICT and changes nothing', async () => {
     const { marker: first } = await createMarker(database, parks, at('taken', { name: 'first' }), NOW, newCall());
     await expect(createMarker(database, parks, at('taken', { name: 'second' }), NOW, newCall())).rejects.toMatchObject({
       code: 'CONFLICT',
@@ -111,14 +111,14 @@ describe('creating a marker', () => {
     expect(await getMarkers(database, [{ collection: parks, key: 'taken' }], newCall())).toEqual([first]);
   });
 
-  test('whose answer is lost succeeds, as the marker is there', async () => {
+  test('whose answer is lost succeeds', async () => {
     const db = client();
     injectFaults(db, 'PutItem', ['answer lost']);
     const { marker } = await createMarker(db, parks, at('lost', { name: 'once' }), NOW, newCall());
     expect(await getMarkers(database, [{ collection: parks, key: 'lost' }], newCall())).toEqual([marker]);
   });
 
-  test('whose answer is lost and whose key another has taken is a CONFLICT all the same', async () => {
+  test('whose answer is lost is a CONFLICT if another marker has the key', async () => {
     await createMarker(database, parks, at('lost-and-taken', { name: 'other' }), NOW, newCall());
     const db = client();
     injectFaults(db, 'PutItem', ['answer lost']);
@@ -127,7 +127,7 @@ describe('creating a marker', () => {
     );
   });
 
-  test('keeps the position as it was given, 180 included, and indexes 180 as -180', async () => {
+  test('stores the position unchanged, including 180, and indexes 180 as -180', async () => {
     const east = newMarkerItem(database, parks, { key: 'line', position: { lng: 180, lat: -0.1 } }, NOW);
     const west = newMarkerItem(database, parks, { key: 'line', position: { lng: -180, lat: -0.1 } }, NOW);
     expect(east['lng']).toBe(180);
@@ -155,7 +155,7 @@ describe('creating a marker', () => {
 });
 
 describe('properties', () => {
-  test('under 256 bytes stand once, and the index holds all of them', async () => {
+  test('under 256 bytes are stored once, and projected completely', async () => {
     const item = newMarkerItem(
       database,
       parks,
@@ -166,7 +166,7 @@ describe('properties', () => {
     expect(item['properties']).toBeUndefined();
   });
 
-  test('of 256 bytes and more stand in the base item, and the index holds what the collection draws', async () => {
+  test('of 256 bytes and more are stored in the base item, and the index has the collection’s map properties', async () => {
     const properties = { height: 1, other: 'x'.repeat(4_000) };
     const collection = collectionOf('large');
     await createMarker(database, collection, at('large', { properties }), NOW, newCall());
@@ -180,7 +180,7 @@ describe('properties', () => {
     expect(marker?.properties).toEqual(properties);
   });
 
-  test('of any JSON come back as they were given', async () => {
+  test('of any JSON are returned unchanged', async () => {
     const json = fc.dictionary(
       fc.string({ unit: 'binary', minLength: 1 }).filter((name) => name !== '__proto__'),
       fc
@@ -211,7 +211,7 @@ describe('properties', () => {
 
   const nested = (depth: number): unknown => (depth === 0 ? 'x' : { a: nested(depth - 1) });
 
-  test('are stored to the depth that is allowed', async () => {
+  test('are stored up to the allowed depth', async () => {
     const properties = { a: nested(30) };
     await createMarker(database, parks, at('deep', { properties }), NOW, newCall());
     const [marker] = await getMarkers(database, [{ collection: parks, key: 'deep' }], newCall());
@@ -259,7 +259,7 @@ describe('a marker from a client', () => {
     expect(calls.count()).toBe(0);
   });
 
-  test('of exactly 400 KB is stored, and one byte more is refused before DynamoDB sees it', async () => {
+  test('of exactly 400 KB is stored, and with one byte more is rejected before any request', async () => {
     const base = itemBytes(newMarkerItem(database, parks, at('border', { properties: { a: 'x'.repeat(1_000) } }), NOW));
     const text = 'x'.repeat(1_000 + MAX_ITEM_BYTES - base);
     const item = newMarkerItem(database, parks, at('border', { properties: { a: text } }), NOW);
@@ -271,7 +271,7 @@ describe('a marker from a client', () => {
 });
 
 describe('creating many markers', () => {
-  test('names each that failed by its index and creates the others, in order', async () => {
+  test('reports each failure by its index and creates the other markers, in order', async () => {
     const many = collectionOf('many');
     await createMarker(database, many, at('there'), NOW, newCall());
     const inputs = [
@@ -292,7 +292,7 @@ describe('creating many markers', () => {
     expect(failures[2]?.message).toMatch(/^position\.lat must be/);
   });
 
-  test('takes 500, and refuses 501 before it writes one', async () => {
+  test('accepts 500, and rejects 501 before any write', async () => {
     const five = collectionOf('five-hundred');
     const inputs = Array.from({ length: 501 }, (_, n) => at(String(n)));
     await expect(createMarkers(database, five, inputs, NOW, newCall())).rejects.toMatchObject({
@@ -305,7 +305,7 @@ describe('creating many markers', () => {
     expect(failures).toEqual([]);
   });
 
-  test('under throttling ends, says of each what became of it, and tells the truth', async () => {
+  test('ends under throttling, and reports correctly which markers were created', async () => {
     const db = client();
     const slow = collectionOf('throttled');
     injectFaults(db, 'PutItem', [
@@ -325,7 +325,7 @@ describe('creating many markers', () => {
   });
 });
 
-test('importing the same markers again leaves each once, under its key', async () => {
+test('importing the same markers again leaves one of each', async () => {
   const again = collectionOf('again', { writeShards: 3 });
   const items = Array.from({ length: 60 }, (_, n) => newMarkerItem(database, again, at(String(n)), NOW));
   await putMarkersInBulk(database, items, newCall());
@@ -333,7 +333,7 @@ test('importing the same markers again leaves each once, under its key', async (
   expect(await indexed(database, again)).toHaveLength(60);
 });
 
-test('an item that was written by hand is no marker, and hides no other', async () => {
+test('an invalid item written by hand is not a marker, and hides no other', async () => {
   const odd = collectionOf('odd');
   const good = newMarkerItem(database, odd, at('good'), NOW);
   const items = [

@@ -47,7 +47,7 @@ const answered = async (input: QueryCommandInput) => {
   return [ours, theirs].map(({ $metadata: { httpStatusCode }, ...rest }) => ({ ...rest, httpStatusCode }));
 };
 
-test('an answer of a Query is the one that lib-dynamodb gives, values of every type included', async () => {
+test('a Query returns what lib-dynamodb returns, for values of every type', async () => {
   for (const more of [{}, { Limit: 2 }, { Select: 'COUNT' as const }, { ExpressionAttributeValues: { ':pk': 'no' } }]) {
     const [ours, theirs] = await answered({ ...all, ...more });
     expect(ours).toEqual(theirs);

@@ -31,7 +31,7 @@ async function keysOf(pages: AsyncIterable<readonly Item[]>): Promise<unknown[]>
 }
 
 describe('the range of a Query', () => {
-  test('is read to its end over pages of 1 MB, in order', async () => {
+  test('is read completely over pages of 1 MB, in order', async () => {
     const call = newCall();
     expect(await keysOf(queryPages(database, rangeRequest(database, all), call))).toEqual(
       entries.map(({ gskA }) => gskA),
@@ -69,7 +69,7 @@ describe('the range of a Query', () => {
     expect(await keysOf(queryPages(db, rangeRequest(db, all), newCall()))).toHaveLength(entries.length);
   });
 
-  test('asks for no page before the one ahead of it was taken', async () => {
+  test('requests no page before the previous one was consumed', async () => {
     const call = newCall();
     for await (const page of queryPages(database, rangeRequest(database, all), call)) {
       expect(page.length).toBeGreaterThan(0);
@@ -78,7 +78,7 @@ describe('the range of a Query', () => {
     expect(call.meter.queries).toBe(1);
   });
 
-  test('fails as a whole where one of its pages fails', async () => {
+  test('fails if one of its pages fails', async () => {
     const db = client();
     injectFaults(db, 'Query', [undefined, ...Array<'refused'>(20).fill('refused')]);
     await expect(keysOf(queryPages(db, rangeRequest(db, all), newCall()))).rejects.toMatchObject({

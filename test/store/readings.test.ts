@@ -64,7 +64,7 @@ async function read(name: Name, wanted: ReadingsWanted, now = NOW, db: Database 
 }
 
 describe('recorded readings', () => {
-  test('come back newest first, with the marker, by one Query', async () => {
+  test('are returned newest first, with the marker, by one Query', async () => {
     const name = await newMarker(kept);
     expect(await record(name, [reading(1), reading(3), reading(-5), reading(2)])).toBe(4);
     const db = client();
@@ -76,7 +76,7 @@ describe('recorded readings', () => {
     expect(calls.commands[0]?.input).toMatchObject({ Limit: 4, ScanIndexForward: false });
   });
 
-  test('take 25 items a batch, however many they are, and one read of the marker', async () => {
+  test('are written in batches of 25, after one read of the marker', async () => {
     const name = await newMarker(kept);
     const db = client();
     const calls = recordCalls(db);
@@ -96,7 +96,7 @@ describe('recorded readings', () => {
     expect(await read(name, { last: 100 })).toHaveLength(60);
   });
 
-  test('of one instant are one: the last of a call, and the last call', async () => {
+  test('of one instant are one: the last in a call, and the last call', async () => {
     const name = await newMarker(kept);
     expect(await record(name, [reading(0, { a: 1 }), reading(1), reading(0, { a: 2 })])).toBe(2);
     expect(await record(name, [reading(0, { b: 3 })])).toBe(1);
@@ -108,7 +108,7 @@ describe('recorded readings', () => {
     ]);
   });
 
-  test('without an instant are of the moment of the call, one of them at most', async () => {
+  test('without an instant get the time of the call, at most one per call', async () => {
     const name = await newMarker(kept);
     expect(await record(name, [{ values: { a: 1 } }, reading(-1)], new Date(NOW.getTime() + 7))).toBe(2);
     expect(await read(name, { last: 1 })).toEqual([{ at: at(7), values: { a: 1 } }]);
@@ -118,7 +118,7 @@ describe('recorded readings', () => {
     });
   });
 
-  test('keep numbers and texts exactly', async () => {
+  test('keep numbers and text exactly', async () => {
     const name = await newMarker(kept);
     const value = fc.oneof(
       fc.maxSafeInteger(),
@@ -179,7 +179,7 @@ describe('bad readings', () => {
     },
   );
 
-  test('more than 1,000 are refused before DynamoDB is asked', async () => {
+  test('more than 1,000 are rejected before any request', async () => {
     const name = await newMarker(kept);
     const db = client();
     const calls = recordCalls(db);
@@ -190,7 +190,7 @@ describe('bad readings', () => {
     expect(await record(name, [])).toBe(0);
   });
 
-  test('of a marker that is not there are NOT_FOUND, and none is written', async () => {
+  test('of a missing marker are NOT_FOUND, and none is written', async () => {
     const name = { collection: kept, key: 'nobody' };
     const db = client();
     const calls = recordCalls(db);
@@ -204,7 +204,7 @@ describe('bad readings', () => {
 });
 
 describe('under throttling', () => {
-  test('what DynamoDB leaves unprocessed is written all the same', async () => {
+  test('what DynamoDB leaves unprocessed is retried', async () => {
     const name = await newMarker(kept);
     const db = client();
     const table = database.tables.entities;
@@ -227,7 +227,7 @@ describe('under throttling', () => {
     expect(await read(name, { last: 100 })).toHaveLength(80);
   });
 
-  test('that does not end the call fails as THROTTLED, and may be repeated', async () => {
+  test('that persists the call fails with THROTTLED, and may be repeated', async () => {
     const name = await newMarker(kept);
     const inputs = Array.from({ length: 60 }, (_, ms) => reading(ms));
     const busy = client();
@@ -245,7 +245,7 @@ describe('under throttling', () => {
 });
 
 describe('from and to', () => {
-  test('are both included, and take the last ones between them', async () => {
+  test('are both included, and select the last readings between them', async () => {
     const name = await newMarker(kept);
     await record(
       name,
@@ -264,7 +264,7 @@ describe('from and to', () => {
 });
 
 describe('expired readings', () => {
-  test('are shown up to the last millisecond, then no more, though they are still there', async () => {
+  test('are returned up to the last millisecond, and not after, though they still exist', async () => {
     const name = await newMarker(passing);
     await record(name, [reading(0), reading(1), reading(500)]);
     const shownAt = async (ms: number, wanted: ReadingsWanted = { last: 10 }) =>
@@ -292,7 +292,7 @@ describe('expired readings', () => {
     expect(await read(everything, { last: 10 })).toHaveLength(2);
   });
 
-  test('of a time limit of their own are not shown either', async () => {
+  test('by a TTL of their own are not returned either', async () => {
     const name = await newMarker(kept);
     await record({ ...name, collection: { ...kept, readingsTtlDays: 1 } }, [reading(0), reading(1000)]);
     await record(name, [reading(-1000)]);
@@ -302,7 +302,7 @@ describe('expired readings', () => {
     expect((await read(name, { last: 1 }, new Date(later.getTime() + 1000))).map((one) => one.at)).toEqual([at(-1000)]);
   });
 
-  test('cost no reading, however many are still there', async () => {
+  test('are not even read, however many still exist', async () => {
     const name = await newMarker(passing);
     for (let n = 0; n < 2; n += 1) {
       await record(
@@ -318,7 +318,7 @@ describe('expired readings', () => {
   });
 });
 
-describe('a marker that is made again under its key', () => {
+describe('another incarnation of a marker', () => {
   async function madeAgain(readings: number) {
     const name = await newMarker(kept);
     await record(
@@ -333,7 +333,7 @@ describe('a marker that is made again under its key', () => {
     return name;
   }
 
-  test('inherits no readings, and has its own between them', async () => {
+  test('inherits no readings, and has its own between those of the former', async () => {
     const name = await madeAgain(5);
     expect(await read(name, { last: 5 })).toEqual([]);
     expect(await read(name, { last: 5, to: at(9) })).toEqual([]);
@@ -346,7 +346,7 @@ describe('a marker that is made again under its key', () => {
     expect(await read(name, { last: 5, to: at(9) })).toEqual(own);
   });
 
-  test('is read on behind those of the former one, up to a limit', async () => {
+  test('has its readings found behind those of the former, up to a limit', async () => {
     const name = await madeAgain(300);
     await record(name, [reading(-1, { own: 1 })]);
     const atMost = (mostPassed: number) =>
@@ -356,7 +356,7 @@ describe('a marker that is made again under its key', () => {
   });
 });
 
-test('readings that others wrote are shown where they can be understood', async () => {
+test('readings that others wrote are returned if they are valid', async () => {
   const name = await newMarker(kept);
   const { pk } = database.keys.marker('kept', name.key);
   const put = (sk: string, item: object) =>
@@ -399,7 +399,7 @@ test('a marker with thousands of readings takes the calls and items of one with 
 describe('readings in buckets', () => {
   const HOUR = DAY / 24;
 
-  test('stand in a partition for each, and are gathered newest first until there are enough', async () => {
+  test('have a partition for each bucket, and are read newest first until there are enough', async () => {
     const name = await newMarker(daily);
     const days = [0, -1, -2, -3, -9];
     await record(
@@ -427,14 +427,14 @@ describe('readings in buckets', () => {
     expect(between).toEqual({ at: [at(-2 * DAY), at(-3 * DAY + 1)], calls: 2 });
   });
 
-  test('of a sensor that was silent take no more calls than there are buckets', async () => {
+  test('of a silent sensor take no more calls than there are buckets', async () => {
     const name = await newMarker(hourly);
     const options = optionsAt(NOW);
     expect(await readReadingsOf(database, name, { incarnation: 'any' }, { last: 10 }, options)).toEqual([]);
     expect(options.call.meter.queries).toBe(50);
   });
 
-  test('too far ahead are refused by name, as nobody would look for them', async () => {
+  test('too far in the future are rejected by field, as no query would find them', async () => {
     const name = await newMarker(hourly);
     expect(await record(name, [reading(HOUR)])).toBe(1);
     expect(await read(name, { last: 1 })).toEqual([{ at: at(HOUR), values: { n: HOUR } }]);

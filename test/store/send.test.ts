@@ -104,7 +104,7 @@ describe('a command', () => {
     expect(call.meter).toMatchObject({ writes: 1, writeUnits: 0 });
   });
 
-  test('that is throttled for a moment succeeds', async () => {
+  test('that is throttled briefly succeeds', async () => {
     const db = client();
     const faults = injectFaults(db, 'PutItem', ['throttled', 'throttled']);
     await put(db, 'patience');
@@ -112,7 +112,7 @@ describe('a command', () => {
     expect(await stored('patience')).toBe(true);
   });
 
-  test('that is throttled all the time fails as THROTTLED and says when to come back', async () => {
+  test('that is always throttled fails with THROTTLED and says when to retry', async () => {
     const db = client();
     injectFaults(db, 'PutItem', 'throttled');
     await expect(put(db, 'throttled')).rejects.toMatchObject({ code: 'THROTTLED', details: { retryAfterMs: 1000 } });
@@ -130,7 +130,7 @@ describe('a command', () => {
     expect(await stored('recovered')).toBe(true);
   });
 
-  test('fails as UNAVAILABLE when DynamoDB accepts connections and says nothing', async () => {
+  test('fails with UNAVAILABLE when DynamoDB accepts connections and does not respond', async () => {
     const port = await listen(createServer(() => undefined));
     const db = client({ endpoint: `http://127.0.0.1:${port}`, giveUpAfterMs: 300 });
     await expect(put(db, 'silent')).rejects.toMatchObject({
@@ -140,14 +140,14 @@ describe('a command', () => {
     db.client.destroy();
   });
 
-  test('fails as UNAVAILABLE when DynamoDB answers with a fault of its own', async () => {
+  test('fails with UNAVAILABLE when DynamoDB responds with a server error', async () => {
     const port = await listen(createServer((_, response) => response.writeHead(503).end()));
     await expect(put(client({ endpoint: `http://127.0.0.1:${port}` }), '503')).rejects.toMatchObject({
       code: 'UNAVAILABLE',
     });
   });
 
-  test('fails as UNAVAILABLE when its table is missing', async () => {
+  test('fails with UNAVAILABLE when its table does not exist', async () => {
     await expect(
       send(database, 'get', { TableName: 'no-such-table', Key: { pk: 'a', sk: 'b' } }, newCall()),
     ).rejects.toMatchObject({
@@ -155,7 +155,7 @@ describe('a command', () => {
     });
   });
 
-  test('ends with the reason of its signal, also in the middle of a pause between retries', async () => {
+  test('ends with its signal’s reason, even during a pause between retries', async () => {
     const db = client();
     const faults = injectFaults(db, 'PutItem', ['throttled', 'throttled', 'never answered']);
     const reason = new Error('the client went away');
@@ -168,7 +168,7 @@ describe('a command', () => {
     await expect(put(db, 'aborted', newCall(controller.signal))).rejects.toBe(reason);
   });
 
-  test('that breaks a condition keeps the name of its failure', async () => {
+  test('whose condition fails keeps the name of its error', async () => {
     await put(database, 'once');
     const again = {
       TableName: entities,

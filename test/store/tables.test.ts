@@ -63,8 +63,8 @@ const projecting =
     ),
   });
 
-describe('making the tables', () => {
-  test('gives the names of those it made, and makes nothing the second time', async () => {
+describe('creating the tables', () => {
+  test('returns the names of those it created, and creates nothing the second time', async () => {
     const other = fresh();
     const { entities, derived } = other.tables;
     expect([...(await ensureTables(other))].sort()).toEqual([entities, derived].sort());
@@ -73,14 +73,14 @@ describe('making the tables', () => {
     expect(calls.count('CreateTable')).toBe(0);
   });
 
-  test('succeeds for all of several processes that begin at once', async () => {
+  test('succeeds in several processes at once', async () => {
     const other = fresh();
     const made = await Promise.all([ensureTables(other), ensureTables(other), ensureTables(other)]);
     expect(made.flat()).toHaveLength(2);
     await checkTables(other);
   });
 
-  test('ends what a killed process began', async () => {
+  test('completes what a killed process began', async () => {
     const other = await makeDifferent((request) => request, null);
     await expect(checkTables(other)).rejects.toThrow(/TTL/);
     await ensureTables(other);
@@ -97,11 +97,11 @@ describe('making the tables', () => {
 });
 
 describe('the tables', () => {
-  test('are as they have to be once they are made', async () => {
+  test('match their definitions once they are created', async () => {
     await expect(checkTables(database)).resolves.toBeUndefined();
   });
 
-  test('are billed by request and expire by ttl; the entities carry a stream with both images, the derived none', async () => {
+  test('are billed by request and expire by ttl; entities have a stream with both images, derived has none', async () => {
     const [entities, derived] = await describeTables(database);
     expect(entities?.description?.StreamSpecification).toEqual({
       StreamEnabled: true,
@@ -115,7 +115,7 @@ describe('the tables', () => {
     }
   });
 
-  test('that are missing are named', async () => {
+  test('that are missing are reported', async () => {
     const other = fresh();
     await expect(checkTables(other)).rejects.toMatchObject({
       code: 'UNAVAILABLE',
@@ -169,7 +169,7 @@ describe('the tables', () => {
     });
   });
 
-  test('may have more than they have to: a wider projection is no difference', async () => {
+  test('may have a wider projection than required', async () => {
     await expect(checkTables(await makeDifferent(projecting({ ProjectionType: 'ALL' })))).resolves.toBeUndefined();
   });
 });

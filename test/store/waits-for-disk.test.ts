@@ -59,7 +59,7 @@ it('where each write waits for a disk, blocks are replaced together, and one by 
   expect(blocks.map(({ batch }) => batch)).toEqual([2, 1]);
 });
 
-it('where each write waits for a disk, markers are created together, and one by one where one of them is there already', async () => {
+it('where each write waits for a disk, markers are created together, and one by one if one of them exists', async () => {
   const collection = await createCollection(db, { key: 'many', name: 'Many' }, now, newCall());
   const inputs = (from: number, count: number) =>
     Array.from({ length: count }, (_, at) => ({ key: `k${from + at}`, position: { lng: 1, lat: 2 } }));

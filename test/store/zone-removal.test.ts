@@ -42,7 +42,7 @@ async function put(name: string, minutes: number): Promise<void> {
   utimesSync(join(folder, name), at, at);
 }
 
-test('a sweep removes the old objects of this table that no zone has, and nothing else', async () => {
+test('a sweep removes the old objects of this table that no zone refers to, and nothing else', async () => {
   const roads = await make('roads');
   const { geometry } = await createZone(db, roads, { key: 'a', geometry: line }, NOW, newCall());
   const used = geometry.object!;

@@ -73,7 +73,7 @@ describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (s
     expect(there.sort()).toEqual(named.sort());
   }
 
-  test('is made by one transaction, which holds its covers, and its geometry stays in its item', async () => {
+  test('is created with its covers in one transaction, and its geometry stays in its item', async () => {
     const own = client();
     const calls = recordCalls(own);
     const input = { key: 'old::town', name: 'Old Town', properties: { size: 2 }, geometry: square(17, 52, 0.015625) };
@@ -95,7 +95,7 @@ describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (s
     await expectWhole(parks);
   });
 
-  test('whose creation lost its answer is there all the same', async () => {
+  test('is created though the answer is lost', async () => {
     const own = client();
     injectFaults(own, 'TransactWriteItems', ['answer lost']);
     const zone = await createZone(own, parks, { key: 'lost', geometry: square(1, 2, 3) }, NOW, newCall());
@@ -103,7 +103,7 @@ describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (s
     await expectWhole(parks);
   });
 
-  test('changes alone while it stays where it is, and with its covers where it moves', async () => {
+  test('is updated alone if its geometry stays, and with its covers if it changes', async () => {
     const own = client();
     const reference = { collection: parks, key: 'moves' };
     const first = await createZone(own, parks, { key: 'moves', geometry: square(10, 50, 1) }, NOW, newCall());
@@ -138,7 +138,7 @@ describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (s
     });
   });
 
-  test('that many move at once has the covers of the last one, and each of them raised its version', async () => {
+  test('that is moved concurrently has the covers of the last update, and every update raised its version', async () => {
     const reference = { collection: parks, key: 'busy' };
     await createZone(db, parks, { key: 'busy', geometry: square(0, 0, 1) }, NOW, newCall());
     const done = await Promise.all(
@@ -187,7 +187,7 @@ describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (s
     expect(files()).toEqual([]);
   });
 
-  test('is named by its collection where that names what is in it, apart from its markers', async () => {
+  test('gets its key from a collection that generates keys, independently of its markers', async () => {
     const counted = await make('counted', { idStrategy: 'SEQUENCE' });
     const geometry = square(1, 1, 1);
     const keys = [];
@@ -226,14 +226,14 @@ describe('a geometry that is too large for an item', async () => {
   const parks = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
   const made = (key: string) => createZone(db, parks, { key, geometry: square(1, 2, 3) }, NOW, newCall());
 
-  test('is refused where there is no object store', async () => {
+  test('is rejected without an object store', async () => {
     const nowhere = { objects: undefined, inlineBytes: 0 };
     await expect(
       createZone({ ...db, geometry: nowhere }, parks, { key: 'none', geometry: square(1, 2, 3) }, NOW, newCall()),
     ).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
   });
 
-  test('is there before the item that names it, and after the former one', async () => {
+  test('is stored before its item is written, and the former one is removed after it', async () => {
     const own = client();
     const seen: number[] = [];
     interceptCalls(own, 'TransactWriteItems', (input, ask) => {
@@ -251,7 +251,7 @@ describe('a geometry that is too large for an item', async () => {
     expect(files()).toEqual([]);
   });
 
-  test('leaves no object where the zone is not written, but for a write that may have been', async () => {
+  test('leaves no object if the zone is not written, unless it may have been', async () => {
     await made('taken');
     await expect(made('taken')).rejects.toMatchObject({ code: 'CONFLICT' });
     expect(files()).toHaveLength(1);
@@ -265,7 +265,7 @@ describe('a geometry that is too large for an item', async () => {
     expect(files()).toHaveLength(2);
   });
 
-  test('whose former object cannot be removed is changed all the same', async () => {
+  test('is changed even if its former object cannot be removed', async () => {
     const stuck = { ...objects, remove: () => Promise.reject(new Error('a bug')) };
     await made('stuck');
     const reference = { collection: parks, key: 'stuck' };
