@@ -91,7 +91,7 @@ describe('creating a marker', () => {
       properties: { height: 80 },
       place: [],
       globalId: null,
-      life: expect.any(String),
+      incarnation: expect.any(String),
       version: 1,
       createdAt: NOW,
       updatedAt: NOW,
@@ -207,6 +207,13 @@ describe('properties', () => {
       }),
       { numRuns: 100 },
     );
+  });
+
+  test('named constructor are stored like any other', async () => {
+    const properties = { constructor: 'Le Corbusier', a: { constructor: {} }, b: [{ constructor: { year: 1952 } }] };
+    await createMarker(database, parks, at('constructor', { properties }), NOW, newCall());
+    const [marker] = await getMarkers(database, [{ collection: parks, key: 'constructor' }], newCall());
+    expect(marker?.properties).toEqual(properties);
   });
 
   const nested = (depth: number): unknown => (depth === 0 ? 'x' : { a: nested(depth - 1) });
