@@ -3,19 +3,18 @@ import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { startEngine } from '../src/engine/start.js';
 import { createCollection } from '../src/store/collection/collections.js';
-import { type Database, createDatabase } from '../src/store/database.js';
+import { type Database} from '../src/store/database.js';
 import { newMarkerItem } from '../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../src/store/marker/markers.js';
 import { newCall } from '../src/store/request/meter.js';
 import { rangeRequest } from '../src/store/request/ranges.js';
-import { ensureTables } from '../src/store/table/tables.js';
 import { randomFrom } from '../test/support/random.js';
 import type { BareAnswer, BareOrder } from './http/bare.js';
 import { load, post } from './http/load.js';
 import { profiled } from './http/profile.js';
 import { type Measured, startMeasured, waitForOutput } from './http/processes.js';
+import { openFreshTables } from './rig/fresh-tables.js';
 import type { BenchOptions, Benchmark, Row, Section } from './section.js';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -250,21 +249,17 @@ export const http: Benchmark = {
   hasCounts: false,
   async run(options) {
     execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], { cwd: root });
-    const engine = await startEngine({ dataDir: null });
+    const { engine, database, close } = await openFreshTables({ table: 'bench-http' });
     const { endpoint, region, credentials } = engine;
-    const table = 'bench-http';
     const env = {
       AWS_ENDPOINT_URL_DYNAMODB: endpoint,
       AWS_REGION: region,
       AWS_ACCESS_KEY_ID: credentials.accessKeyId,
       AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
       CELLPORT_ENGINE: 'aws',
-      CELLPORT_TABLE: table,
+      CELLPORT_TABLE: database.tables.entities,
       PORT: '0',
     };
-    const tables = { entities: table, derived: `${table}-derived` };
-    const database = createDatabase({ endpoint, region, credentials, tables, keyStyle: 'readable' });
-    await ensureTables(database);
     const server = startMeasured(['dist/cli/main.js', 'serve'], env);
     const bare = startMeasured(['--import', 'tsx', 'bench/http/bare.ts'], env);
     try {
@@ -273,8 +268,7 @@ export const http: Benchmark = {
       return await measure({ server, url: `${url}/graphql`, bare, database }, options);
     } finally {
       await Promise.all([server.stop(), bare.stop()]);
-      database.client.destroy();
-      await engine.close();
+      await close();
     }
   },
 };

@@ -7,15 +7,13 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 
-import { startEngine } from '../src/engine/start.js';
 import { mapConcurrently } from '../src/store/request/concurrency.js';
 import { createCollection, type CollectionInput } from '../src/store/collection/collections.js';
-import { createDatabase, type Database, type DatabaseOptions, type Item } from '../src/store/database.js';
+import { type DatabaseOptions, type Item } from '../src/store/database.js';
 import { newMarkerItem } from '../src/store/marker/marker-item.js';
 import { newCall } from '../src/store/request/meter.js';
-import { ensureTables } from '../src/store/table/tables.js';
 import { randomFrom } from '../test/support/random.js';
-import { makeTablesWithoutStream } from './rig/rig.js';
+import { type TableOptions, withFreshTables } from './rig/fresh-tables.js';
 import type { BenchOptions, Benchmark, Section } from './section.js';
 
 const ROWS = 60_000;
@@ -88,30 +86,11 @@ async function load(task: Task): Promise<Result> {
   return JSON.parse(text) as Result;
 }
 
-/** Runs `work` on two empty tables of a new engine: one that has had several tables with streams writes more slowly. */
-async function onFreshTables<T>(
-  makeTables: (database: Database) => Promise<unknown>,
-  work: (database: Database, options: DatabaseOptions) => Promise<T>,
-): Promise<T> {
-  const engine = await startEngine({ dataDir: null });
-  const { endpoint, region, credentials } = engine;
-  const tables = { entities: 'cellport', derived: 'cellport-derived' };
-  const options: DatabaseOptions = { endpoint, region, credentials, tables, keyStyle: 'readable' };
-  const database = createDatabase(options);
-  try {
-    await makeTables(database);
-    return await work(database, options);
-  } finally {
-    database.client.destroy();
-    await engine.close();
-  }
-}
-
 const COLLECTION: CollectionInput = { key: 'stops', name: 'stops' };
 
 /** Items per second of BatchWriteItem alone, with all items prepared in advance. */
 function bareLoop(count: number): Promise<number> {
-  return onFreshTables(ensureTables, async (database) => {
+  return withFreshTables(async ({ database }) => {
     const now = new Date().toISOString();
     const collection = await createCollection(database, COLLECTION, now, newCall());
     const items = Array.from(markers(count), (marker) => newMarkerItem(database, collection, marker, now));
@@ -129,17 +108,12 @@ function bareLoop(count: number): Promise<number> {
   });
 }
 
-function importOf(
-  path: string,
-  dataDir: string,
-  count: number,
-  makeTables: (database: Database) => Promise<unknown> = ensureTables,
-): Promise<Result> {
-  return onFreshTables(makeTables, async (_, database) => {
-    const result = await load({ path, dataDir, collection: COLLECTION.key, database });
-    if (result.created !== count) throw new Error(`${result.created} markers were made of ${count} rows`);
+function importOf(path: string, dataDir: string, count: number, tables: TableOptions = {}): Promise<Result> {
+  return withFreshTables(async ({ options }) => {
+    const result = await load({ path, dataDir, collection: COLLECTION.key, database: options });
+    if (result.created !== count) throw new Error(`${result.created} markers created from ${count} rows`);
     return result;
-  });
+  }, tables);
 }
 
 const TEXT = `The import is the built \`cellport import\` in a process of its own, without its consumer: it checks the file, shuffles it, reads
@@ -178,7 +152,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
     const many = join(folder, 'many.ndjson');
     await writeRows(many, MANY_ROWS);
     say(`import of ${grouped(MANY_ROWS)} rows to measure memory; this takes minutes`);
-    const { peakBytes, ms } = await importOf(many, folder, MANY_ROWS, makeTablesWithoutStream);
+    const { peakBytes, ms } = await importOf(many, folder, MANY_ROWS, { stream: false });
     return {
       title: 'Import',
       rows: [

@@ -8,7 +8,7 @@ import { createMarker } from '../src/store/marker/markers.js';
 import { newCall } from '../src/store/request/meter.js';
 import { quantile, shown } from './rig/statistics.js';
 import type { Benchmark, Section } from './section.js';
-import { type FreshTables, withFreshTables } from './stream/fresh-tables.js';
+import { type FreshCollection, withFreshCollection } from './stream/fresh-collection.js';
 import { consumerOf } from './stream/keep-cells.js';
 import { createServices, createHttpServer } from '../src/server/services.js';
 
@@ -51,7 +51,7 @@ interface Outcome {
   readonly lost: number;
 }
 
-async function measure({ database, engine, collection, now }: FreshTables, subscribers: number, writes: number) {
+async function measure({ database, engine, collection, now }: FreshCollection, subscribers: number, writes: number) {
   const hub = createHub({ keys: database.keys, log: silentLog, now: () => Date.now() });
   const stop = new AbortController();
   const running = consumerOf(database, engine, undefined, (record) => hub.take(record)).run(stop.signal);
@@ -117,7 +117,7 @@ export const liveChanges: Benchmark = {
   async run({ quick, say }): Promise<Section> {
     const subscribers = quick ? 100 : SUBSCRIBERS;
     const writes = quick ? 100 : WRITES;
-    const { delays, strays, lost } = await withFreshTables((tables) => measure(tables, subscribers, writes));
+    const { delays, strays, lost } = await withFreshCollection((tables) => measure(tables, subscribers, writes));
     const [p50, p99] = [quantile(delays, 0.5), quantile(delays, 0.99)];
     say(
       `${delays.length} changes: p50 ${shown(p50, 0)} ms, p99 ${shown(p99, 0)} ms, ${strays} misdelivered, ${lost} lost`,

@@ -1,6 +1,4 @@
-import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 
-import { type Engine, startEngine } from '../../src/engine/start.js';
 import { encode } from '../../src/geo/geohash.js';
 import { canonicalLng } from '../../src/geo/point.js';
 import { createGraphqlServer } from '../../src/graphql/server.js';
@@ -9,12 +7,11 @@ import { LONGEST_BLOCK } from '../../src/model/cell.js';
 import type { Collection } from '../../src/model/collection.js';
 import { putInBulk } from '../../src/store/request/batch-write.js';
 import { createCollection } from '../../src/store/collection/collections.js';
-import { type Database, type Item, createDatabase } from '../../src/store/database.js';
-import { isFailure } from '../../src/store/request/failures.js';
+import { type Database, type Item} from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { tableDefinitions } from '../../src/store/table/table-definitions.js';
 import { noMarkerCache } from '../../test/support/no-marker-cache.js';
+import { openFreshTables, type EngineAddress } from './fresh-tables.js';
 import type { BenchMarker } from './points.js';
 import { type Wire, watchWire } from './wire.js';
 import { createCellCache } from '../../src/loaders/cell-cache.js';
@@ -23,7 +20,7 @@ import { createServices } from '../../src/server/services.js';
 
 /** A new engine and a server over it. */
 export interface Rig {
-  readonly engine: Engine;
+  readonly engine: EngineAddress;
   readonly db: Database;
   /** Creates a collection with these markers and their cells. */
   fill(key: string, markers: Iterable<BenchMarker>, prefixLength?: number): Promise<Collection>;
@@ -41,17 +38,6 @@ export interface Rig {
 
 const CREATED = '2026-11-21T00:00:00.000Z';
 const PORTION = 5_000;
-
-/** Creates the two tables as the server does, but without a stream, which would slow down writes. */
-export async function makeTablesWithoutStream(db: Database): Promise<void> {
-  for (const { request } of tableDefinitions(db.tables)) {
-    const { StreamSpecification: _, ...rest } = request;
-    await db.client.send(new CreateTableCommand(rest)).catch((error: unknown) => {
-      // The engine is new, so an earlier attempt whose response was lost has created it.
-      if (!isFailure(error, 'ResourceInUseException')) throw error;
-    });
-  }
-}
 
 /** Writes markers. Returns the blocks of their cells as the stream consumer would write them. */
 async function writeMarkers(db: Database, collection: Collection, markers: Iterable<BenchMarker>): Promise<Item[]> {
@@ -86,11 +72,8 @@ async function writeMarkers(db: Database, collection: Collection, markers: Itera
 
 /** Starts an engine in memory and a server over it. Counts are up to date, as if the consumer had caught up. */
 export async function startRig(): Promise<Rig> {
-  const engine = await startEngine({ dataDir: null });
-  const { endpoint, region, credentials } = engine;
-  const tables = { entities: 'bench', derived: 'bench-derived' };
-  const db = createDatabase({ endpoint, region, credentials, tables, keyStyle: 'readable' });
-  await makeTablesWithoutStream(db);
+  // Nobody here reads the stream.
+  const { engine, database: db, close } = await openFreshTables({ table: 'bench', stream: false });
 
   const watched = watchWire(db);
   const services = createServices(
@@ -118,7 +101,7 @@ export async function startRig(): Promise<Rig> {
       const input = { key, name: key, prefixLength, mapProperties: ['population'] };
       const collection = await createCollection(db, input, CREATED, newCall());
       const blocks = await writeMarkers(db, collection, markers);
-      await putInBulk(db, tables.derived, blocks, { ...newCall(), unpriced: true });
+      await putInBulk(db, db.tables.derived, blocks, { ...newCall(), unpriced: true });
       return collection;
     },
     post,
@@ -134,8 +117,7 @@ export async function startRig(): Promise<Rig> {
     coolDown: () => services.cellCache.clear(),
     async close() {
       await server.stop();
-      db.client.destroy();
-      await engine.close();
+      await close();
     },
   };
 }

@@ -6,7 +6,7 @@ import { putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
 import { pointsAroundOneCity } from '../rig/points.js';
-import { withFreshTables } from './fresh-tables.js';
+import { withFreshCollection } from './fresh-collection.js';
 import { consumerOf } from './keep-cells.js';
 import { countWriteUnits } from './write-units.js';
 
@@ -15,7 +15,7 @@ import { countWriteUnits } from './write-units.js';
  * creation until its state reports completion, including heartbeats.
  */
 export function measureFollowUp(seed: number, many: number): Promise<{ one: number; batch: number }> {
-  return withFreshTables(async ({ engine, database, collection, now }) => {
+  return withFreshCollection(async ({ engine, database, collection, now }) => {
     const metered = createDatabase({ ...engine, tables: database.tables, keyStyle: 'readable' });
     const units = countWriteUnits(metered);
     const stop = new AbortController();

@@ -6,7 +6,7 @@ import { readBlocks } from '../../src/store/cell/blocks.js';
 import { type MarkerInput, newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { type FreshTables, withFreshTables } from './fresh-tables.js';
+import { type FreshCollection, withFreshCollection } from './fresh-collection.js';
 import type { Progress, WorkerOptions } from './worker.js';
 
 /** Markers per write, as in an import. */
@@ -21,7 +21,7 @@ export interface Round {
   readonly blocksPerMarker: number;
 }
 
-async function load({ database, collection, now }: FreshTables, markers: readonly MarkerInput[]): Promise<void> {
+async function load({ database, collection, now }: FreshCollection, markers: readonly MarkerInput[]): Promise<void> {
   for (let at = 0; at < markers.length; at += WINDOW) {
     const items = markers.slice(at, at + WINDOW).map((marker) => newMarkerItem(database, collection, marker, now));
     await putMarkersInBulk(database, items, newCall());
@@ -32,7 +32,7 @@ const perSecond = (count: number, fromMs: number, toMs: number) => (count * 1_00
 
 /** Markers per second that the same load writes without a consumer. */
 export function measureLoadAlone(markers: readonly MarkerInput[]): Promise<number> {
-  return withFreshTables(async (tables) => {
+  return withFreshCollection(async (tables) => {
     const begun = performance.now();
     await load(tables, markers);
     return perSecond(markers.length, begun, performance.now());
@@ -44,7 +44,7 @@ export function measureLoadAlone(markers: readonly MarkerInput[]): Promise<numbe
  * markers in the end.
  */
 export function measureThroughput(markers: readonly MarkerInput[]): Promise<Round> {
-  return withFreshTables(async (tables) => {
+  return withFreshCollection(async (tables) => {
     const { database, engine } = tables;
     const options: WorkerOptions = { engine, tables: database.tables };
     // To profile the consumer: CELLPORT_BENCH_WORKER='--cpu-prof --cpu-prof-dir=…'.

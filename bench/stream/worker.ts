@@ -1,6 +1,7 @@
 /** A process that updates the cells and reports progress to its parent: `node worker.ts '<WorkerOptions as JSON>'`. */
 import { type Tables, createDatabase } from '../../src/store/database.js';
-import { type EngineAddress, consumerOf } from './keep-cells.js';
+import type { EngineAddress } from '../rig/fresh-tables.js';
+import { consumerOf } from './keep-cells.js';
 
 export interface WorkerOptions {
   readonly engine: EngineAddress;

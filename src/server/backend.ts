@@ -9,19 +9,19 @@ import type { ObjectStore } from '../objects/object-store.js';
 import { type Database, createDatabase } from '../store/database.js';
 import { createStreamsClient } from '../stream/dynamodb.js';
 
-/** The database that the configuration names, open. */
+/** An open database. */
 export interface Backend {
   readonly database: Database;
   readonly streams: DynamoDBStreamsClient;
-  /** For a human: which database this is. */
+  /** For people: which database this is. */
   readonly where: string;
-  /** Closes all connections, and the embedded engine where nobody else uses it. */
+  /** Closes all connections, and the embedded engine unless another process uses it. */
   close(): Promise<void>;
 }
 
-/** Opens the object store, to which nothing is sent yet. Throws BAD_USER_INPUT where its folder is none. */
+/** The object store, without connecting to it. Throws BAD_USER_INPUT if its folder is not a folder. */
 async function openObjects(wanted: ObjectsConfig | undefined): Promise<(ObjectStore & { close?(): void }) | undefined> {
-  // Loaded where it is used: the SDK's client is large.
+  // Loaded only if used: the SDK's client is large.
   if (wanted?.kind === 's3') return (await import('../objects/s3-store.js')).createS3Store(wanted);
   if (wanted === undefined) return undefined;
   const found = await stat(wanted.folder).catch(() => undefined);
@@ -29,7 +29,7 @@ async function openObjects(wanted: ObjectsConfig | undefined): Promise<(ObjectSt
   return createFolderStore(wanted.folder);
 }
 
-/** Opens the database, the embedded engine started where no other is configured. Throws UNAVAILABLE where it cannot be. */
+/** Opens the configured database; starts the embedded engine if there is none. Throws UNAVAILABLE if that fails. */
 export async function openBackend(config: Config): Promise<Backend> {
   const { database: wanted, tables, keyStyle, dataDir } = config;
   const objects = await openObjects(config.objects);
@@ -64,7 +64,7 @@ export async function openBackend(config: Config): Promise<Backend> {
   };
 }
 
-/** Opens the database for one piece of work and closes it, whatever came of the work. */
+/** Opens the database for some work, and closes it when the work is done or has failed. */
 export async function withBackend<T>(config: Config, work: (backend: Backend) => Promise<T>): Promise<T> {
   const backend = await openBackend(config);
   try {

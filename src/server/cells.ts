@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { systemClock } from '../clock.js';
 import type { Services } from '../graphql/context.js';
 import type { Log } from '../log.js';
@@ -12,39 +10,45 @@ import { type RecountResult, recount } from '../stream/recount.js';
 import type { Backend } from './backend.js';
 import type { LiveFeed } from './live.js';
 
-/** The cells of all collections, kept by this process, or by another one while that lives. */
+/** The cells of all collections, kept by this process or by the one that holds the lease. */
 export interface Cells {
   status(): ConsumerStatus;
   /**
-   * Resolves once the cells hold all that was written before the call. Rejects with the signal's reason when it is aborted,
-   * and where the cells cannot be kept at all.
+   * Resolves once the cells count everything written before the call. Rejects with the signal's reason when it is
+   * aborted, and when the consumer has failed.
    */
   caughtUp(signal: AbortSignal): Promise<void>;
-  /** Stops, and lets another process take over at once. */
+  /** Stops, and releases the lease so that another process can take over at once. */
   stop(): Promise<void>;
 }
 
-/** Under which name the state of this consumer stands. */
+/** Name of the consumer's state. */
 const CONSUMER = 'cells';
 const POLL_MS = 50;
-/** How long a write may take to show in the stream. */
+/** How long a write may take to appear in the stream. */
 const APPEARS_WITHIN_MS = 300;
 
-function partsOf({ database, streams }: Backend, log: Log) {
+/** What a consumer of the stream works with, and a recount too; `consumer` names its state. */
+export function consumerParts(
+  { database, streams }: Pick<Backend, 'database' | 'streams'>,
+  log: Log,
+  consumer = CONSUMER,
+) {
   return {
     stream: openStream(database, streams),
-    state: openState(database, CONSUMER),
+    state: openState(database, consumer),
     cells: openCells(database),
     clock: systemClock,
     keys: database.keys,
     log,
     self: ownName(),
+    since: () => firstSince(database),
   };
 }
 
 /**
- * Counts all markers anew, beside writers and servers at work, and puts the cells right; with `checkOnly` it only tells
- * which blocks differ. Rejects with the signal's reason when it is aborted.
+ * Counts all markers again while servers and writers are running, and repairs the cells; with `checkOnly` it only finds
+ * the blocks that differ. Rejects with the signal's reason when it is aborted.
  */
 export function recountCells(
   backend: Backend,
@@ -53,10 +57,10 @@ export function recountCells(
   signal: AbortSignal,
 ): Promise<RecountResult> {
   const tables = openRecount(backend.database, CONSUMER);
-  return recount({ ...partsOf(backend, log), tables, checkOnly }, signal);
+  return recount({ ...consumerParts(backend, log), tables, checkOnly }, signal);
 }
 
-/** Cells that somebody else keeps: of what is known of them, nothing can be trusted. */
+/** Cells that another process keeps: this one does not know whether they are up to date. */
 export function leaveCells(): Cells {
   const unknown = { behindMs: undefined, gap: null, setAside: 0, batch: 0, recordsFolded: 0, blocksWritten: 0 };
   return {
@@ -72,24 +76,22 @@ export type Caches = Pick<Services, 'cellCache' | 'markerCache'>;
 export interface KeepOptions {
   readonly caches?: Caches | undefined;
   readonly live?: LiveFeed | undefined;
-  /** Whether counts of another layout are gone on with, inexact until a recount. */
+  /** Whether to continue from counts of an older layout, which are inexact until a recount. */
   readonly upgrade?: boolean | undefined;
 }
 
-/** Begins to keep the cells, to keep caches right, and to tell of changes. The tables must be there. */
+/** Starts to keep the cells, to update caches and to pass changes on. The tables must exist. */
 export function keepCells(backend: Backend, log: Log, { caches, live, upgrade }: KeepOptions = {}): Cells {
-  const parts = partsOf(backend, log);
   const consumer = createConsumer({
-    ...parts,
-    since: () => firstSince(backend.database),
+    ...consumerParts(backend, log),
     ownerIsGone,
     upgrade,
     onRecord(record) {
       try {
         caches?.markerCache.changed(entryChanges(record.before, record.after));
       } catch (error) {
-        // The cells count on, and nothing that was cached is trusted that missed this one.
-        log.error({ err: error }, 'A record could not be brought into the cache of markers');
+        // The cells go on counting; the cache has missed a change, so nothing in it can be trusted.
+        log.error({ err: error }, 'Could not apply a record to the marker cache; cleared it');
         caches?.markerCache.clear();
       }
       live?.onRecord(record);
@@ -99,7 +101,7 @@ export function keepCells(backend: Backend, log: Log, { caches, live, upgrade }:
       live?.onLoss(reason);
     },
     onApplied: (batch, changes) => caches?.cellCache.applied(batch, changes),
-    // What was cached before was kept right by somebody else, or by nobody.
+    // Nobody updated what was cached before.
     onOwnership: (owner) => {
       caches?.cellCache.clear();
       caches?.markerCache.clear();
@@ -110,19 +112,18 @@ export function keepCells(backend: Backend, log: Log, { caches, live, upgrade }:
   let failure: { readonly error: unknown } | undefined;
   const running = consumer.run(stopping.signal).catch((error: unknown) => {
     failure = { error };
-    log.error({ err: error }, 'The cells are no longer kept');
+    log.error({ err: error }, 'The stream consumer has failed; cells are no longer updated');
   });
   return {
     status: () => consumer.status(),
     async caughtUp(signal) {
-      const from = performance.now() + APPEARS_WITHIN_MS;
+      const from = systemClock.now() + APPEARS_WITHIN_MS;
       for (;;) {
         signal.throwIfAborted();
         if (failure !== undefined) throw failure.error;
         const { behindMs } = consumer.status();
-        if (behindMs !== undefined && performance.now() - behindMs >= from) return;
-        // Aborted or not, the loop looks.
-        await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
+        if (behindMs !== undefined && systemClock.now() - behindMs >= from) return;
+        await systemClock.sleep(POLL_MS, signal);
       }
     },
     async stop() {

@@ -6,19 +6,19 @@ import type { Backend } from './backend.js';
 import type { Cells } from './cells.js';
 
 /**
- * Beside the deadline of a request, longer than anybody writes into a collection that was deleted: a server believes for
- * 2 s that one is there, an import looks every 5 s and stops when it could not for 40.
+ * How long others may still write into a deleted collection, besides the deadline of a request: a server caches for 2 s
+ * that it exists; an import checks every 5 s and stops when the check has failed for 40 s.
  */
 const SETTLE_MS = 50_000;
 const LEASE_MS = 20_000;
 const LOOK_EVERY_MS = 15_000;
 
-/** Work in the background, done by this process until it is stopped. */
+/** Background jobs, run by this process until it is stopped. */
 export interface Jobs {
   stop(): Promise<void>;
 }
 
-/** Begins to do what is left for the background, beside other processes; `deadlineMs` is that of a request. */
+/** Starts to run background jobs, which processes share; `deadlineMs` is that of a request. */
 export function startJobs({ database }: Backend, cells: Cells, deadlineMs: number, log: Log): Jobs {
   const stopping = new AbortController();
   const running = keepJobs(

@@ -7,26 +7,26 @@ import { openStream } from '../stream/dynamodb.js';
 import { followStream, readWholeStream } from '../stream/follower.js';
 import type { Backend } from './backend.js';
 
-/** What the consumer tells. */
+/** What the consumer passes on. */
 export type LiveFeed = Required<Pick<ConsumerOptions, 'onRecord' | 'onLoss' | 'onOwnership'>>;
 
-/** Changes as clients are told of them, heard by this process. */
+/** Changes for subscribers, received by this process. */
 export interface Live {
   readonly hub: LiveHub;
   readonly feed: LiveFeed;
-  /** Stops to hear; leaves no connection and no timer. */
+  /** Stops receiving; leaves no connection and no timer. */
   close(): Promise<void>;
 }
 
-/** How long the stream may be read for those who were away. */
+/** How long to read the stream for subscribers that resume. */
 const READ_BACK_WITHIN_MS = 20_000;
 
 function streamOf({ database, streams }: Backend, log: Log) {
   return { stream: openStream(database, streams), clock: systemClock, keys: database.keys, log };
 }
 
-/** Hears from Redis what the one consumer of all servers reads. */
-function hearFromRedis(url: string, backend: Backend, hub: LiveHub, log: Log): Live {
+/** Receives from Redis what the one consumer of all servers reads. */
+function receiveFromRedis(url: string, backend: Backend, hub: LiveHub, log: Log): Live {
   const channel = `cellport:${backend.database.tables.entities}`;
   const relay = openRelay({ url, channel, keys: backend.database.keys, hub, log });
   const feed: LiveFeed = {
@@ -37,8 +37,8 @@ function hearFromRedis(url: string, backend: Backend, hub: LiveHub, log: Log): L
   return { hub, feed, close: async () => relay.close() };
 }
 
-/** Hears from this process' own consumer while that keeps the cells, and reads the stream beside the owner while not. */
-function hearFromStream(backend: Backend, hub: LiveHub, log: Log, stopping: AbortController): Live {
+/** Receives changes from this process's consumer while it holds the lease, and reads the stream itself otherwise. */
+function receiveFromStream(backend: Backend, hub: LiveHub, log: Log, stopping: AbortController): Live {
   const parts = streamOf(backend, log);
   let ownedSince: number | undefined;
   let following: Promise<void> | undefined;
@@ -49,7 +49,7 @@ function hearFromStream(backend: Backend, hub: LiveHub, log: Log, stopping: Abor
       {
         onEnd(at) {
           hub.connected();
-          // All that was written before the consumer began is read; what it read by then was written before, too.
+          // Everything written before the consumer took over is read, and what the consumer has read since was written later.
           return ownedSince === undefined || at <= ownedSince;
         },
         onLoss: (reason) => hub.disconnected(reason),
@@ -65,13 +65,13 @@ function hearFromStream(backend: Backend, hub: LiveHub, log: Log, stopping: Abor
     onRecord: (record) => hub.take(record),
     onLoss: (reason) => {
       hub.disconnected(reason);
-      // What is read from here on is told again.
+      // Records read from here on are passed on again.
       if (following === undefined) hub.connected();
     },
     onOwnership(owner) {
       ownedSince = owner ? parts.clock.now() : undefined;
       if (owner || following !== undefined || stopping.signal.aborted) return;
-      hub.disconnected('this server does not keep the cells any more');
+      hub.disconnected('this server no longer holds the lease of the stream consumer');
       follow();
     },
   };
@@ -85,14 +85,14 @@ function hearFromStream(backend: Backend, hub: LiveHub, log: Log, stopping: Abor
   };
 }
 
-/** Begins to hear of changes: by way of Redis where its URL is given, else from the stream. The tables must be there. */
+/** Starts to receive changes: through Redis if a URL is given, from the stream otherwise. The tables must exist. */
 export function openLive(backend: Backend, redisUrl: string | undefined, log: Log): Live {
   const stopping = new AbortController();
   const readStream: NonNullable<HubOptions['readStream']> = (onRecord) =>
     readWholeStream({ ...streamOf(backend, log), onRecord }, READ_BACK_WITHIN_MS, stopping.signal);
-  const hub = createHub({ keys: backend.database.keys, log, now: () => Date.now(), readStream });
-  if (redisUrl === undefined) return hearFromStream(backend, hub, log, stopping);
-  const live = hearFromRedis(redisUrl, backend, hub, log);
+  const hub = createHub({ keys: backend.database.keys, log, now: () => systemClock.wall(), readStream });
+  if (redisUrl === undefined) return receiveFromStream(backend, hub, log, stopping);
+  const live = receiveFromRedis(redisUrl, backend, hub, log);
   return {
     ...live,
     close: async () => {

@@ -1,27 +1,19 @@
-import { systemClock } from '../../src/clock.js';
 import type { CellSums } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
 import { silentLog } from '../../src/log.js';
+import { consumerParts } from '../../src/server/cells.js';
 import { blockFromItem } from '../../src/store/cell/cells.js';
 import type { Database, Item } from '../../src/store/database.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
-import { createStreamsClient, firstSince, openCells, openState, openStream } from '../../src/stream/dynamodb.js';
-import { ownName } from '../../src/stream/owners.js';
+import { createStreamsClient} from '../../src/stream/dynamodb.js';
 import { engine } from '../support/test-database.js';
 
 /** What a consumer, or a recount, of this database works with; faster than the server's, each a process of its own. */
 export function streamParts(db: Database, consumer = 'cells') {
   return {
-    stream: openStream(db, createStreamsClient(engine())),
-    state: openState(db, consumer),
-    cells: openCells(db),
-    clock: systemClock,
-    keys: db.keys,
-    log: silentLog,
-    self: ownName(),
-    since: () => firstSince(db),
+    ...consumerParts({ database: db, streams: createStreamsClient(engine()) }, silentLog, consumer),
     leaseMs: 2_000,
     pollMs: 20,
   };

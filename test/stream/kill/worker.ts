@@ -1,10 +1,10 @@
 /** A process that keeps the cells and nothing else, to be killed: `node worker.ts '<WorkerOptions as JSON>'`. */
-import { systemClock } from '../../../src/clock.js';
 import { createLog } from '../../../src/log.js';
+import { consumerParts } from '../../../src/server/cells.js';
 import { createDatabase } from '../../../src/store/database.js';
 import { createConsumer } from '../../../src/stream/consumer.js';
-import { createStreamsClient, firstSince, openCells, openState, openStream } from '../../../src/stream/dynamodb.js';
-import { ownName, ownerIsGone } from '../../../src/stream/owners.js';
+import { createStreamsClient} from '../../../src/stream/dynamodb.js';
+import { ownerIsGone } from '../../../src/stream/owners.js';
 import type { Engine } from '../../../src/engine/start.js';
 import type { Tables } from '../../../src/store/database.js';
 
@@ -15,16 +15,8 @@ export interface WorkerOptions {
 
 const { engine, tables } = JSON.parse(process.argv[2] ?? '') as WorkerOptions;
 const database = createDatabase({ ...engine, tables, keyStyle: 'readable' });
-const self = ownName();
 const consumer = createConsumer({
-  stream: openStream(database, createStreamsClient(engine)),
-  state: openState(database, 'cells'),
-  cells: openCells(database),
-  clock: systemClock,
-  keys: database.keys,
-  log: createLog('error'),
-  self,
-  since: () => firstSince(database),
+  ...consumerParts({ database, streams: createStreamsClient(engine) }, createLog('error')),
   ownerIsGone,
   // Small batches and frequent beats, so that there are many moments to be killed at.
   leaseMs: 2_000,
