@@ -8,7 +8,7 @@ import { FileSource } from '../ingest/read/file-source.js';
 import { valueReader } from '../ingest/read/ndjson.js';
 import { retryInBackground } from '../store/request/retries.js';
 import type { MarkerRow } from '../ingest/markers/marker-row.js';
-import { RowFault, isFields } from '../ingest/read/row.js';
+import { InvalidRow, isFields } from '../ingest/read/row.js';
 import type { RowSource } from '../ingest/read/row-source.js';
 import type { Database } from '../store/database.js';
 import type { Call } from '../store/request/meter.js';
@@ -150,11 +150,11 @@ export async function removeSpool(path: string): Promise<void> {
   await rm(stateOf(path), { force: true });
 }
 
-/** The marker in a line of the copy. Throws RowFault. */
+/** The marker in a line of the copy. Throws InvalidRow. */
 function contentIn(value: unknown, attributes: Attributes): MarkerRow {
-  if (!isFields(value)) throw new RowFault('it is not an item');
+  if (!isFields(value)) throw new InvalidRow('it is not an item');
   const item = readGeoItem(itemOfImage(value as WireMap), attributes);
-  if ('reason' in item) throw new RowFault(item.reason);
+  if ('reason' in item) throw new InvalidRow(item.reason);
   const { key, position, name, category, properties } = item;
   return { key, position, name, category, properties, place: undefined };
 }

@@ -18,7 +18,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { CheckProgress } from '../../src/ingest/markers/check-rows.js';
+import type { CheckProgress } from '../../src/ingest/check-rows.js';
 import { importMarkers, type ImportProgress } from '../../src/ingest/markers/import-markers.js';
 import { type ImportState, fileIdentity, importStateFile } from '../../src/ingest/markers/import-state.js';
 import { shuffledOrder } from '../../src/ingest/markers/order.js';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMarkers } from '../../src/ingest/markers/marker-reader.js';
 import { type FileFormat, formatOf } from '../../src/ingest/read/file-format.js';
 import type { MarkerRow } from '../../src/ingest/markers/marker-row.js';
-import { type ReadOptions, type Row, isReason } from '../../src/ingest/read/row.js';
+import { type ReadOptions, type Row, isInvalid } from '../../src/ingest/read/row.js';
 
 let folder = '';
 let files = 0;
@@ -28,7 +28,7 @@ async function rowsOf(
   try {
     const rows: Row<MarkerRow>[] = [];
     for await (const some of source.scan()) rows.push(...some);
-    const again = rows.filter((row) => !isReason(row.content)).toReversed();
+    const again = rows.filter((row) => !isInvalid(row.content)).toReversed();
     expect(await source.read(again)).toEqual(again.map(({ content }) => content));
     return rows;
   } finally {
@@ -37,9 +37,9 @@ async function rowsOf(
 }
 
 const markersOf = (rows: readonly Row<MarkerRow>[]): MarkerRow[] =>
-  rows.flatMap(({ content }) => (isReason(content) ? [] : [content]));
+  rows.flatMap(({ content }) => (isInvalid(content) ? [] : [content]));
 const reasonsOf = (rows: readonly Row<MarkerRow>[]): [number, string][] =>
-  rows.flatMap(({ line, content }) => (isReason(content) ? [[line, content.reason] as [number, string]] : []));
+  rows.flatMap(({ line, content }) => (isInvalid(content) ? [[line, content.reason] as [number, string]] : []));
 
 const feature = (id: unknown, rest: object = {}) => ({
   type: 'Feature',

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { openMarkers } from '../../src/ingest/markers/marker-reader.js';
-import { isReason } from '../../src/ingest/read/row.js';
+import { isInvalid } from '../../src/ingest/read/row.js';
 import { FILE_FORMATS, type FileFormat } from '../../src/ingest/read/file-format.js';
 import { writeMarkers } from '../../src/ingest/export/write-format.js';
 import type { Marker } from '../../src/model/marker.js';
@@ -38,7 +38,7 @@ async function read(format: FileFormat, text: string): Promise<unknown[]> {
   const source = await openMarkers(path, format);
   const found: unknown[] = [];
   for await (const rows of source.scan()) {
-    for (const { content } of rows) found.push(isReason(content) ? content.reason : content);
+    for (const { content } of rows) found.push(isInvalid(content) ? content.reason : content);
   }
   await source.close();
   return found;

@@ -1,5 +1,5 @@
 import { parseExactly } from '../read/exact-json.js';
-import { RowFault, isFields, keyText } from '../read/row.js';
+import { InvalidRow, isFields, keyText } from '../read/row.js';
 import type { MarkerRow } from './marker-row.js';
 
 /**
@@ -37,13 +37,13 @@ export function isOwnTable(columns: readonly string[]): boolean {
   return columns.length === OWN_COLUMNS.length && OWN_COLUMNS.every((column, at) => columns[at] === column);
 }
 
-/** The marker in the cells of such a table; `degrees` reads a number as the table writes it. Throws RowFault. */
+/** The marker in the cells of such a table; `degrees` reads a number as the table writes it. Throws InvalidRow. */
 export function markerOfCells(cells: readonly string[], degrees: (cell: string) => unknown): MarkerRow {
   const [key = '', lng = '', lat = '', name = '', category = '', place = '', properties = ''] = cells;
   const names = place === '' ? [] : readJson(place);
-  if (!Array.isArray(names)) throw new RowFault('its place is no JSON list');
+  if (!Array.isArray(names)) throw new InvalidRow('its place is no JSON list');
   const object = properties === '' ? {} : readJson(properties);
-  if (!isFields(object)) throw new RowFault('its properties are no JSON object');
+  if (!isFields(object)) throw new InvalidRow('its properties are no JSON object');
   return {
     key: keyText('key', key),
     position: { lng: degrees(lng), lat: degrees(lat) },

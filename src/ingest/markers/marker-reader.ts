@@ -5,7 +5,7 @@ import { openFile } from '../read/file-source.js';
 import { featureReader } from '../read/geojson.js';
 import { valueReader } from '../read/ndjson.js';
 import type { RowSource } from '../read/row-source.js';
-import { type Fields, type ReadOptions, RowFault, type RowReader, isFields } from '../read/row.js';
+import { type Fields, type ReadOptions, InvalidRow, type RowReader, isFields } from '../read/row.js';
 import {
   type FieldMap,
   FIELD_NAMES,
@@ -25,18 +25,18 @@ function flatten(fields: Fields): Fields {
   ] as const;
   for (const [name, part] of parts) {
     if (part === undefined || part === null) continue;
-    if (!isFields(part)) throw new RowFault(`its ${name} is no object`);
+    if (!isFields(part)) throw new InvalidRow(`its ${name} is no object`);
     for (const [field, value] of Object.entries(part)) {
-      if (Object.hasOwn(flat, field)) throw new RowFault(`it has ${field} twice, once in its ${name}`);
+      if (Object.hasOwn(flat, field)) throw new InvalidRow(`it has ${field} twice, once in its ${name}`);
       flat[field] = value;
     }
   }
   return flat;
 }
 
-/** A marker from one parsed line: a GeoJSON Feature, or an object with key, lng, lat, name, category and other fields. Throws RowFault. */
+/** A marker from one parsed line: a GeoJSON Feature, or an object with key, lng, lat, name, category and other fields. Throws InvalidRow. */
 function markerOfValue(value: unknown, options: ReadOptions): MarkerRow {
-  if (!isFields(value)) throw new RowFault('it is no JSON object');
+  if (!isFields(value)) throw new InvalidRow('it is no JSON object');
   if (value['type'] === 'Feature') return markerOfFeature(value, options);
   const fields = flatten(value);
   return markerOfFields(fields, mapFields(Object.keys(fields), options), options);

@@ -3,7 +3,7 @@ import {
   type Fields,
   OWN_MEMBER,
   type ReadOptions,
-  RowFault,
+  InvalidRow,
   findFields,
   isFields,
   keyText,
@@ -32,7 +32,7 @@ function placeIn(value: unknown): readonly string[] | undefined {
   return Array.isArray(value) && value.every((name): name is string => typeof name === 'string') ? value : undefined;
 }
 
-/** What a Feature says of its marker beside key and position. Throws RowFault. */
+/** What a Feature says of its marker beside key and position. Throws InvalidRow. */
 function contentOfFeature(
   own: unknown,
   properties: Fields,
@@ -40,7 +40,7 @@ function contentOfFeature(
   if (isFields(own)) {
     const { name, category, place = [] } = own;
     const names = placeIn(place);
-    if (names === undefined) throw new RowFault(`the place in its member ${OWN_MEMBER} is no list of texts`);
+    if (names === undefined) throw new InvalidRow(`the place in its member ${OWN_MEMBER} is no list of texts`);
     return { name: ownLabel('name', name), category: ownLabel('category', category), place: names, properties };
   }
   const place = placeIn(properties['place']);
@@ -55,17 +55,17 @@ function contentOfFeature(
 /**
  * A marker from a GeoJSON Feature: its `id` is the key, `name` and `category` come from its properties, the rest are
  * properties. Where it has a member `cellport`, as `export` writes it, that tells name, category and place, and all
- * properties are properties. An altitude is left out. Throws RowFault.
+ * properties are properties. An altitude is left out. Throws InvalidRow.
  */
 export function markerOfFeature(feature: unknown, options: ReadOptions): MarkerRow {
   const { geometry, key, properties, own } = partsOfFeature(feature, options);
   if (geometry['type'] !== 'Point') {
-    throw new RowFault(
+    throw new InvalidRow(
       `its geometry is a ${String(geometry['type'])}; a marker is a Point (--zones imports areas and lines)`,
     );
   }
   const { coordinates } = geometry;
-  if (!Array.isArray(coordinates) || coordinates.length < 2) throw new RowFault('its Point has no coordinates');
+  if (!Array.isArray(coordinates) || coordinates.length < 2) throw new InvalidRow('its Point has no coordinates');
   return {
     key: key(),
     position: { lng: coordinates[0] as unknown, lat: coordinates[1] as unknown },
@@ -96,7 +96,7 @@ export function mapFields(names: readonly string[], { keyField }: ReadOptions): 
   return found;
 }
 
-/** A marker from named fields, e.g. a row of a table; what `map` does not name is a property. Throws RowFault. */
+/** A marker from named fields, e.g. a row of a table; what `map` does not name is a property. Throws InvalidRow. */
 export function markerOfFields(fields: Fields, map: FieldMap, { keyField }: ReadOptions): MarkerRow {
   const value = (part: keyof typeof FIELD_NAMES): unknown => (map[part] === undefined ? undefined : fields[map[part]]);
   const place = placeIn(value('place'));

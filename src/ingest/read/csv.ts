@@ -4,7 +4,7 @@ import { chunks } from '../../store/request/concurrency.js';
 import { NOT_UTF8, decodeUtf8 } from './bytes.js';
 import { readLines, type Line } from './lines.js';
 import { rowOffsetOf } from './row-offset.js';
-import { type Reason, type Row, type RowReader, contentOf } from './row.js';
+import { type Invalid, type Row, type RowReader, contentOf } from './row.js';
 
 const QUOTE = 0x22;
 const DELIMITERS = [',', ';', '\t', '|'] as const;
@@ -121,7 +121,7 @@ export function columnMissing(path: string, wanted: readonly string[], names: re
 
 /**
  * What the records of a table are: from the names of its columns and its delimiter follows what a record's cells say, of
- * which there are as many. Throws BAD_USER_INPUT where a column is missing, and RowFault for a record that is wrong.
+ * which there are as many. Throws BAD_USER_INPUT where a column is missing, and InvalidRow for a record that is wrong.
  */
 export type TableKind<C> = (columns: readonly string[], delimiter: Delimiter) => (cells: readonly string[]) => C;
 
@@ -157,7 +157,7 @@ function cellsOf(texts: readonly string[], delimiter: Delimiter): (readonly stri
 }
 
 /** What records say by their texts. */
-function contentsOf<C>(texts: readonly string[], header: Header<C>): (C | Reason)[] {
+function contentsOf<C>(texts: readonly string[], header: Header<C>): (C | Invalid)[] {
   return cellsOf(texts, header.delimiter).map((cells) => {
     if (cells === undefined) return { reason: 'a quote is missing, or stands inside a field without quotes' };
     if (cells.length !== header.columns) {

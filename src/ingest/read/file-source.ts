@@ -4,8 +4,8 @@ import { crc32 } from 'node:zlib';
 
 import { CellportError, badInput } from '../../errors.js';
 import type { RowOffset } from './row-offset.js';
-import { readPlaces } from './read-at-offsets.js';
-import { type Row, type RowReader, isReason } from './row.js';
+import { readAtOffsets } from './read-at-offsets.js';
+import { type Row, type RowReader, isInvalid } from './row.js';
 import type { RowSource } from './row-source.js';
 
 /** What tells a file from another one, or from itself after a change. */
@@ -56,12 +56,12 @@ export class FileSource<C extends object> implements RowSource<C> {
 
   async read(places: readonly RowOffset[]): Promise<readonly C[]> {
     if (this.#file === undefined) throw new Error('a file is scanned before its rows are read by their places');
-    const rows = await readPlaces(this.#file, places);
+    const rows = await readAtOffsets(this.#file, places);
     await this.#checkVersion();
     // The version may lie (clocks with coarse steps, network file systems); what is written is what was checked, for certain.
     if (rows.some((bytes, at) => crc32(bytes) !== places[at]?.checksum)) throw changed(this.#path);
     return this.#reader.contents(rows).map((content) => {
-      if (!isReason(content)) return content;
+      if (!isInvalid(content)) return content;
       throw new Error(`a row of ${this.#path} that was understood is not when it is read again: ${content.reason}`);
     });
   }

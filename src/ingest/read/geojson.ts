@@ -2,7 +2,7 @@ import { badInput } from '../../errors.js';
 import { LONGEST_ROW, NOT_UTF8, decodeUtf8, readBytes } from './bytes.js';
 import { parseExactly } from './exact-json.js';
 import { rowOffsetOf } from './row-offset.js';
-import { type Fields, type ReadValue, type Reason, type Row, type RowReader, contentOf, isFields } from './row.js';
+import { type Fields, type ReadValue, type Invalid, type Row, type RowReader, contentOf, isFields } from './row.js';
 
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
@@ -162,7 +162,7 @@ function readFrame(path: string, frame: string): Fields {
 }
 
 /** What a feature says; `source` is its value, or its text where that is no JSON. */
-function readFeature<C>(bytes: Buffer, read: ReadValue<C>): { readonly source: unknown; readonly content: C | Reason } {
+function readFeature<C>(bytes: Buffer, read: ReadValue<C>): { readonly source: unknown; readonly content: C | Invalid } {
   const text = decodeUtf8(bytes)?.trim();
   if (text === undefined) return { source: bytes.toString('latin1'), content: { reason: NOT_UTF8 } };
   let feature: unknown;

@@ -2,12 +2,12 @@ import { LONGEST_ROW, NOT_UTF8, decodeUtf8 } from './bytes.js';
 import { parseExactly } from './exact-json.js';
 import { type Line, readLines } from './lines.js';
 import { rowOffsetOf } from './row-offset.js';
-import { type ReadValue, type Reason, type Row, type RowReader, contentOf } from './row.js';
+import { type ReadValue, type Invalid, type Row, type RowReader, contentOf } from './row.js';
 
 const SHOWN_OF_LONG_LINE = 200;
 
 /** What the text of a line says; `source` is the value it holds, or the text where it holds none. */
-function readText<C>(text: string, read: ReadValue<C>): { readonly source: unknown; readonly content: C | Reason } {
+function readText<C>(text: string, read: ReadValue<C>): { readonly source: unknown; readonly content: C | Invalid } {
   let value: unknown;
   try {
     value = parseExactly(text);

@@ -33,7 +33,7 @@ function stretchesOf(places: readonly RowOffset[]): Stretch[] {
 }
 
 /** The bytes at some places of a file, in that order; those of a place beyond its end are fewer. */
-export async function readPlaces(file: FileHandle, places: readonly RowOffset[]): Promise<Buffer[]> {
+export async function readAtOffsets(file: FileHandle, places: readonly RowOffset[]): Promise<Buffer[]> {
   const found: Buffer[] = [];
   await mapConcurrently(stretchesOf(places), READS_AT_A_TIME, async ({ start, end, numbers }) => {
     const buffer = Buffer.allocUnsafe(end - start);

@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib';
 
-/** Where a row stands in its source, and what it is known by when it is read again. */
+/** Where a row is in its source, and how to recognise it when it is read again. */
 export interface RowOffset {
-  /** Bytes of the file before it; of a source that is no file, rows before it. */
+  /** Bytes of the file before it; in a source that is not a file, rows before it. */
   readonly start: number;
   /** In bytes. */
   readonly length: number;
@@ -10,7 +10,7 @@ export interface RowOffset {
   readonly checksum: number;
 }
 
-/** The place of a row from its bytes. */
+/** The offset of a row with these bytes. */
 export function rowOffsetOf(start: number, bytes: Buffer): RowOffset {
   return { start, length: bytes.length, checksum: crc32(bytes) };
 }
@@ -23,9 +23,9 @@ interface Block {
   readonly checksums: Uint32Array;
 }
 
-/** A list of places that only grows, in 16 bytes each, however many they are. */
-export class RowOffsets {
-  // Blocks, as one array that is made anew when it is full would be there twice for a moment.
+/** An append-only list of offsets in 16 bytes each. */
+export class RowOffsets implements Iterable<RowOffset> {
+  // Blocks, because one array would exist twice while it grows.
   readonly #blocks: Block[] = [];
   #count = 0;
 
@@ -49,16 +49,20 @@ export class RowOffsets {
     this.#count += 1;
   }
 
-  /** The place with this number, from 0. */
+  /** The offset with this number, from 0. */
   at(number: number): RowOffset {
     const { starts, lengths, checksums } = this.#block(number);
     const at = number % BLOCK;
     return { start: starts[at] ?? 0, length: lengths[at] ?? 0, checksum: checksums[at] ?? 0 };
   }
 
+  *[Symbol.iterator](): Generator<RowOffset> {
+    for (let number = 0; number < this.#count; number += 1) yield this.at(number);
+  }
+
   #block(number: number): Block {
     const block = this.#blocks[Math.floor(number / BLOCK)];
-    if (block === undefined) throw new Error(`there is no place ${number} of ${this.#count}`);
+    if (block === undefined) throw new Error(`there is no offset ${number} of ${this.#count}`);
     return block;
   }
 }

@@ -7,15 +7,12 @@ import { getMarkers } from '../../store/marker/markers.js';
 import type { Call } from '../../store/request/meter.js';
 import { newReadingItem } from '../../store/reading/reading-item.js';
 import { putReadingsInBulk } from '../../store/reading/readings.js';
+import { windowsOf } from '../windows.js';
 import type { ReadingRow } from './reading-row.js';
 import type { Reject, RejectsFile } from '../read/rejects.js';
-import type { Reason, Row } from '../read/row.js';
+import { type Invalid, type Row, isInvalid } from '../read/row.js';
 
-/** Rows that are written together. */
-const WINDOW_ROWS = 2_000;
-/** What they may measure in the file, so that memory stays bounded whatever the rows are like. */
-const WINDOW_BYTES = 8 * 1024 * 1024;
-/** Markers that are remembered, so that a file is not held up by looking for each of its rows. */
+/** Markers to remember, so that they are not read again for each row. */
 const MOST_MARKERS = 50_000;
 
 /** Rows by what was done with them: `expired` ones were skipped. */
@@ -39,29 +36,16 @@ export interface ReadingsJob {
   readonly call: Call;
 }
 
-/** The incarnation of the marker that a row names. */
-type Found = { readonly incarnation: string } | Reason;
-/** Incarnations of markers by key. */
+/** The marker that a row names, by its incarnation, because another marker may have had its key before. */
+type Found = { readonly incarnation: string } | Invalid;
+/** Incarnations of markers by their keys. */
 type Known = LRUCache<string, string>;
 
-/** Rows in pieces that are written together. */
-async function* windowsOf(job: ReadingsJob): AsyncGenerator<readonly Row<ReadingRow>[]> {
-  let window: Row<ReadingRow>[] = [];
-  let bytes = 0;
-  for await (const rows of job.rows) {
-    for (const row of rows) {
-      window.push(row);
-      bytes += row.length;
-      if (window.length < WINDOW_ROWS && bytes < WINDOW_BYTES) continue;
-      yield window;
-      window = [];
-      bytes = 0;
-    }
-  }
-  if (window.length > 0) yield window;
+async function* flat<T>(batches: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
+  for await (const batch of batches) yield* batch;
 }
 
-/** Why no marker can have this key; undefined where one can. */
+/** Why no marker can have this key; undefined if one can. */
 function faultOf({ database, collection }: ReadingsJob, key: string): string | undefined {
   try {
     database.keys.marker(database.keys.scope(collection), key);
@@ -72,14 +56,14 @@ function faultOf({ database, collection }: ReadingsJob, key: string): string | u
   }
 }
 
-/** Looks for the markers of a window; those that are known are not looked for again. */
+/** The markers of a window; known ones are not read again. */
 async function findMarkers(
   job: ReadingsJob,
   window: readonly Row<ReadingRow>[],
   known: Known,
 ): Promise<ReadonlyMap<string, Found>> {
   const { database, collection, call } = job;
-  const keys = new Set(window.flatMap(({ content }) => ('reason' in content ? [] : content.key)));
+  const keys = new Set(window.flatMap(({ content }) => (isInvalid(content) ? [] : content.key)));
   const found = new Map<string, Found>();
   for (const key of keys) {
     const incarnation = known.get(key);
@@ -92,19 +76,19 @@ async function findMarkers(
   for (const [index, { key }] of unknown.entries()) {
     const marker = markers[index];
     if (marker) known.set(key, marker.incarnation);
-    found.set(key, marker ?? { reason: `there is no marker ${JSON.stringify(key)} in ${collection.key}` });
+    found.set(key, marker ?? { reason: `no marker ${JSON.stringify(key)} in collection ${collection.key}` });
   }
   return found;
 }
 
-/** What becomes of one row: its item, nothing where it has expired, or the reason why it is none. */
+/** The item of a row, unless it has expired or is invalid. */
 function itemOf(
   job: ReadingsJob,
   row: ReadingRow,
   markers: ReadonlyMap<string, Found>,
-): { readonly item: Item } | 'expired' | Reason {
+): { readonly item: Item } | 'expired' | Invalid {
   const marker = markers.get(row.key);
-  if (marker === undefined) throw new Error(`nobody has looked for the marker ${row.key}`);
+  if (marker === undefined) throw new Error(`the marker ${row.key} was not read`);
   if ('reason' in marker) return marker;
   const owner = { collection: job.collection, key: row.key, incarnation: marker.incarnation };
   try {
@@ -116,14 +100,14 @@ function itemOf(
   }
 }
 
-/** Writes a window, and gives what came of its rows. */
+/** Writes a window; gives the counts of its rows. */
 async function writeWindow(job: ReadingsJob, window: readonly Row<ReadingRow>[], known: Known): Promise<ReadingCounts> {
   const markers = await findMarkers(job, window, known);
   const items: Item[] = [];
   const rejects: Reject[] = [];
   let expired = 0;
   for (const { line, source, content } of window) {
-    const made = 'reason' in content ? content : itemOf(job, content, markers);
+    const made = isInvalid(content) ? content : itemOf(job, content, markers);
     if (made === 'expired') expired += 1;
     else if ('reason' in made) rejects.push({ line, reason: made.reason, row: source });
     else items.push(made.item);
@@ -134,17 +118,16 @@ async function writeWindow(job: ReadingsJob, window: readonly Row<ReadingRow>[],
 }
 
 /**
- * Imports the rows of a file as readings of a collection's markers, window by window in the order of the file, and gives
- * what came of them. Of several rows of one marker and instant the last one counts. The same file again writes the same
- * items: after an interruption the import is simply repeated. Memory does not grow with the file. Rejects with the
- * signal's reason when the call is aborted.
+ * Imports the rows of a file as readings of a collection's markers, window by window in the order of the file. Of several
+ * rows of one marker and instant the last one counts. The same file again writes the same items: after an interruption,
+ * repeat the import. Memory does not grow with the file. Rejects with the signal's reason when the call is aborted.
  */
 export async function importReadings(job: ReadingsJob): Promise<ReadingCounts> {
   const known: Known = new LRUCache({ max: MOST_MARKERS });
   let counts: ReadingCounts = { recorded: 0, expired: 0, rejected: 0 };
   await job.rejects.begin();
   try {
-    for await (const window of windowsOf(job)) {
+    for await (const window of windowsOf(flat(job.rows))) {
       job.call.signal?.throwIfAborted();
       const made = await writeWindow(job, window, known);
       counts = {

@@ -9,7 +9,7 @@ import {
   type Fields,
   type ReadOptions,
   type ReadValue,
-  RowFault,
+  InvalidRow,
   type RowReader,
   findFields,
   isFields,
@@ -38,16 +38,16 @@ function checked<T>(check: () => T): T {
   try {
     return check();
   } catch (error) {
-    if (error instanceof CellportError) throw new RowFault(error.message);
+    if (error instanceof CellportError) throw new InvalidRow(error.message);
     throw error;
   }
 }
 
-/** A reading from its parts; values that are null, as there was nothing to measure, are left out. Throws RowFault. */
+/** A reading from its parts; values that are null, as there was nothing to measure, are left out. Throws InvalidRow. */
 function readingOf(key: unknown, at: unknown, fields: Fields): ReadingRow {
-  if (at === undefined || at === null || at === '') throw new RowFault('it has no at, which is when it was measured');
+  if (at === undefined || at === null || at === '') throw new InvalidRow('it has no at, which is when it was measured');
   const values = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
-  if (Object.keys(values).length === 0) throw new RowFault('it has no values');
+  if (Object.keys(values).length === 0) throw new InvalidRow('it has no values');
   return {
     key: keyText('marker', key),
     at: checked(() => readInstant('at', at)),
@@ -90,13 +90,13 @@ const readingTable =
 const readingValue =
   (options: ReadOptions): ReadValue<ReadingRow> =>
   (line) => {
-    if (!isFields(line)) throw new RowFault('it is no JSON object');
+    if (!isFields(line)) throw new InvalidRow('it is no JSON object');
     const { key, at } = mapFields(Object.keys(line), options);
     const { values, ...flat } = without(line, [key, at]);
     const named = isFields(values) ? values : {};
-    if (values !== undefined && !isFields(values)) throw new RowFault('its values are no object');
+    if (values !== undefined && !isFields(values)) throw new InvalidRow('its values are no object');
     const twice = Object.keys(flat).find((name) => Object.hasOwn(named, name));
-    if (twice !== undefined) throw new RowFault(`it has ${twice} twice, once in its values`);
+    if (twice !== undefined) throw new InvalidRow(`it has ${twice} twice, once in its values`);
     return readingOf(key && line[key], at && line[at], { ...flat, ...named });
   };
 

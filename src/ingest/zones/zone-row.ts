@@ -8,7 +8,7 @@ import { fileSize, openFile } from '../read/file-source.js';
 import type { RowSource } from '../read/row-source.js';
 import {
   type ReadOptions,
-  RowFault,
+  InvalidRow,
   type RowReader,
   isFields,
   label,
@@ -32,14 +32,14 @@ const isZoneType = (type: unknown) => ZONE_TYPES.some((name) => name === type);
 
 /**
  * A zone from a GeoJSON Feature: its `id` is the key, `name` comes from its properties, the rest are properties. Where it
- * has a member `cellport`, as `export` writes it, that tells the name, and all properties are properties. Throws RowFault.
+ * has a member `cellport`, as `export` writes it, that tells the name, and all properties are properties. Throws InvalidRow.
  */
 function zoneOfFeature(feature: unknown, options: ReadOptions): ZoneRow {
   const { geometry, key, properties, own } = partsOfFeature(feature, options);
   const { type } = geometry;
   if (!isZoneType(type)) {
     const other = type === 'Point' ? ' (--no-zones imports points as markers)' : '';
-    throw new RowFault(`its geometry is a ${String(type)}; a zone is a ${ZONE_TYPES.join(' or ')}${other}`);
+    throw new InvalidRow(`its geometry is a ${String(type)}; a zone is a ${ZONE_TYPES.join(' or ')}${other}`);
   }
   const named = isFields(own)
     ? { name: ownLabel('name', own['name']), properties }

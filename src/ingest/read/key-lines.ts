@@ -65,7 +65,7 @@ class Table {
  * Remembers which keys a file has had and on which line, in about 40 bytes a key whatever its length. Keys are told apart
  * by 128 bits of SHA-256: that two of a billion keys share them is less likely than one in 10^20.
  */
-export class SeenKeys {
+export class KeyLines {
   readonly #tables = Array.from({ length: TABLES }, () => new Table());
 
   /** The line on which the key stood before, or undefined where this is its first; it is remembered then. Lines count from 1. */

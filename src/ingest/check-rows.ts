@@ -1,0 +1,87 @@
+import { CellportError } from '../errors.js';
+import type { Collection } from '../model/collection.js';
+import type { Call } from '../store/request/meter.js';
+import { KeyLines } from './read/key-lines.js';
+import type { Reject, RejectsFile } from './read/rejects.js';
+import { RowOffsets } from './read/row-offset.js';
+import type { RowSource } from './read/row-source.js';
+import { type Row, isInvalid } from './read/row.js';
+
+export interface CheckProgress {
+  /** Rows so far. */
+  readonly rows: number;
+  /** The part of the source, 0 to 1. */
+  readonly part: number;
+}
+
+export interface CheckJob<C> {
+  readonly collection: Collection;
+  readonly source: RowSource<C>;
+  readonly rejects: RejectsFile;
+  readonly call: Pick<Call, 'signal'>;
+  readonly onChecked: (progress: CheckProgress) => void;
+}
+
+/** The rows that are valid. */
+export interface Checked {
+  readonly offsets: RowOffsets;
+  readonly rejected: number;
+  /** The greatest key, if the collection generates its keys as a sequence; 0 otherwise. */
+  readonly greatest: number;
+}
+
+/** Why a row is invalid; undefined if it is valid. */
+async function faultOf<C extends { readonly key: string }>(
+  { line, content }: Row<C>,
+  check: (content: C) => unknown,
+  lines: KeyLines,
+): Promise<string | undefined> {
+  if (isInvalid(content)) return content.reason;
+  const first = lines.add(content.key, line);
+  try {
+    await check(content);
+  } catch (error) {
+    if (error instanceof CellportError) return error.message;
+    throw error;
+  }
+  return first === undefined ? undefined : `duplicate key ${JSON.stringify(content.key)}, first on line ${first}`;
+}
+
+/**
+ * Finds the valid rows of a source. Rows for which `check` throws CellportError, and those that repeat a key, go to the
+ * rejects file. Does not use the database. Takes 16 bytes a row, and 40 more a key while it runs.
+ */
+export async function checkRows<C extends { readonly key: string }>(
+  { collection, source, rejects: file, call, onChecked }: CheckJob<C>,
+  check: (content: C) => unknown,
+): Promise<Checked> {
+  const generatesKeys = collection.idStrategy === 'SEQUENCE';
+  const lines = new KeyLines();
+  const offsets = new RowOffsets();
+  let rejected = 0;
+  let greatest = 0;
+  await file.begin();
+  try {
+    for await (const rows of source.scan()) {
+      call.signal?.throwIfAborted();
+      const rejects: Reject[] = [];
+      for (const row of rows) {
+        const reason = await faultOf(row, check, lines);
+        if (reason !== undefined) rejects.push({ line: row.line, reason, row: row.source });
+        else {
+          offsets.push(row);
+          if (generatesKeys && !isInvalid(row.content)) greatest = Math.max(greatest, Number(row.content.key));
+        }
+      }
+      await file.write(rejects);
+      rejected += rejects.length;
+      const last = rows.at(-1);
+      if (last === undefined) continue;
+      const part = (last.start + last.length) / Math.max(1, source.size);
+      onChecked({ rows: offsets.count + rejected, part });
+    }
+  } finally {
+    await file.close();
+  }
+  return { offsets, rejected, greatest };
+}
