@@ -227,7 +227,7 @@ describe('importing a file', () => {
     ]);
   });
 
-  it('rejects what is no marker and keys that stand there twice, each with its line and reason', async () => {
+  it('rejects invalid rows and duplicate keys, each with its line and reason', async () => {
     const collection = await newCollection();
     const path = await file('bad.ndjson', [
       row('a'),
@@ -246,10 +246,10 @@ describe('importing a file', () => {
     const rejects = lines.map((line) => JSON.parse(line) as { line: number; reason: string; row: unknown });
     expect(rejects.map(({ line }) => line)).toEqual([2, 3, 4, 5, 6, 7, 8, 9]);
     const reasons = [
-      /"a" stands on line 1/,
+      /duplicate key "a", first on line 1/,
       /lat.*91/,
       /swapped/,
-      /no JSON/,
+      /invalid JSON/,
       /no key/,
       /bytes/,
       /properties\.n/,
@@ -272,7 +272,7 @@ describe('importing a file', () => {
     expect(existsSync(`${path}.rejects.ndjson`)).toBe(false);
   });
 
-  it('goes on where it was interrupted: nothing twice, no reject lost or repeated, a half-written window compared', async () => {
+  it('resumes where it was interrupted: nothing twice, no reject lost or repeated, a half-written window compared', async () => {
     const collection = await newCollection();
     const bad = (key: string) => row(key, { lat: 100 });
     const rows = [bad('early'), ...many(250), row('k17'), bad('late')];
@@ -343,7 +343,7 @@ describe('importing a file', () => {
     }
   });
 
-  it('leaves alone what was edited behind an interrupted import, and compares what others made ahead of it', async () => {
+  it('keeps edits to rows that an interrupted import has done, and compares what others created ahead of it', async () => {
     const collection = await newCollection();
     const path = await file('edited.ndjson', many(500));
     const stop = new AbortController();
@@ -375,7 +375,7 @@ describe('importing a file', () => {
     ]);
   });
 
-  it('never says that a row is done before all up to it are there, so that it may be killed at any moment', async () => {
+  it('never counts a row as done before all rows up to it exist, so that it may be killed at any moment', async () => {
     const collection = await newCollection();
     const total = 1050;
     const path = await file('killed.ndjson', many(total));
@@ -412,7 +412,7 @@ describe('importing a file', () => {
     expect(ahead).toBeLessThanOrEqual(200);
   });
 
-  it('counts nothing behind a window that failed, though the next one was written beside it, and goes on before it', async () => {
+  it('counts nothing after a failed window, though the next one was written concurrently, and resumes before it', async () => {
     const collection = await newCollection();
     const total = 550;
     const path = await file('failing.ndjson', many(total));
@@ -452,7 +452,7 @@ describe('importing a file', () => {
     expect(found.filter((marker) => marker?.createdAt === first)).toHaveLength(275);
   });
 
-  it('keeps what was written before a row that cannot be read again, and goes on behind it', async () => {
+  it('keeps what was written before a row that cannot be read again, and resumes there', async () => {
     const collection = await newCollection();
     const path = await file('unreadable.ndjson', many(550));
     const source = await openMarkers(path, 'ndjson');

@@ -166,10 +166,10 @@ describe('importing readings', () => {
       [5, expect.stringMatching(/no marker/)],
       [6, expect.stringMatching(/^values\.on must be a number or text/)],
       [7, expect.stringMatching(/no values/)],
-      [8, expect.stringMatching(/no JSON/)],
-      [9, expect.stringMatching(/no JSON object/)],
+      [8, expect.stringMatching(/invalid JSON/)],
+      [9, expect.stringMatching(/not a JSON object/)],
       [10, expect.stringMatching(/^values\.n must be/)],
-      [11, expect.stringMatching(/n twice/)],
+      [11, expect.stringMatching(/duplicate field n, also in values/)],
       [12, expect.stringMatching(/at most|short enough/)],
       [13, expect.stringMatching(/53 bits/)],
     ]);

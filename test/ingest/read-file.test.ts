@@ -167,10 +167,10 @@ describe('GeoJSON', () => {
       [4, /no geometry/],
       [5, /Polygon/],
       [6, /no id/],
-      [7, /no JSON/],
-      [8, /no GeoJSON Feature/],
-      [9, /no JSON/],
-      [10, /neither a text nor a whole number/],
+      [7, /invalid JSON/],
+      [8, /not a GeoJSON Feature/],
+      [9, /invalid JSON/],
+      [10, /neither text nor an integer/],
       [11, /no coordinates/],
     ] as const;
     expect(reasonsOf(rows)).toEqual(patterns.map(([line, pattern]) => [line, expect.stringMatching(pattern)]));

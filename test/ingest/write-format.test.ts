@@ -128,13 +128,13 @@ describe('a table with the columns of an export', () => {
     expect(await read('csv', `${header}\na,1,2,"""Bob"" Bar",,,\n`)).toMatchObject([{ name: '"Bob" Bar' }]);
   });
 
-  test('says of a cell that is no JSON what is wrong', async () => {
+  test('say what is wrong with a cell that is not JSON', async () => {
     const rows = ['a,1,2,,,here,', 'a,1,2,,,,{', 'a,1,2,,,,5', ',1,2,,,,'];
     expect(await read('csv', [header, ...rows].join('\n'))).toEqual([
-      'its place is no JSON list',
-      'its properties are no JSON object',
-      'its properties are no JSON object',
-      expect.stringContaining('it has no key'),
+      'place is not a JSON list',
+      'properties is not a JSON object',
+      'properties is not a JSON object',
+      expect.stringContaining('no key'),
     ]);
   });
 });

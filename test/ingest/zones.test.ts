@@ -267,7 +267,7 @@ describe('zones that are exported and imported again', () => {
 });
 
 describe('an import of zones', () => {
-  test('rejects what is no zone with its line and a reason that tells what is allowed, and takes the rest', async () => {
+  test('rejects invalid rows with their line and a reason that says what is allowed, and imports the rest', async () => {
     const collection = await newCollection();
     const path = await fileOf('bad.ndjson', [
       feature('good', square(0, 0)),
@@ -306,15 +306,15 @@ describe('an import of zones', () => {
     const reasons: [number, RegExp][] = [
       [2, /^geometry\.coordinates\[0\] must be a closed ring.*; got \[\[0,0\],\[0,1\]\]/],
       [3, /^geometry\.coordinates\[1\]\[1\] must be a latitude from -90 to 90.*; got 91/],
-      [4, /is a Point; a zone is a Polygon or .*--no-zones/],
-      [5, /is a GeometryCollection; a zone is a Polygon or/],
-      [6, /has no id.*--key-field/],
+      [4, /geometry is Point, a zone needs Polygon or .*--no-zones/],
+      [5, /geometry is GeometryCollection, a zone needs Polygon or/],
+      [6, /no id.*--key-field/],
       [7, /has no geometry/],
-      [8, /"good" stands on line 1 already/],
-      [9, /name is not a text/],
-      [10, /no GeoJSON Feature/],
+      [8, /duplicate key "good", first on line 1/],
+      [9, /name is not text/],
+      [10, /not a GeoJSON Feature/],
       [11, /a position: \[longitude, latitude\] in degrees; got \[1,"12345678901234567890"\]/],
-      [12, /no JSON/],
+      [12, /invalid JSON/],
       [13, /key must be well-formed Unicode/],
     ];
     expect(rejects.map(({ line }) => line)).toEqual(reasons.map(([line]) => line));
@@ -331,7 +331,7 @@ describe('an import of zones', () => {
     expect(await zonesOf(collection)).toEqual([]);
   });
 
-  test('that is stopped writes what is lacking when it is run again', async () => {
+  test('that is stopped writes what is missing when it is run again', async () => {
     const collection = await newCollection();
     const features = Array.from({ length: 40 }, (_, n) => feature(n, square(n, n)));
     const path = await fileOf('stopped.geojson', features);

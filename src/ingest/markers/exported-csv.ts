@@ -3,14 +3,13 @@ import { InvalidRow, isFields, keyText } from '../read/row.js';
 import type { MarkerRow } from './marker-row.js';
 
 /**
- * The columns of a table that `export` writes. A table with exactly these is read by rules of its own, by which nothing is
- * lost: properties are one JSON object, so that texts that look like numbers, empty texts and nested values come back as
- * they were; an empty cell is nothing, and a name or category that is an empty text, or begins with a quote, is written
- * as a JSON string.
+ * The columns that `export` writes. A table with exactly these columns is read without loss: properties are a JSON
+ * object, so that strings that look like numbers, empty strings and nested values are preserved; an empty cell is null, and
+ * a name or category that is empty or begins with a quote is a JSON string.
  */
-export const OWN_COLUMNS = ['key', 'lng', 'lat', 'name', 'category', 'place', 'properties'] as const;
+export const EXPORTED_COLUMNS = ['key', 'lng', 'lat', 'name', 'category', 'place', 'properties'] as const;
 
-/** A name or category as a cell has it. */
+/** A name or category as a cell. */
 export function quotedLabel(label: string | null): string {
   if (label === null) return '';
   return label === '' || label.startsWith('"') ? JSON.stringify(label) : label;
@@ -20,7 +19,7 @@ function readLabel(cell: string): string | null {
   if (cell === '') return null;
   if (!cell.startsWith('"')) return cell;
   const label = readJson(cell);
-  // A person may have written a name in quotes.
+  // Somebody may have typed a name in quotes.
   return typeof label === 'string' ? label : cell;
 }
 
@@ -32,18 +31,18 @@ function readJson(cell: string): unknown {
   }
 }
 
-/** Whether a table has exactly the columns that `export` writes. */
-export function isOwnTable(columns: readonly string[]): boolean {
-  return columns.length === OWN_COLUMNS.length && OWN_COLUMNS.every((column, at) => columns[at] === column);
+/** Whether a table has exactly these columns. */
+export function isExportedTable(columns: readonly string[]): boolean {
+  return columns.length === EXPORTED_COLUMNS.length && EXPORTED_COLUMNS.every((column, at) => columns[at] === column);
 }
 
-/** The marker in the cells of such a table; `degrees` reads a number as the table writes it. Throws InvalidRow. */
+/** A marker from the cells of such a table; `degrees` parses a coordinate. Throws InvalidRow. */
 export function markerOfCells(cells: readonly string[], degrees: (cell: string) => unknown): MarkerRow {
   const [key = '', lng = '', lat = '', name = '', category = '', place = '', properties = ''] = cells;
   const names = place === '' ? [] : readJson(place);
-  if (!Array.isArray(names)) throw new InvalidRow('its place is no JSON list');
+  if (!Array.isArray(names)) throw new InvalidRow('place is not a JSON list');
   const object = properties === '' ? {} : readJson(properties);
-  if (!isFields(object)) throw new InvalidRow('its properties are no JSON object');
+  if (!isFields(object)) throw new InvalidRow('properties is not a JSON object');
   return {
     key: keyText('key', key),
     position: { lng: degrees(lng), lat: degrees(lat) },

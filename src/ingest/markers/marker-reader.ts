@@ -1,5 +1,5 @@
 import { type Delimiter, type TableKind, columnMissing, tableReader } from '../read/csv.js';
-import { isOwnTable, markerOfCells } from './exported-csv.js';
+import { isExportedTable, markerOfCells } from './exported-csv.js';
 import type { FileFormat } from '../read/file-format.js';
 import { openFile } from '../read/file-source.js';
 import { featureReader } from '../read/geojson.js';
@@ -15,7 +15,7 @@ import {
   markerOfFields,
 } from './marker-row.js';
 
-/** Fields of a marker as the API takes them: `position` and `properties` may be objects of their own, or flat. */
+/** Moves the fields of the objects `position` and `properties`, as in the API, to the top. Throws InvalidRow. */
 function flatten(fields: Fields): Fields {
   const { position, properties, ...rest } = fields;
   const flat: Record<string, unknown> = rest;
@@ -25,24 +25,24 @@ function flatten(fields: Fields): Fields {
   ] as const;
   for (const [name, part] of parts) {
     if (part === undefined || part === null) continue;
-    if (!isFields(part)) throw new InvalidRow(`its ${name} is no object`);
+    if (!isFields(part)) throw new InvalidRow(`${name} is not an object`);
     for (const [field, value] of Object.entries(part)) {
-      if (Object.hasOwn(flat, field)) throw new InvalidRow(`it has ${field} twice, once in its ${name}`);
+      if (Object.hasOwn(flat, field)) throw new InvalidRow(`duplicate field ${field}, also in ${name}`);
       flat[field] = value;
     }
   }
   return flat;
 }
 
-/** A marker from one parsed line: a GeoJSON Feature, or an object with key, lng, lat, name, category and other fields. Throws InvalidRow. */
+/** A marker from a line: a GeoJSON Feature, or an object with key, lng, lat and other fields. Throws InvalidRow. */
 function markerOfValue(value: unknown, options: ReadOptions): MarkerRow {
-  if (!isFields(value)) throw new InvalidRow('it is no JSON object');
+  if (!isFields(value)) throw new InvalidRow('not a JSON object');
   if (value['type'] === 'Feature') return markerOfFeature(value, options);
   const fields = flatten(value);
   return markerOfFields(fields, mapFields(Object.keys(fields), options), options);
 }
 
-/** Says which columns hold which part of a marker. Throws BAD_USER_INPUT where one is missing. */
+/** The column that holds each part of a marker. Throws BAD_USER_INPUT if one is missing. */
 function mapColumns(path: string, names: readonly string[], options: ReadOptions): FieldMap {
   const map = mapFields(names, options);
   for (const part of ['key', 'lng', 'lat'] as const) {
@@ -53,20 +53,20 @@ function mapColumns(path: string, names: readonly string[], options: ReadOptions
   return map;
 }
 
-/** Degrees as a table may spell them; in a table without commas as delimiters, 52,4 is 52.4. What is no number stays text. */
+/** Degrees; with another delimiter than a comma, 52,4 is 52.4. Anything that is not a number stays text. */
 function degrees(text: string, delimiter: Delimiter): unknown {
   const plain = delimiter === ',' ? text.trim() : text.trim().replace(',', '.');
   const value = Number(plain);
   return plain === '' || Number.isNaN(value) ? text : value;
 }
 
-/** A property's value: a number where the text is exactly how that number is written, so that `007` and long ids stay text. */
+/** A number if the text is exactly how that number is written, so that `007` and long IDs stay text. */
 function propertyValue(text: string): string | number {
   const value = Number(text);
   return String(value) === text && Number.isFinite(value) ? value : text;
 }
 
-/** A place where a cell is a JSON list, `["Berlin", "D", "4"]`; else whatever it is. */
+/** A place if the cell is a JSON list, `["Berlin", "D", "4"]`. */
 function placeValue(text: string): unknown {
   if (!text.startsWith('[')) return propertyValue(text);
   try {
@@ -76,7 +76,7 @@ function placeValue(text: string): unknown {
   }
 }
 
-/** The cells of a record by their column's name, read as what they are; empty cells are left out. */
+/** The values of a record by column; empty cells are omitted. */
 function fieldsOf(cells: readonly string[], names: readonly string[], map: FieldMap, delimiter: Delimiter): Fields {
   const fields: Record<string, unknown> = {};
   for (const [at, name] of names.entries()) {
@@ -89,11 +89,10 @@ function fieldsOf(cells: readonly string[], names: readonly string[], map: Field
   return fields;
 }
 
-/** Records that are markers. */
 const markerTable =
   (path: string, options: ReadOptions): TableKind<MarkerRow> =>
   (columns, delimiter) => {
-    if (isOwnTable(columns) && options.keyField === undefined) {
+    if (isExportedTable(columns) && options.keyField === undefined) {
       return (cells) => markerOfCells(cells, (cell) => degrees(cell, delimiter));
     }
     const map = mapColumns(path, columns, options);

@@ -13,26 +13,23 @@ import {
   without,
 } from '../read/row.js';
 
-/** What a row of a file says of a marker, not yet validated: the store's own rules decide on keys, positions and sizes. */
+/** A marker as a row has it: the store validates key, position and sizes. */
 export interface MarkerRow {
   readonly key: string;
   readonly position: { readonly lng: unknown; readonly lat: unknown };
   readonly name: string | null;
   readonly category: string | null;
   readonly properties: Properties;
-  /** Undefined where the row says nothing of it. */
+  /** Undefined if the row has none. */
   readonly place: readonly string[] | undefined;
 }
 
-/**
- * A place in a hierarchy, where a value is one: a list of texts. Files have fields called `place` that hold all sorts of
- * other things, and those are properties.
- */
+/** A place in a hierarchy, if the value is a list of strings; other fields called `place` are properties. */
 function placeIn(value: unknown): readonly string[] | undefined {
   return Array.isArray(value) && value.every((name): name is string => typeof name === 'string') ? value : undefined;
 }
 
-/** What a Feature says of its marker beside key and position. Throws InvalidRow. */
+/** What a Feature has besides key and position. Throws InvalidRow. */
 function contentOfFeature(
   own: unknown,
   properties: Fields,
@@ -40,7 +37,7 @@ function contentOfFeature(
   if (isFields(own)) {
     const { name, category, place = [] } = own;
     const names = placeIn(place);
-    if (names === undefined) throw new InvalidRow(`the place in its member ${OWN_MEMBER} is no list of texts`);
+    if (names === undefined) throw new InvalidRow(`place in the member ${OWN_MEMBER} is not a list of strings`);
     return { name: ownLabel('name', name), category: ownLabel('category', category), place: names, properties };
   }
   const place = placeIn(properties['place']);
@@ -53,19 +50,19 @@ function contentOfFeature(
 }
 
 /**
- * A marker from a GeoJSON Feature: its `id` is the key, `name` and `category` come from its properties, the rest are
- * properties. Where it has a member `cellport`, as `export` writes it, that tells name, category and place, and all
- * properties are properties. An altitude is left out. Throws InvalidRow.
+ * A marker from a GeoJSON Feature: `id` is the key, `name` and `category` come from its properties, the rest stay
+ * properties. If it has a member `cellport`, as `export` writes it, name, category and place come from there, and all
+ * properties stay. Altitude is ignored. Throws InvalidRow.
  */
 export function markerOfFeature(feature: unknown, options: ReadOptions): MarkerRow {
   const { geometry, key, properties, own } = partsOfFeature(feature, options);
   if (geometry['type'] !== 'Point') {
     throw new InvalidRow(
-      `its geometry is a ${String(geometry['type'])}; a marker is a Point (--zones imports areas and lines)`,
+      `geometry is ${String(geometry['type'])}, a marker needs a Point; pass --zones to import areas and lines`,
     );
   }
   const { coordinates } = geometry;
-  if (!Array.isArray(coordinates) || coordinates.length < 2) throw new InvalidRow('its Point has no coordinates');
+  if (!Array.isArray(coordinates) || coordinates.length < 2) throw new InvalidRow('the Point has no coordinates');
   return {
     key: key(),
     position: { lng: coordinates[0] as unknown, lat: coordinates[1] as unknown },
@@ -73,7 +70,7 @@ export function markerOfFeature(feature: unknown, options: ReadOptions): MarkerR
   };
 }
 
-/** Under which names the parts of a marker stand in a table or a flat object, the first that is there wins. */
+/** Names of the parts of a marker in a table or a flat object; the first that exists is used. */
 export const FIELD_NAMES = {
   key: ['key', 'id'],
   lng: ['lng', 'lon', 'long', 'longitude', 'x'],
@@ -83,10 +80,10 @@ export const FIELD_NAMES = {
   place: ['place'],
 } as const;
 
-/** Which field of a file holds which part of a marker. */
+/** The field that holds each part of a marker. */
 export type FieldMap = Readonly<Partial<Record<keyof typeof FIELD_NAMES, string>>>;
 
-/** Finds the parts of a marker among the names of fields. `keyField`, where given, must be among them as it is written. */
+/** Finds the parts of a marker among field names. `keyField` has to match exactly. */
 export function mapFields(names: readonly string[], { keyField }: ReadOptions): FieldMap {
   const found = findFields(names, FIELD_NAMES);
   if (keyField !== undefined) {
@@ -96,12 +93,12 @@ export function mapFields(names: readonly string[], { keyField }: ReadOptions): 
   return found;
 }
 
-/** A marker from named fields, e.g. a row of a table; what `map` does not name is a property. Throws InvalidRow. */
+/** A marker from named fields, e.g. a row of a table; fields outside `map` are properties. Throws InvalidRow. */
 export function markerOfFields(fields: Fields, map: FieldMap, { keyField }: ReadOptions): MarkerRow {
   const value = (part: keyof typeof FIELD_NAMES): unknown => (map[part] === undefined ? undefined : fields[map[part]]);
   const place = placeIn(value('place'));
   const { key, place: placeField, ...others } = map;
-  // A field that was named as the key stays a property, as it does in GeoJSON; so does a `place` that is none.
+  // A field named by keyField stays a property, as in GeoJSON; so does a `place` that is not a list of strings.
   const used = [...Object.values(others), keyField === undefined ? key : undefined, place && placeField];
   return {
     key: keyText(keyField ?? key ?? 'key', value('key')),

@@ -4,12 +4,12 @@ import { createReadStream } from 'node:fs';
 const CHUNK_BYTES = 64 * 1024;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Longest row of any format. DynamoDB takes 400 KB an item, so what is longer is a missing quote or bracket. */
+/** Longest row. A DynamoDB item has at most 400 KB, so anything longer lacks a quote or bracket. */
 export const LONGEST_ROW = 8 * 1024 * 1024;
 
-/** A piece of a file. */
+/** A part of a file. */
 export interface Chunk {
-  /** Where in the file it begins, in bytes. */
+  /** Its offset in the file, in bytes. */
   readonly start: number;
   readonly bytes: Buffer;
 }
@@ -18,7 +18,7 @@ export interface Chunk {
 export async function* readBytes(path: string): AsyncGenerator<Chunk> {
   let start = 0;
   for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>) {
-    // The mark is three bytes of a chunk of 64 KB: it never comes in pieces.
+    // The mark is three bytes, a chunk 64 KB: it is never split.
     const marked = start === 0 && chunk.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
     const skipped = marked ? BYTE_ORDER_MARK.length : 0;
     yield { start: start + skipped, bytes: chunk.subarray(skipped) };
@@ -26,9 +26,9 @@ export async function* readBytes(path: string): AsyncGenerator<Chunk> {
   }
 }
 
-/** The text of UTF-8 bytes; undefined where they are none, rather than text with its letters replaced. */
+/** The text of UTF-8 bytes; undefined, rather than text with replacement characters, if they are not UTF-8. */
 export function decodeUtf8(bytes: Buffer): string | undefined {
   return isUtf8(bytes) ? bytes.toString() : undefined;
 }
 
-export const NOT_UTF8 = 'it is not UTF-8 text (convert it first, e.g. `iconv -f latin1 -t utf-8`)';
+export const NOT_UTF8 = 'not UTF-8 text; convert it first, e.g. `iconv -f latin1 -t utf-8`';

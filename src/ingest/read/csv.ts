@@ -10,16 +10,16 @@ const QUOTE = 0x22;
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 export type Delimiter = (typeof DELIMITERS)[number];
 
-/** A record may go on over lines inside quotes, up to this many bytes; what goes on longer lacks a closing quote. */
+/** A quoted field may span lines up to this size; a longer record lacks a closing quote. */
 const LONGEST_RECORD = 4 * 1024 * 1024;
-/** How many records are parsed in one call, and how many bytes of them at most. */
+/** Records, and bytes, that are parsed in one call. */
 const BATCH = 500;
 const BATCH_BYTES = 1024 * 1024;
 
-/** Lines that belong together by their quotes. */
+/** Lines that belong together because of their quotes. */
 interface CsvRecord {
   readonly lines: readonly Line[];
-  /** As it stands in the file, without its last line feed. */
+  /** Without the last line feed. */
   readonly bytes: Buffer;
   readonly text: string | undefined;
 }
@@ -32,7 +32,7 @@ function quotesIn(bytes: Buffer): number {
 
 const NEWLINE = Buffer.from('\n');
 
-/** The text of a record's bytes, without the carriage return of its last line's end; undefined where it is no UTF-8. */
+/** The text of a record without its line ending; undefined if it is not UTF-8. */
 function textOf(bytes: Buffer): string | undefined {
   const text = decodeUtf8(bytes);
   return text?.endsWith('\r') === true ? text.slice(0, -1) : text;
@@ -40,18 +40,18 @@ function textOf(bytes: Buffer): string | undefined {
 
 function recordOf(lines: readonly Line[]): CsvRecord {
   const [first, ...more] = lines.map(({ bytes }) => bytes);
-  if (first === undefined) throw new Error('a record has at least one line');
+  if (first === undefined) throw new Error('a record has no line');
   const bytes = more.length === 0 ? first : Buffer.concat([first, ...more.flatMap((part) => [NEWLINE, part])]);
   return { lines, bytes, text: textOf(bytes) };
 }
 
 /**
- * Joins lines into records: one ends where its quotes are even. A record whose quotes turn out to be wrong gives back its
- * lines but the first, so that a stray quote costs the line it stands on and not those after it.
+ * Joins lines into records: one ends where its quotes are balanced. A record that turns out to be malformed gives back
+ * all lines but the first, so that a stray quote invalidates its own line and not those after it.
  */
 class Records {
   readonly #source: AsyncGenerator<readonly Line[]>;
-  /** Lines that were read and stand in no record yet, and which of them is next. */
+  /** Lines that belong to no record yet, and the index of the next one. */
   #lines: readonly Line[] = [];
   #next = 0;
 
@@ -70,7 +70,7 @@ class Records {
     return this.#lines[this.#next - 1];
   }
 
-  /** The next record, undefined at the end of the file. */
+  /** The next record; undefined at the end of the file. */
   async next(wellFormed: (text: string) => boolean): Promise<CsvRecord | undefined> {
     const first = await this.#line();
     if (first === undefined) return undefined;
@@ -93,7 +93,7 @@ class Records {
   }
 }
 
-/** The fields of each record of a text, as csv-parse reads them; undefined where a quote stands where none may. */
+/** The fields of each record; undefined if a quote is misplaced. */
 function parseRecords(text: string, delimiter: Delimiter): string[][] | undefined {
   try {
     return parse(text, {
@@ -107,74 +107,70 @@ function parseRecords(text: string, delimiter: Delimiter): string[][] | undefine
   }
 }
 
-/** The delimiter of a header: whichever stands there most often outside quotes. */
+/** The delimiter that occurs most often in a header outside quotes. */
 function delimiterOf(header: string): Delimiter {
   const bare = header.replace(/"[^"]*"/g, '');
   const counted = DELIMITERS.map((delimiter) => ({ delimiter, count: bare.split(delimiter).length }));
   return counted.reduce((best, next) => (next.count > best.count ? next : best)).delimiter;
 }
 
-/** BAD_USER_INPUT for a table that lacks a column, which may have any of some names. */
+/** BAD_USER_INPUT for a table without a column of any of these names. */
 export function columnMissing(path: string, wanted: readonly string[], names: readonly string[]): CellportError {
   return badInput('file', path, `CSV with a column named ${wanted.join(' or ')}; its columns are ${names.join(', ')}`);
 }
 
 /**
- * What the records of a table are: from the names of its columns and its delimiter follows what a record's cells say, of
- * which there are as many. Throws BAD_USER_INPUT where a column is missing, and InvalidRow for a record that is wrong.
+ * Makes a function that reads the cells of a record, of which there are as many as columns. Throws BAD_USER_INPUT if a
+ * column is missing; the function throws InvalidRow.
  */
 export type TableKind<C> = (columns: readonly string[], delimiter: Delimiter) => (cells: readonly string[]) => C;
 
-/** What the header of a file says of all its records. */
 interface Header<C> {
   readonly delimiter: Delimiter;
   readonly columns: number;
   readonly read: (cells: readonly string[]) => C;
 }
 
-/** Reads the header. Throws BAD_USER_INPUT where there is none, or it lacks a column or has one twice. */
+/** Reads the header. Throws BAD_USER_INPUT if it is missing, or a column is missing or repeated. */
 function readHeader<C>(path: string, header: CsvRecord | undefined, kind: TableKind<C>): Header<C> {
   if (header === undefined) throw badInput('file', path, 'CSV with a header; it is empty');
   if (header.text === undefined) throw badInput('file', path, `CSV in UTF-8: ${NOT_UTF8}`);
   const delimiter = delimiterOf(header.text);
   const names = parseRecords(header.text, delimiter)?.[0]?.map((name) => name.trim());
-  if (names === undefined) throw badInput('file', path, 'CSV with a header; a quote in it is wrong');
+  if (names === undefined) throw badInput('file', path, 'CSV with a header; its quotes are malformed');
   const doubled = names.find((name, at) => names.indexOf(name) !== at);
-  if (doubled !== undefined)
-    throw badInput('file', path, `CSV whose columns have different names; ${doubled} stands there twice`);
+  if (doubled !== undefined) throw badInput('file', path, `CSV with unique column names; ${doubled} is repeated`);
   return { delimiter, columns: names.length, read: kind(names, delimiter) };
 }
 
-/** The cells of each record, undefined for one whose quotes are wrong. */
+/** The cells of each record; undefined for a malformed one. */
 function cellsOf(texts: readonly string[], delimiter: Delimiter): (readonly string[] | undefined)[] {
   const together = parseRecords(texts.join('\n'), delimiter);
   if (together?.length === texts.length) return together;
-  // One record that is wrong spoils the call for all: then each is parsed alone.
+  // One malformed record fails the call for all, so each is parsed alone.
   return texts.map((text) => {
     const alone = parseRecords(text, delimiter);
     return alone?.length === 1 ? alone[0] : undefined;
   });
 }
 
-/** What records say by their texts. */
 function contentsOf<C>(texts: readonly string[], header: Header<C>): (C | Invalid)[] {
   return cellsOf(texts, header.delimiter).map((cells) => {
-    if (cells === undefined) return { reason: 'a quote is missing, or stands inside a field without quotes' };
+    if (cells === undefined) return { reason: 'missing quote, or a quote inside an unquoted field' };
     if (cells.length !== header.columns) {
-      return { reason: `it has ${cells.length} fields, the header has ${header.columns}` };
+      return { reason: `${cells.length} fields, but the header has ${header.columns}` };
     }
     return contentOf(() => header.read(cells));
   });
 }
 
-/** Why a record is none before its cells are looked at. */
+/** Why a record cannot be parsed; undefined if it can. */
 function faultOf({ lines, text }: CsvRecord): string | undefined {
   const bytes = lines.reduce((sum, { length }) => sum + length, 0);
-  if (bytes > LONGEST_RECORD) return `it is longer than ${LONGEST_RECORD} bytes`;
+  if (bytes > LONGEST_RECORD) return `longer than ${LONGEST_RECORD} bytes`;
   return text === undefined ? NOT_UTF8 : undefined;
 }
 
-/** The rows of some records. */
 function rowsOf<C>(records: readonly CsvRecord[], header: Header<C>): Row<C>[] {
   const faults = records.map(faultOf);
   const texts = records.flatMap(({ text }, at) => (text === undefined || faults[at] !== undefined ? [] : [text]));
@@ -206,8 +202,8 @@ async function* readRows<C>(records: Records, header: Header<C>): AsyncGenerator
 }
 
 /**
- * Reads a CSV file with a header, whose columns are matched by name. Delimiter comma, semicolon, tab or bar, as the header
- * has it; quotes as in RFC 4180. Reading throws BAD_USER_INPUT where the header lacks a column.
+ * Reads a CSV file whose columns are matched by the names in its header. The delimiter is the header's: comma, semicolon,
+ * tab or bar; quotes are those of RFC 4180. Reading throws BAD_USER_INPUT if a column is missing.
  */
 export function tableReader<C>(path: string, kind: TableKind<C>): RowReader<C> {
   let header: Header<C> | undefined;
@@ -222,7 +218,7 @@ export function tableReader<C>(path: string, kind: TableKind<C>): RowReader<C> {
     },
     contents(rows) {
       const known = header;
-      if (known === undefined) throw new Error('the header is read with the rows, before any of them is read again');
+      if (known === undefined) throw new Error('rows() reads the header and has to run first');
       const texts = rows.map((bytes) => textOf(bytes) ?? '');
       return chunks(texts, BATCH).flatMap((batch) => contentsOf(batch, known));
     },

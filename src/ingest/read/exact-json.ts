@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 
-/** Sixteen digits in a row: the shortest whole number that a JavaScript number may fail to hold. */
+/** Sixteen digits: the shortest integer that a JavaScript number may not represent. */
 const LONG_NUMBER = /\d{16}/;
-/** Strings first, so that digits inside them are passed over. */
+/** Strings first, so that digits inside them are skipped. */
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 const WHOLE_NUMBER = /^-?\d+$/;
 
-/** JSON.stringify that writes a bigint as the whole number it is. */
+/** JSON.stringify that writes a bigint as an integer. */
 export function writeExactly(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch {
-    // Only bigints make it throw: what comes from the database has no circles.
+    // Only bigints make it throw: data from the database has no cycles.
   }
   const mark = `${randomUUID()}:`;
   const marked = JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? `${mark}${part}` : part));
@@ -19,12 +19,12 @@ export function writeExactly(value: unknown): string {
 }
 
 /**
- * JSON.parse that never changes a whole number: one that a JavaScript number cannot hold comes as a bigint, with all its
- * digits, so that ids stay what they are and other uses can refuse it. Throws SyntaxError as JSON.parse does.
+ * JSON.parse that keeps all digits of integers: those that a JavaScript number cannot represent become bigint. Throws
+ * SyntaxError as JSON.parse does.
  */
 export function parseExactly(text: string): unknown {
   if (!LONG_NUMBER.test(text)) return JSON.parse(text);
-  // Node 20's reviver does not see a number's source text, so such numbers travel as strings under a mark that no file can hold.
+  // Node 20's reviver does not get the source text of a number, so these become strings with a mark that no file has.
   const mark = `${randomUUID()}:`;
   const marked = text.replace(STRING_OR_NUMBER, (token) =>
     WHOLE_NUMBER.test(token) && !Number.isSafeInteger(Number(token)) ? `"${mark}${token}"` : token,

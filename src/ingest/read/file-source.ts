@@ -8,7 +8,7 @@ import { readAtOffsets } from './read-at-offsets.js';
 import { type Row, type RowReader, isInvalid } from './row.js';
 import type { RowSource } from './row-source.js';
 
-/** What tells a file from another one, or from itself after a change. */
+/** Identifies a file and its content. */
 interface Version {
   readonly device: bigint;
   readonly inode: bigint;
@@ -28,12 +28,12 @@ async function versionOf(path: string): Promise<Version | undefined> {
 function changed(path: string): CellportError {
   return new CellportError(
     'CONFLICT',
-    `${path} changed while it was being imported; run the same command again to import what it is now`,
+    `${path} changed during the import; run the same command again to import its new content`,
     { file: path },
   );
 }
 
-/** Reads a file twice, and notices when it is not the same the second time. */
+/** Reads a file twice, and detects changes in between. */
 export class FileSource<C extends object> implements RowSource<C> {
   readonly size: number;
   readonly #path: string;
@@ -54,15 +54,15 @@ export class FileSource<C extends object> implements RowSource<C> {
     await this.#checkVersion();
   }
 
-  async read(places: readonly RowOffset[]): Promise<readonly C[]> {
-    if (this.#file === undefined) throw new Error('a file is scanned before its rows are read by their places');
-    const rows = await readAtOffsets(this.#file, places);
+  async read(offsets: readonly RowOffset[]): Promise<readonly C[]> {
+    if (this.#file === undefined) throw new Error('scan() has to run before read()');
+    const rows = await readAtOffsets(this.#file, offsets);
     await this.#checkVersion();
-    // The version may lie (clocks with coarse steps, network file systems); what is written is what was checked, for certain.
-    if (rows.some((bytes, at) => crc32(bytes) !== places[at]?.checksum)) throw changed(this.#path);
+    // The version is not reliable (coarse clocks, network file systems): rows that are written must be those checked.
+    if (rows.some((bytes, at) => crc32(bytes) !== offsets[at]?.checksum)) throw changed(this.#path);
     return this.#reader.contents(rows).map((content) => {
       if (!isInvalid(content)) return content;
-      throw new Error(`a row of ${this.#path} that was understood is not when it is read again: ${content.reason}`);
+      throw new Error(`a valid row of ${this.#path} became invalid when it was read again: ${content.reason}`);
     });
   }
 

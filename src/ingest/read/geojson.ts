@@ -1,8 +1,9 @@
 import { badInput } from '../../errors.js';
-import { LONGEST_ROW, NOT_UTF8, decodeUtf8, readBytes } from './bytes.js';
+import { LONGEST_ROW, readBytes } from './bytes.js';
 import { parseExactly } from './exact-json.js';
+import { readJsonRow } from './json-row.js';
 import { rowOffsetOf } from './row-offset.js';
-import { type Fields, type ReadValue, type Invalid, type Row, type RowReader, contentOf, isFields } from './row.js';
+import { type Fields, type ReadValue, type Row, type RowReader, isFields } from './row.js';
 
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
@@ -14,24 +15,23 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** All that stands around the features; more of it than this is a file of another kind. */
+/** Longest text around the features; a file with more is of another kind. */
 const LONGEST_FRAME = 1024 * 1024;
 const FEATURES_KEY = /"features"\s*:\s*$/;
 const WGS84 = /CRS:?:?84|EPSG:(?:[\d.]*:)?4326|WGS ?84/i;
 
 interface Element {
   readonly line: number;
-  /** Where in the file it begins, the blanks before it included. */
+  /** Its offset in the file, including blanks before it. */
   readonly start: number;
   readonly bytes: Buffer;
 }
 
 /**
- * Cuts the file into what stands between the commas of its `features` array, by counting brackets outside strings;
- * JSON.parse then reads one element at a time. A streaming parser of tokens could not say on which line a feature stands,
- * and would end at the first fault in one. What is around the features (the frame) is collected and given
- * to `onFrame` twice, with where in the file it begins: as far as it goes when the features begin, made whole, and all of
- * it at the end.
+ * Splits the file at the commas of its `features` array, by counting brackets outside strings; JSON.parse then reads one
+ * element at a time. A streaming parser of tokens would not know the line of a feature, and would stop at the first
+ * error. The text around the features (the frame) is passed to `onFrame` twice, with its offset: when the features begin,
+ * completed to valid JSON, and in full at the end.
  */
 async function* readElements(
   path: string,
@@ -55,7 +55,7 @@ async function* readElements(
   for await (const { start: chunkStart, bytes: chunk } of readBytes(path)) {
     frameStart ??= chunkStart;
     const elements: Element[] = [];
-    // From where this chunk belongs to the present element, or to the frame.
+    // Where the current element, or the frame, begins in this chunk.
     let from = 0;
     const cut = (to: number): void => {
       const rest = chunk.subarray(from, to);
@@ -106,7 +106,7 @@ async function* readElements(
         case CLOSE_OBJECT:
         case CLOSE_ARRAY:
           if (depth === inside && byte === CLOSE_ARRAY) {
-            // After the last comma there may be nothing, as in an empty array.
+            // Nothing follows the last comma, or the array is empty.
             if (begun > 0) cut(at);
             pieces = [];
             held = 0;
@@ -123,7 +123,7 @@ async function* readElements(
     const rest = chunk.subarray(from);
     if (inside === 0) {
       frame += rest.toString('latin1');
-      // It may also be a single feature.
+      // It may be a single feature.
       if (frame.length > Math.max(longest, LONGEST_FRAME)) {
         throw badInput('file', path, `GeoJSON with a features array: none begins in its first ${frame.length} bytes`);
       }
@@ -143,7 +143,7 @@ async function* readElements(
   onFrame(frame, frameStart ?? 0);
 }
 
-/** The file without its features, parsed. Throws BAD_USER_INPUT where it is no JSON, or its positions are no degrees. */
+/** Parses the file without its features. Throws BAD_USER_INPUT if it is not JSON, or not in degrees. */
 function readFrame(path: string, frame: string): Fields {
   let value: unknown;
   try {
@@ -152,26 +152,13 @@ function readFrame(path: string, frame: string): Fields {
     throw badInput('file', path, `GeoJSON: ${(error as SyntaxError).message}`);
   }
   if (!isFields(value))
-    throw badInput('file', path, 'a GeoJSON FeatureCollection (one JSON value a line is --format ndjson)');
+    throw badInput('file', path, 'a GeoJSON FeatureCollection; pass --format ndjson for one JSON value per line');
   const { crs } = value;
   if (isFields(crs) && isFields(crs['properties'])) {
     const name = String(crs['properties']['name']);
     if (!WGS84.test(name)) throw badInput('file', path, `GeoJSON in WGS 84 degrees; its crs is ${name}`);
   }
   return value;
-}
-
-/** What a feature says; `source` is its value, or its text where that is no JSON. */
-function readFeature<C>(bytes: Buffer, read: ReadValue<C>): { readonly source: unknown; readonly content: C | Invalid } {
-  const text = decodeUtf8(bytes)?.trim();
-  if (text === undefined) return { source: bytes.toString('latin1'), content: { reason: NOT_UTF8 } };
-  let feature: unknown;
-  try {
-    feature = parseExactly(text);
-  } catch (error) {
-    return { source: text, content: { reason: `it is no JSON: ${(error as SyntaxError).message}` } };
-  }
-  return { source: feature, content: contentOf(() => read(feature)) };
 }
 
 async function* readRows<C>(path: string, read: ReadValue<C>, longest: number): AsyncGenerator<readonly Row<C>[]> {
@@ -186,25 +173,25 @@ async function* readRows<C>(path: string, read: ReadValue<C>, longest: number): 
     yield elements.map(({ line, start, bytes }) => ({
       line,
       ...rowOffsetOf(start, bytes),
-      ...readFeature(bytes, read),
+      ...readJsonRow(bytes, read),
     }));
   }
   const whole = readFrame(path, frame);
   if (whole['type'] === 'Feature') {
     const bytes = Buffer.from(frame, 'latin1');
-    yield [{ line: 1, ...rowOffsetOf(frameStart, bytes), ...readFeature(bytes, read) }];
+    yield [{ line: 1, ...rowOffsetOf(frameStart, bytes), ...readJsonRow(bytes, read) }];
   } else if (whole['type'] !== 'FeatureCollection' || !Array.isArray(whole['features'])) {
     throw badInput('file', path, 'a GeoJSON FeatureCollection with an array of features');
   }
 }
 
 /**
- * Reads a GeoJSON FeatureCollection, or a single Feature, each feature of at most so many bytes. A feature that is wrong in
- * itself is a row with a reason; where the file as a whole is none, reading it throws BAD_USER_INPUT.
+ * Reads a GeoJSON FeatureCollection, or a single Feature, with features of at most `longest` bytes. Reading throws
+ * BAD_USER_INPUT if the file as a whole is not GeoJSON; an invalid feature is an invalid row.
  */
 export function featureReader<C>(path: string, read: ReadValue<C>, longest = LONGEST_ROW): RowReader<C> {
   return {
     rows: () => readRows(path, read, longest),
-    contents: (rows) => rows.map((bytes) => readFeature(bytes, read).content),
+    contents: (rows) => rows.map((bytes) => readJsonRow(bytes, read).content),
   };
 }

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 
-/** Four words of a key's hash and one for the line on which it stood. */
+/** Four words of a key's hash, and its line. */
 const WORDS = 5;
 const HASH_WORDS = 4;
-/** Tables that grow one by one, so that never more than a small part of the keys is there twice. */
+/** Tables that grow independently, so that only a small part of the keys is ever copied at once. */
 const TABLES = 64;
 const FIRST_SLOTS = 64;
 const FULLEST = 0.7;
@@ -17,7 +17,7 @@ function wordsOf(key: string): Uint32Array {
   return words;
 }
 
-/** A hash table with open addressing of the keys whose hashes begin alike. */
+/** A hash table with open addressing, for keys whose hashes share the first word modulo TABLES. */
 class Table {
   #slots = FIRST_SLOTS;
   #words = new Uint32Array(FIRST_SLOTS * WORDS);
@@ -34,10 +34,10 @@ class Table {
     return undefined;
   }
 
-  /** Where a hash stands in the table, or the free place where it would. A line of 0 marks a free place. */
+  /** Index of a hash, or of the free slot for it. A line of 0 marks a free slot. */
   #find(hashed: Uint32Array): number {
     const words = this.#words;
-    // The first word has chosen the table.
+    // The first word selects the table.
     let slot = (hashed[1] ?? 0) % this.#slots;
     for (;;) {
       const at = slot * WORDS;
@@ -62,13 +62,13 @@ class Table {
 }
 
 /**
- * Remembers which keys a file has had and on which line, in about 40 bytes a key whatever its length. Keys are told apart
- * by 128 bits of SHA-256: that two of a billion keys share them is less likely than one in 10^20.
+ * The first line of each key of a file, in about 40 bytes a key whatever its length. Keys are compared by 128 bits of
+ * SHA-256: two of a billion keys collide with a probability below 10^-20.
  */
 export class KeyLines {
   readonly #tables = Array.from({ length: TABLES }, () => new Table());
 
-  /** The line on which the key stood before, or undefined where this is its first; it is remembered then. Lines count from 1. */
+  /** Records a key; gives the line, from 1, on which it was before, undefined if it is new. */
   add(key: string, line: number): number | undefined {
     const hashed = wordsOf(key);
     return this.#tables[(hashed[0] ?? 0) % TABLES]?.add(hashed, line);

@@ -6,16 +6,16 @@ const NEWLINE = 0x0a;
 export interface Line {
   /** From 1. */
   readonly number: number;
-  /** Where in the file it begins, in bytes. */
+  /** Its offset in the file, in bytes. */
   readonly start: number;
   readonly length: number;
-  /** Only the beginning, where the line is longer than a row may be. */
+  /** Only the beginning if the line is too long. */
   readonly bytes: Buffer;
 }
 
 /**
- * The lines of a file, those that end in one chunk of it together: a generator that gives single lines costs more than
- * reading them. A line is held only up to so many bytes; its length is true all the same.
+ * The lines of a file, in batches by chunk: a generator of single lines would cost more than reading them. Only the first
+ * `longest` bytes of a line are kept; its length is right nevertheless.
  */
 export async function* readLines(path: string, longest = LONGEST_ROW): AsyncGenerator<readonly Line[]> {
   let pieces: Buffer[] = [];
@@ -39,7 +39,7 @@ export async function* readLines(path: string, longest = LONGEST_ROW): AsyncGene
     const lines: Line[] = [];
     start ??= chunkStart;
     let from = 0;
-    // Only the line feed ends a line: JSON allows U+2028 and U+2029 inside strings, and readline would cut there.
+    // Only a line feed ends a line: JSON allows U+2028 and U+2029 in strings, where readline would split.
     for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
       keep(chunk.subarray(from, at));
       lines.push(take());

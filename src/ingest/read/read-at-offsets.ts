@@ -3,21 +3,21 @@ import type { FileHandle } from 'node:fs/promises';
 import { mapConcurrently } from '../../store/request/concurrency.js';
 import type { RowOffset } from './row-offset.js';
 
-/** Reading this many bytes that nobody wants costs less than another read. */
+/** Reading this many unneeded bytes costs less than another read. */
 const WIDEST_GAP = 16 * 1024;
 const LONGEST_READ = 1024 * 1024;
 const READS_AT_A_TIME = 16;
 
-/** Places that are read together. */
+/** Rows that are read together. */
 interface Stretch {
   readonly start: number;
   end: number;
-  /** Numbers of the places in it. */
+  /** Indexes of their offsets. */
   readonly numbers: number[];
 }
 
-function stretchesOf(places: readonly RowOffset[]): Stretch[] {
-  const sorted = places.map(({ start, length }, number) => ({ start, end: start + length, number }));
+function stretchesOf(offsets: readonly RowOffset[]): Stretch[] {
+  const sorted = offsets.map(({ start, length }, number) => ({ start, end: start + length, number }));
   sorted.sort((a, b) => a.start - b.start);
   const stretches: Stretch[] = [];
   for (const { start, end, number } of sorted) {
@@ -32,10 +32,10 @@ function stretchesOf(places: readonly RowOffset[]): Stretch[] {
   return stretches;
 }
 
-/** The bytes at some places of a file, in that order; those of a place beyond its end are fewer. */
-export async function readAtOffsets(file: FileHandle, places: readonly RowOffset[]): Promise<Buffer[]> {
+/** The bytes of rows at these offsets, in this order; fewer if a row reaches beyond the end of the file. */
+export async function readAtOffsets(file: FileHandle, offsets: readonly RowOffset[]): Promise<Buffer[]> {
   const found: Buffer[] = [];
-  await mapConcurrently(stretchesOf(places), READS_AT_A_TIME, async ({ start, end, numbers }) => {
+  await mapConcurrently(stretchesOf(offsets), READS_AT_A_TIME, async ({ start, end, numbers }) => {
     const buffer = Buffer.allocUnsafe(end - start);
     let filled = 0;
     while (filled < buffer.length) {
@@ -44,10 +44,10 @@ export async function readAtOffsets(file: FileHandle, places: readonly RowOffset
       filled += bytesRead;
     }
     for (const number of numbers) {
-      const place = places[number];
-      if (place === undefined) continue;
-      const at = place.start - start;
-      found[number] = buffer.subarray(Math.min(at, filled), Math.min(at + place.length, filled));
+      const offset = offsets[number];
+      if (offset === undefined) continue;
+      const at = offset.start - start;
+      found[number] = buffer.subarray(Math.min(at, filled), Math.min(at + offset.length, filled));
     }
   });
   return found;

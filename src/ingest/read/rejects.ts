@@ -10,7 +10,7 @@ export interface Reject {
 
 const LONGEST_ROW_SHOWN = 20_000;
 
-/** The row as far as a human would read it: a rejected row of megabytes must not fill the disk a second time. */
+/** The row, or its beginning: rejected rows of megabytes must not fill the disk. */
 function shown(row: unknown): unknown {
   const text = typeof row === 'string' ? row : JSON.stringify(row, withBigints);
   if (text === undefined || text.length <= LONGEST_ROW_SHOWN) return row;
@@ -19,7 +19,7 @@ function shown(row: unknown): unknown {
 
 const withBigints = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
 
-/** The file of rejected rows, one JSON object a line; there is none as long as nothing was rejected. */
+/** The file of rejected rows, one JSON object per line; created with the first one. */
 export class RejectsFile {
   readonly path: string;
   #file: FileHandle | undefined;
@@ -28,10 +28,10 @@ export class RejectsFile {
     this.path = path;
   }
 
-  /** Takes away what a former run has left. */
+  /** Removes the file of an earlier run. */
   async begin(): Promise<void> {
     try {
-      // Nothing but a file: the path may be a device or a link to somewhere.
+      // Only a regular file: the path may be a device or a link.
       const there = await lstat(this.path).catch(() => undefined);
       if (there?.isFile() === true) await rm(this.path, { force: true });
     } catch (error) {
@@ -39,7 +39,7 @@ export class RejectsFile {
     }
   }
 
-  /** Appends rejects; they are in the file when this resolves. Throws UNAVAILABLE where it cannot be written, e.g. on a full disk. */
+  /** Appends rejects. Throws UNAVAILABLE if the file cannot be written, e.g. on a full disk. */
   async write(rejects: readonly Reject[]): Promise<void> {
     if (rejects.length === 0) return;
     const lines = rejects.map(
@@ -63,7 +63,7 @@ export class RejectsFile {
     const reason = cause instanceof Error ? cause.message : String(cause);
     return new CellportError(
       'UNAVAILABLE',
-      `the rejects file ${this.path} cannot be written: ${reason}`,
+      `cannot write the rejects file ${this.path}: ${reason}`,
       { file: this.path },
       { cause },
     );

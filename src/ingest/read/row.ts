@@ -1,11 +1,10 @@
 import type { RowOffset } from './row-offset.js';
 
-/** Why a row is not what it should be. */
+/** An invalid row. */
 export interface Invalid {
   readonly reason: string;
 }
 
-/** Whether a row was not understood. */
 export function isInvalid<C extends object>(content: C | Invalid): content is Invalid {
   return 'reason' in content;
 }
@@ -14,39 +13,38 @@ export function isInvalid<C extends object>(content: C | Invalid): content is In
 export interface Row<C> extends RowOffset {
   /** The line of the file on which it begins, from 1. */
   readonly line: number;
-  /** The row as it stood in the file, for the rejects file. */
+  /** The row as it is in the file, for the rejects file. */
   readonly source: unknown;
   readonly content: C | Invalid;
 }
 
-/** How the rows of a file in one format are read. */
+/** Reads the rows of a file in one format. */
 export interface RowReader<C> {
-  /** All rows in their order, some at a time. Throws BAD_USER_INPUT where the file as a whole is none of the format. */
+  /** All rows in order, some at a time. Throws BAD_USER_INPUT if the file as a whole is not of the format. */
   rows(): AsyncGenerator<readonly Row<C>[]>;
-  /** What rows say by their bytes alone, once `rows` has been through; the bytes are those of rows that were understood. */
+  /** The contents of valid rows from their bytes, once `rows` is complete. */
   contents(rows: readonly Buffer[]): readonly (C | Invalid)[];
 }
 
-/** What a JSON value of a file says. Throws InvalidRow where it is not what it should be. */
+/** Makes the content of a row from a JSON value. Throws InvalidRow. */
 export type ReadValue<C> = (value: unknown) => C;
 
-/** How rows are read: `keyField` names the field or property that holds the key, instead of the usual ones. */
+/** `keyField` names the field or property that holds the key, in place of the defaults. */
 export interface ReadOptions {
   readonly keyField?: string | undefined;
 }
 
-/** A row that cannot be a marker; the message is the reason that the rejects file gives. */
+/** Thrown for an invalid row; the message is the reason in the rejects file. */
 export class InvalidRow extends Error {}
 
-/** What stands in a file, with the names of its fields. */
+/** A JSON object, or the cells of a table by column. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Whether a value parsed from JSON is an object with fields. */
 export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Runs `make` and gives the row's content: what it made, or the reason of the InvalidRow that it threw. */
+/** What `make` returns, or the reason of the InvalidRow that it throws. */
 export function contentOf<C>(make: () => C): C | Invalid {
   try {
     return make();
@@ -56,55 +54,55 @@ export function contentOf<C>(make: () => C): C | Invalid {
   }
 }
 
-/** A key of a file as text: strings as they are, whole numbers by their digits (those beyond 2^53 come as bigint). Throws InvalidRow. */
+/** A key as text: strings as they are, integers by their digits (those beyond 2^53 are bigint). Throws InvalidRow. */
 export function keyText(field: string, value: unknown): string {
   if (typeof value === 'string' && value !== '') return value;
   if (typeof value === 'bigint' || (typeof value === 'number' && Number.isSafeInteger(value))) return String(value);
   if (value === undefined || value === null || value === '') {
-    throw new InvalidRow(`it has no ${field}, which would be its key (--key-field names another field)`);
+    throw new InvalidRow(`no ${field}, which is the key; pass --key-field if another field holds it`);
   }
-  throw new InvalidRow(`its ${field} is neither a text nor a whole number`);
+  throw new InvalidRow(`${field} is neither text nor an integer`);
 }
 
-/** A name or category: texts as they are, numbers and booleans as they are written, null where there is nothing. */
+/** A name or category: text as it is, numbers and booleans as text, null if missing or empty. Throws InvalidRow. */
 export function label(field: string, value: unknown): string | null {
   if (value === undefined || value === null || value === '') return null;
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value);
-  throw new InvalidRow(`its ${field} is not a text`);
+  throw new InvalidRow(`${field} is not text`);
 }
 
-/** The fields without those that were used for something else. */
+/** The fields except those that have another use. */
 export function without(fields: Fields, used: readonly (string | undefined)[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !used.includes(name)));
 }
 
-/** The member of a Feature that holds a marker's name, category and place where they are not among its properties. */
+/** Member of a Feature for the name, category and place of a marker that cannot be among its properties. */
 export const OWN_MEMBER = 'cellport';
 
-/** A name or category in that member, in which an empty text is one. */
+/** A name or category in that member, where an empty string counts. Throws InvalidRow. */
 export function ownLabel(field: string, value: unknown): string | null {
   if (value === undefined || value === null || typeof value === 'string') return value ?? null;
-  throw new InvalidRow(`the ${field} in its member ${OWN_MEMBER} is not a text`);
+  throw new InvalidRow(`${field} in the member ${OWN_MEMBER} is not text`);
 }
 
-/** A Feature's geometry, key and properties. Throws InvalidRow where it is none. */
+/** The parts of a Feature. Throws InvalidRow if it is not one. */
 export function partsOfFeature(feature: unknown, { keyField }: ReadOptions) {
-  if (!isFields(feature) || feature['type'] !== 'Feature') throw new InvalidRow('it is no GeoJSON Feature');
+  if (!isFields(feature) || feature['type'] !== 'Feature') throw new InvalidRow('not a GeoJSON Feature');
   const { geometry } = feature;
   if (!isFields(geometry)) throw new InvalidRow('the feature has no geometry');
   const properties = feature['properties'] ?? {};
-  if (!isFields(properties)) throw new InvalidRow('its properties are no object');
+  if (!isFields(properties)) throw new InvalidRow('properties is not an object');
   return {
     geometry,
-    /** Read when it is asked for: what is wrong with the geometry is told first. */
+    /** A function, so that a wrong geometry is reported first. */
     key: () => (keyField === undefined ? keyText('id', feature['id']) : keyText(keyField, properties[keyField])),
     properties,
     own: feature[OWN_MEMBER],
   };
 }
 
-/** For each part, the first of its names that is among the names of fields, whatever their case and the blanks around them. */
+/** For each part, the first of its names that is a field, ignoring case and surrounding blanks. */
 export function findFields<Part extends string>(
   names: readonly string[],
   partNames: Readonly<Record<Part, readonly string[]>>,

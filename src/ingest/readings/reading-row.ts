@@ -17,13 +17,13 @@ import {
   without,
 } from '../read/row.js';
 
-/** What a row of a file says of a reading, validated but for whether there is such a marker. */
+/** A reading as a row has it, valid except that its marker may not exist. */
 export interface ReadingRow extends Reading {
   /** The marker's. */
   readonly key: string;
 }
 
-/** Under which names the parts of a reading stand in a table or an object, the first that is there wins. */
+/** Names of the parts of a reading; the first that exists is used. */
 const FIELD_NAMES = { key: ['marker', 'key'], at: ['at', 'time', 'timestamp'] } as const;
 type FieldMap = Readonly<Record<keyof typeof FIELD_NAMES, string>>;
 
@@ -33,7 +33,7 @@ function mapFields(names: readonly string[], { keyField }: ReadOptions): Partial
   return { ...(named === undefined ? {} : { key: named }), ...(at === undefined ? {} : { at }) };
 }
 
-/** Runs a check of ours on what a file says: what it refuses is the fault of the row. */
+/** Runs a check; what it refuses makes the row invalid. */
 function checked<T>(check: () => T): T {
   try {
     return check();
@@ -43,11 +43,11 @@ function checked<T>(check: () => T): T {
   }
 }
 
-/** A reading from its parts; values that are null, as there was nothing to measure, are left out. Throws InvalidRow. */
+/** A reading from its parts; null values are omitted. Throws InvalidRow. */
 function readingOf(key: unknown, at: unknown, fields: Fields): ReadingRow {
-  if (at === undefined || at === null || at === '') throw new InvalidRow('it has no at, which is when it was measured');
+  if (at === undefined || at === null || at === '') throw new InvalidRow('no at, which is the time of the measurement');
   const values = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
-  if (Object.keys(values).length === 0) throw new InvalidRow('it has no values');
+  if (Object.keys(values).length === 0) throw new InvalidRow('no values');
   return {
     key: keyText('marker', key),
     at: checked(() => readInstant('at', at)),
@@ -57,10 +57,10 @@ function readingOf(key: unknown, at: unknown, fields: Fields): ReadingRow {
 
 /** A number as JSON writes it, so that `007` stays a text. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** So many digits of a decimal number are never lost in a double. */
+/** A double keeps this many decimal digits. */
 const SAFE_DIGITS = 15;
 
-/** A cell's value: a number where it is written as one and none of its digits is lost, else the text. */
+/** A number if the cell is written as one and no digit is lost, otherwise the text. */
 function valueOf(text: string): number | string {
   if (!NUMBER.test(text)) return text;
   const value = Number(text);
@@ -86,21 +86,21 @@ const readingTable =
     };
   };
 
-/** A reading from a parsed line: its values stand in an object `values`, or flat beside `marker` and `at`. */
+/** A reading from a line: values are in an object `values`, or next to `marker` and `at`. Throws InvalidRow. */
 const readingValue =
   (options: ReadOptions): ReadValue<ReadingRow> =>
   (line) => {
-    if (!isFields(line)) throw new InvalidRow('it is no JSON object');
+    if (!isFields(line)) throw new InvalidRow('not a JSON object');
     const { key, at } = mapFields(Object.keys(line), options);
     const { values, ...flat } = without(line, [key, at]);
     const named = isFields(values) ? values : {};
-    if (values !== undefined && !isFields(values)) throw new InvalidRow('its values are no object');
+    if (values !== undefined && !isFields(values)) throw new InvalidRow('values is not an object');
     const twice = Object.keys(flat).find((name) => Object.hasOwn(named, name));
-    if (twice !== undefined) throw new InvalidRow(`it has ${twice} twice, once in its values`);
+    if (twice !== undefined) throw new InvalidRow(`duplicate field ${twice}, also in values`);
     return readingOf(key && line[key], at && line[at], { ...flat, ...named });
   };
 
-/** Reads the readings of a file, some at a time. Throws BAD_USER_INPUT for a format that holds none. */
+/** Reads the readings of a file. Throws BAD_USER_INPUT for GeoJSON, which holds no readings. */
 export function readingReader(path: string, format: FileFormat, options: ReadOptions): RowReader<ReadingRow> {
   if (format === 'csv') return tableReader(path, readingTable(path, options));
   if (format === 'ndjson') return valueReader(path, readingValue(options));

@@ -17,7 +17,7 @@ import {
   without,
 } from '../read/row.js';
 
-/** What a row of a file says of a zone, not yet validated: the store's own rules decide. */
+/** A zone as a row has it: the store validates it. */
 export interface ZoneRow {
   readonly key: string;
   readonly name: string | null;
@@ -25,21 +25,21 @@ export interface ZoneRow {
   readonly geometry: unknown;
 }
 
-/** Longest row: 500,000 positions with all digits, and the properties. */
+/** Longest row: 500,000 positions with all digits, and properties. */
 const LONGEST_ZONE = 32 * 1024 * 1024;
 
 const isZoneType = (type: unknown) => ZONE_TYPES.some((name) => name === type);
 
 /**
- * A zone from a GeoJSON Feature: its `id` is the key, `name` comes from its properties, the rest are properties. Where it
- * has a member `cellport`, as `export` writes it, that tells the name, and all properties are properties. Throws InvalidRow.
+ * A zone from a GeoJSON Feature: `id` is the key, `name` comes from its properties, the rest stay properties. If it has a
+ * member `cellport`, as `export` writes it, the name comes from there, and all properties stay. Throws InvalidRow.
  */
 function zoneOfFeature(feature: unknown, options: ReadOptions): ZoneRow {
   const { geometry, key, properties, own } = partsOfFeature(feature, options);
   const { type } = geometry;
   if (!isZoneType(type)) {
-    const other = type === 'Point' ? ' (--no-zones imports points as markers)' : '';
-    throw new InvalidRow(`its geometry is a ${String(type)}; a zone is a ${ZONE_TYPES.join(' or ')}${other}`);
+    const advice = type === 'Point' ? '; pass --no-zones to import points as markers' : '';
+    throw new InvalidRow(`geometry is ${String(type)}, a zone needs ${ZONE_TYPES.join(' or ')}${advice}`);
   }
   const named = isFields(own)
     ? { name: ownLabel('name', own['name']), properties }
@@ -47,7 +47,7 @@ function zoneOfFeature(feature: unknown, options: ReadOptions): ZoneRow {
   return { key: key(), ...named, geometry };
 }
 
-/** Reads the zones of a GeoJSON file, or of one with a feature a line. Throws BAD_USER_INPUT for a format that holds none. */
+/** Reads the zones of a file. Throws BAD_USER_INPUT for CSV, which holds no zones. */
 export function zoneReader(path: string, format: FileFormat, options: ReadOptions): RowReader<ZoneRow> {
   const read = (feature: unknown) => zoneOfFeature(feature, options);
   if (format === 'geojson') return featureReader(path, read, LONGEST_ZONE);
