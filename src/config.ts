@@ -4,34 +4,34 @@ import { CellportError } from './errors.js';
 import { LOG_LEVELS, type LogLevel } from './log.js';
 import { DEFAULT_LIMITS, type Limits } from './model/limits.js';
 
-/** Every setting of the process, read once. Field names say what it is, docs/configuration.md says why one would change it. */
+/** All settings of the process, read once. docs/configuration.md says when to change one. */
 export interface Config {
-  /** Table of the entities, and the one that the stream consumer fills. */
+  /** The entity table, and the one that the stream consumer fills. */
   readonly tables: { readonly entities: string; readonly derived: string };
   readonly keyStyle: 'readable' | 'compact';
   /** Absolute path; holds the embedded engine's data and the state of interrupted imports. */
   readonly dataDir: string;
   readonly database: DatabaseConfig;
-  /** Where geometry lies that is too large for the table; undefined where that was not said and no folder is at hand. */
+  /** For geometry too large for the table; undefined if not configured and the database is not embedded. */
   readonly objects: ObjectsConfig | undefined;
   readonly http: { readonly host: string; readonly port: number; readonly allowedOrigins: readonly string[] };
-  /** Whether this process may keep the cells; `off` where an AWS Lambda does. */
+  /** Whether this process may keep the cells; false if an AWS Lambda does. */
   readonly consumer: boolean;
-  /** Where servers tell each other of changes; undefined where each reads the stream itself. */
+  /** Through which servers share changes; undefined if each reads the stream itself. */
   readonly redisUrl: string | undefined;
-  /** Bytes of the cell cache, 0 for none. */
+  /** Memory for all caches in bytes, 0 for none. */
   readonly cacheBytes: number;
   readonly limits: Limits;
-  /** Whether queries that come again and again are compiled. */
+  /** Whether to compile repeated queries. */
   readonly graphqlJit: boolean;
-  /** Whether clients may ask for the schema. */
+  /** Whether clients may query the schema. */
   readonly introspection: boolean;
   readonly logLevel: LogLevel;
-  /** Variables that begin like ours and are none: most likely typing errors, worth a warning. */
+  /** Variables that begin with CELLPORT_ but are not settings: most likely typing errors. */
   readonly unknown: readonly string[];
 }
 
-/** `embedded`: DynamoDB Local that we start. `configured`: the one that the AWS variables name; what is undefined is left to the SDK's own chain. */
+/** `embedded`: a DynamoDB Local that we start. `configured`: as the AWS variables say; the SDK resolves what is undefined. */
 export type DatabaseConfig =
   | { readonly kind: 'embedded' }
   | {
@@ -41,7 +41,7 @@ export type DatabaseConfig =
       readonly region: string | undefined;
     };
 
-/** An absolute path, or a bucket and what the names of its objects begin with; what is undefined is left to the SDK's own chain. */
+/** An absolute path, or a bucket and a prefix of object names; the SDK resolves what is undefined. */
 export type ObjectsConfig =
   | { readonly kind: 'folder'; readonly folder: string }
   | {
@@ -54,7 +54,7 @@ export type ObjectsConfig =
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A whole number of the environment; digits only, so that `1e3`, `0x10` and `12px` are refused rather than guessed at. */
+/** Digits only: `1e3`, `0x10` and `12px` are refused. */
 function wholeNumber(from: number, to: number, fallback: number) {
   const wanted = `must be a whole number from ${from} to ${to}`;
   return z
@@ -79,17 +79,17 @@ const objects = z
   )
   .optional();
 
-/** `*` too, for any. */
+/** An origin, or `*` for any. */
 const isOrigin = (text: string) =>
   text === '*' || (/^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text);
 
-/** Origins as browsers name them, with no path: `https://maps.example.org`. */
+/** Origins as browsers send them, without a path: `https://maps.example.org`. */
 const origins = z
   .string()
   .transform((list) => list.split(',').map((origin) => origin.trim()))
   .refine(
     (list) => list.every(isOrigin),
-    'must be `*`, or origins such as https://maps.example.org, without a path and with commas between them',
+    'must be `*`, or a comma-separated list of origins such as https://maps.example.org, without a path',
   )
   .default([]);
 
@@ -136,7 +136,7 @@ const variables = z.object({
   AWS_PROFILE: text,
 });
 
-/** The part of the environment that we read, in which an empty value counts as none (`PORT= npm start`). */
+/** Our part of the environment; an empty value counts as unset (`PORT= npm start`). */
 function given(env: Environment): Record<string, string> {
   const known: Record<string, string> = {};
   for (const name of Object.keys(variables.shape)) {
@@ -152,15 +152,15 @@ function shown(value: string): string {
   return JSON.stringify(value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value);
 }
 
-/** The region to sign with: services that are not AWS's own take any, but the SDK wants one. */
+/** The region to sign with: services other than AWS accept any, but the SDK requires one. */
 function regionOf(values: z.infer<typeof variables>, endpoint: string | undefined): string | undefined {
   return values.AWS_REGION ?? values.AWS_DEFAULT_REGION ?? (endpoint === undefined ? undefined : 'us-east-1');
 }
 
-/** Where the tables are: see `Config.database`. A region or profile alone names AWS, except to a demo. */
+/** See `Config.database`. A region or profile alone means AWS, except for a demo. */
 function databaseOf(values: z.infer<typeof variables>, demo: boolean): DatabaseConfig {
   const endpoint = values.AWS_ENDPOINT_URL_DYNAMODB ?? values.AWS_ENDPOINT_URL;
-  // Nobody's shell profile may send demo data to an account of theirs: a demo needs to be told outright.
+  // A shell profile must not send demo data to somebody's account: a demo needs an explicit setting.
   const inProfile = !demo && (regionOf(values, undefined) ?? values.AWS_PROFILE) !== undefined;
   if (values.CELLPORT_ENGINE === 'embedded') return { kind: 'embedded' };
   if (values.CELLPORT_ENGINE !== 'aws' && endpoint === undefined && !inProfile) return { kind: 'embedded' };
@@ -172,7 +172,7 @@ function databaseOf(values: z.infer<typeof variables>, demo: boolean): DatabaseC
   };
 }
 
-/** Where large geometry lies: see `Config.objects`. The embedded engine has a folder beside its data. */
+/** See `Config.objects`. The embedded engine has a folder next to its data. */
 function objectsOf(values: z.infer<typeof variables>, database: DatabaseConfig): ObjectsConfig | undefined {
   const place = values.CELLPORT_OBJECTS;
   const [, bucket, prefix = ''] = S3_PLACE.exec(place ?? '') ?? [];
@@ -187,8 +187,8 @@ function objectsOf(values: z.infer<typeof variables>, database: DatabaseConfig):
 }
 
 /**
- * The configuration that the environment makes. `demo`: whether demo data is going to be loaded. Throws one BAD_USER_INPUT that
- * has a line for each fault, naming the variable, its value and what is allowed.
+ * The configuration from the environment. `demo`: whether demo data will be loaded. Throws one BAD_USER_INPUT with a line
+ * for each invalid variable: its name, what is allowed and its value.
  */
 export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, env: Environment = process.env): Config {
   const input = given(env);
@@ -198,7 +198,7 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
       const name = String(issue.path[0]);
       // It may hold a password.
       if (name === 'CELLPORT_REDIS_URL') return `${name} ${issue.message}`;
-      return `${name} ${issue.message}; it is ${shown(input[name] ?? '')}`;
+      return `${name} ${issue.message}; got ${shown(input[name] ?? '')}`;
     });
     throw new CellportError('BAD_USER_INPUT', faults.join('\n'), { faults });
   }
@@ -238,8 +238,8 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
 }
 
 /**
- * Keeps the AWS SDK from warning each user of Node 20 that versions after January 2027 will need Node 22: that is a matter
- * for those who raise the pinned version. To be called before the SDK is loaded.
+ * Turns off the AWS SDK's warning on Node 20 that versions from January 2027 will need Node 22: it concerns whoever raises
+ * the pinned version. Call before the SDK is loaded.
  */
 export function silenceSdkAdvice(): void {
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';

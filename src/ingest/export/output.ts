@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream';
 
 import { badInput } from '../../errors.js';
 
-/** Resolves when the stream has taken a piece; rejects with its error, or with the signal's reason. */
+/** Resolves when the stream has written a piece; rejects with its error, or with the signal's reason. */
 function writePiece(stream: Writable, piece: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason as Error);
@@ -18,15 +18,15 @@ function writePiece(stream: Writable, piece: string, signal: AbortSignal): Promi
 }
 
 /**
- * Writes text to a stream no faster than that takes it, and leaves it open. Throws what the stream fails with, and the
- * signal's reason when it is aborted, also while the stream takes nothing.
+ * Writes text to a stream at its pace, and leaves it open. Throws the stream's error, and the signal's reason when it is
+ * aborted, even while the stream is blocked.
  */
 export async function writeToStream(
   stream: Writable,
   pieces: AsyncIterable<string>,
   signal: AbortSignal,
 ): Promise<void> {
-  // The write tells of it; without a listener, told once more, it would end the process.
+  // The write reports errors; without a listener the event would end the process as well.
   stream.on('error', () => undefined);
   for await (const piece of pieces) {
     signal.throwIfAborted();
@@ -34,7 +34,7 @@ export async function writeToStream(
   }
 }
 
-/** The file that a path leads to, or undefined for a device or a pipe. Throws BAD_USER_INPUT for a folder. */
+/** The file at a path, links resolved; undefined for a device or a pipe. Throws BAD_USER_INPUT for a folder. */
 async function fileAt(path: string): Promise<string | undefined> {
   const there = await stat(path).catch(() => undefined);
   if (there === undefined) return path;
@@ -50,9 +50,9 @@ async function writePieces(file: FileHandle, pieces: AsyncIterable<string>, sign
 }
 
 /**
- * Writes text to a file, which is there when all of it is, and not before: until then it grows beside it under another
- * name, and what goes wrong leaves the file as it was. A device or a pipe is written to as it is. Throws BAD_USER_INPUT for
- * a folder, before anything is asked of `pieces`, and the signal's reason when it is aborted.
+ * Writes text to a file atomically: it is written under another name and renamed when complete; a failure leaves the file
+ * unchanged. A device or a pipe is written directly. Throws BAD_USER_INPUT for a folder, before `pieces` is read, and the
+ * signal's reason when it is aborted.
  */
 export async function writeToFile(path: string, pieces: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
   const target = await fileAt(path);

@@ -16,10 +16,10 @@ import { rangeRequest } from '../../store/request/ranges.js';
 import { send } from '../../store/request/send.js';
 import { retryInBackground } from '../../store/request/retries.js';
 
-/** Most partitions are empty or small: so many are looked into before it is their turn. */
+/** Ranges that are queried ahead, because most partitions are empty or small. */
 const RANGES_AHEAD = 8;
 const ENTRIES_A_PAGE = 500;
-/** As many as one BatchGetItem takes. */
+/** The limit of BatchGetItem. */
 const MARKERS_A_PAGE = 100;
 const PAGES_AHEAD = 3;
 const WORLD = normalizeBounds('bounds', { west: -180, south: -90, east: 180, north: 90 });
@@ -27,18 +27,17 @@ const WORLD = normalizeBounds('bounds', { west: -180, south: -90, east: 180, nor
 export interface MarkersJob {
   readonly database: Database;
   readonly collection: Collection;
-  /** Only markers inside it or on its edge; all where it is left out. */
+  /** Only markers inside it or on its edge; all by default. */
   readonly area?: Area | undefined;
-  /** The prefixes that may hold markers, where there are too many to look into each. */
+  /** The prefixes that may have markers, if there are too many to query each. */
   readonly prefixes?: Prefixes | undefined;
   readonly call: Call;
-  /** Called with the part of the key ranges that are done, 0 to 1. */
+  /** Called with the part of the key ranges that is done, 0 to 1. */
   readonly onPart?: ((part: number) => void) | undefined;
 }
 
-/** What one Query after the other goes through. */
 interface PartRange extends KeyRange {
-  /** The part of all ranges that is done with this one. */
+  /** The part of all ranges that is done after this one. */
   readonly part: number;
 }
 
@@ -61,7 +60,7 @@ function* rangesOf({ database: { keys }, collection, area = WORLD, prefixes }: M
   }
 }
 
-/** Keys of markers that stand in a range, a page of them. */
+/** A page of the keys of markers in a range. */
 async function readKeys({ database, call }: MarkersJob, range: PartRange, after?: Item) {
   const request = rangeRequest(database, { ...range, limit: ENTRIES_A_PAGE }, after);
   const { Items = [], LastEvaluatedKey: next } = await retryInBackground(
@@ -72,7 +71,7 @@ async function readKeys({ database, call }: MarkersJob, range: PartRange, after?
   return { range, keys: names, next };
 }
 
-/** Keys of all markers, as many at a time as are read in one batch. */
+/** Keys of all markers, in batches as they are read. */
 async function* readAllKeys(job: MarkersJob): AsyncGenerator<readonly string[]> {
   let held: string[] = [];
   for await (const first of mapAhead(rangesOf(job), RANGES_AHEAD, (range) => readKeys(job, range))) {
@@ -86,7 +85,7 @@ async function* readAllKeys(job: MarkersJob): AsyncGenerator<readonly string[]> 
   if (held.length > 0) yield held;
 }
 
-/** Throws CONFLICT where the collection is another one by now, or keeps its markers elsewhere. */
+/** Throws CONFLICT if the collection was deleted, or its layout changed. */
 export async function checkStillThere({
   database,
   collection,
@@ -104,7 +103,7 @@ export async function checkStillThere({
   if (same) return;
   throw new CellportError(
     'CONFLICT',
-    `the collection ${collection.key} was deleted or laid out anew while it was read`,
+    `the collection ${collection.key} was deleted or repartitioned during the export`,
     {
       collection: collection.key,
     },
@@ -112,11 +111,10 @@ export async function checkStillThere({
 }
 
 /**
- * All markers of a collection as their base items hold them, some at a time: partition after partition of the geo index,
- * in each by geohash and key, by Query calls alone. How much is held does not depend on how many there are, and nothing
- * more is read while nobody takes. Those that are there all along and stay where they are come exactly once; one that is
- * moved meanwhile may come twice, or not at all where it is moved to a place that has been passed. Throttling is waited
- * out. Throws CONFLICT at the end where the collection was deleted meanwhile, as then some may be missing.
+ * All markers of a collection, read from their base items, some at a time: by partition of the geo index, geohash and key,
+ * with Query calls only. Memory is bounded, and nothing is read ahead of a slow consumer beyond a few pages. A marker that
+ * exists throughout and does not move comes exactly once; one that moves may come twice, or not at all. Throttling is
+ * retried. Throws CONFLICT at the end if the collection was deleted meanwhile, because markers may be missing.
  */
 export async function* readMarkers(job: MarkersJob): AsyncGenerator<readonly Marker[]> {
   const { database, collection, area = WORLD, call } = job;

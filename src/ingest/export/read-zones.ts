@@ -15,13 +15,13 @@ import { retryInBackground } from '../../store/request/retries.js';
 import { checkStillThere } from './read-markers.js';
 
 const ZONES_A_PAGE = 100;
-/** Some are of megabytes. */
+/** Some have megabytes. */
 const ZONES_AHEAD = 4;
 
 export interface ReadZonesJob {
   readonly database: Database;
   readonly collection: Collection;
-  /** Only zones of which something is in it or on its edge; all where it is left out. */
+  /** Only zones that intersect it or touch its edge; all by default. */
   readonly area?: Area | undefined;
   readonly call: Call;
 }
@@ -42,7 +42,7 @@ async function* zonesOf({ database, collection, call }: ReadZonesJob): AsyncGene
   } while (after !== undefined);
 }
 
-/** A zone with its geometry, as it is by now where that has changed; undefined where it was deleted. */
+/** A zone with its geometry, read again if that has changed; undefined if it was deleted. */
 async function readWhole(job: ReadZonesJob, zone: Zone): Promise<WholeZone | undefined> {
   const { database, collection, call } = job;
   const geometry = await retryInBackground(() => readGeometry(database.geometry, zone.geometry), call.signal);
@@ -56,9 +56,9 @@ async function readWhole(job: ReadZonesJob, zone: Zone): Promise<WholeZone | und
 }
 
 /**
- * All zones of a collection in the order of their keys, with their whole geometry, by Query calls alone. A few are held at
- * a time, and nothing more is read while nobody takes. Throttling is waited out. Throws UNAVAILABLE naming the zone whose
- * geometry cannot be read, and CONFLICT at the end where the collection was deleted meanwhile, as then some may be missing.
+ * All zones of a collection by key, with their full geometry, using Query calls only. A few are read ahead of the consumer.
+ * Throttling is retried. Throws UNAVAILABLE naming a zone whose geometry cannot be read, and CONFLICT at the end if the
+ * collection was deleted meanwhile, because zones may be missing.
  */
 export async function* readZones(job: ReadZonesJob): AsyncGenerator<WholeZone> {
   const { area } = job;
@@ -72,7 +72,7 @@ export async function* readZones(job: ReadZonesJob): AsyncGenerator<WholeZone> {
       return shapeMeets(shapeOfGeometry(parseGeometry(whole.geometry)), area) ? whole : undefined;
     } catch (cause) {
       if (!(cause instanceof CellportError)) throw cause;
-      throw new CellportError(cause.code, `the zone ${JSON.stringify(zone.key)}: ${cause.message}`, {}, { cause });
+      throw new CellportError(cause.code, `zone ${JSON.stringify(zone.key)}: ${cause.message}`, {}, { cause });
     }
   };
   for await (const whole of mapAhead(zonesOf(job), ZONES_AHEAD, read)) {

@@ -5,13 +5,12 @@ import type { WholeZone } from './read-zones.js';
 import { OWN_MEMBER } from '../read/row.js';
 import { EXPORTED_COLUMNS, quotedLabel } from '../markers/exported-csv.js';
 
-/** Properties under which a feature tells what a marker has beside its properties. */
+/** Properties of a feature that are attributes of a marker. */
 const LABELS = ['name', 'category', 'place'] as const;
 
 /**
- * A marker as an RFC 7946 Feature that `markerOfFeature` reads as the same marker. Its name, category and place stand
- * among its properties, where other programs look for them; where they would be mistaken for something else there, they
- * stand in a member of their own.
+ * A marker as an RFC 7946 Feature that `markerOfFeature` reads back unchanged. Name, category and place are among its
+ * properties, where other programs expect them; if that would be ambiguous, they are in a member of their own.
  */
 export function featureOf({ key, position, name, category, place, properties }: Marker) {
   const geometry = { type: 'Point', coordinates: [position.lng, position.lat] } as const;
@@ -25,12 +24,12 @@ export function featureOf({ key, position, name, category, place, properties }: 
   return { type: 'Feature', id: key, geometry, properties: { ...labels, ...properties } } as const;
 }
 
-/** A cell of a table, quoted as in RFC 4180 where it has to be. */
+/** A cell of a table, quoted as in RFC 4180 if needed. */
 function cell(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** A marker as a line of a table with EXPORTED_COLUMNS. */
+/** A marker as a line of CSV. */
 function tableRow({ key, position, name, category, place, properties }: Marker): string {
   const cells = [
     key,
@@ -45,8 +44,8 @@ function tableRow({ key, position, name, category, place, properties }: Marker):
 }
 
 /**
- * A zone as an RFC 7946 Feature that `import` reads as the same zone. Its geometry is put in as it is: whole countries are
- * not parsed to be written.
+ * A zone as an RFC 7946 Feature that `import` reads back unchanged. The text of its geometry is copied, not parsed: some
+ * have megabytes.
  */
 function zoneText({ zone: { key, name, properties }, geometry }: WholeZone): string {
   const mistaken = name === '' || Object.hasOwn(properties, 'name');
@@ -56,12 +55,11 @@ function zoneText({ zone: { key, name, properties }, geometry }: WholeZone): str
   return `{"type":"Feature","id":${JSON.stringify(key)},"geometry":${geometry.toString()},${members}`;
 }
 
-/** How a file is put together from the texts of its rows. */
+/** What a file has around the texts of its rows. */
 interface Frame {
   readonly head: string;
-  /** Stands between two rows. */
   readonly between: string;
-  /** Stands after the last row, where there is one. */
+  /** After the last row, if there is one. */
   readonly end: string;
   readonly tail: string;
 }
@@ -72,7 +70,6 @@ const FRAMES: Readonly<Record<FileFormat, Frame>> = {
   csv: { head: `${EXPORTED_COLUMNS.join(',')}\n`, between: '\n', end: '\n', tail: '' },
 };
 
-/** A file from the texts of its rows, piece by piece. */
 async function* framed(format: FileFormat, rows: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
   const { head, between, end, tail } = FRAMES[format];
   if (head !== '') yield head;
@@ -90,8 +87,8 @@ async function* textsOf<T>(some: AsyncIterable<T>, texts: (value: T) => readonly
 }
 
 /**
- * A file of markers, piece by piece: GeoJSON with a feature a line, NDJSON with a feature a line, or CSV with the columns
- * EXPORTED_COLUMNS. `import` makes the same markers of it.
+ * A file of markers, piece by piece, which `import` reads back unchanged: GeoJSON or NDJSON with one feature per line, or
+ * CSV with EXPORTED_COLUMNS.
  */
 export function writeMarkers(format: FileFormat, markers: AsyncIterable<readonly Marker[]>): AsyncGenerator<string> {
   const row = format === 'csv' ? tableRow : (marker: Marker) => writeExactly(featureOf(marker));
@@ -101,7 +98,7 @@ export function writeMarkers(format: FileFormat, markers: AsyncIterable<readonly
   );
 }
 
-/** A file of zones, piece by piece, with a feature a line. `import` makes the same zones of it. */
+/** A file of zones, piece by piece, with one feature per line, which `import` reads back unchanged. */
 export function writeZones(
   format: Exclude<FileFormat, 'csv'>,
   zones: AsyncIterable<WholeZone>,

@@ -5,39 +5,38 @@ import { z } from 'zod';
 
 const counts = z.object({ created: z.number(), updated: z.number(), unchanged: z.number(), rejected: z.number() });
 
-/** How many rows came to what. */
+/** Rows by what was done with them. */
 export type ImportCounts = Readonly<z.infer<typeof counts>>;
 
 const stateShape = z.object({
-  /** What is imported where; another one makes the state worthless. */
+  /** What is imported where; the state is void for another one. */
   identity: z.string(),
-  /** From which the order follows in which the rows are written. */
+  /** Determines the order in which the rows are written. */
   seed: z.number(),
-  /** How many rows are markers, undefined until all are checked. */
+  /** Valid rows; undefined until all are checked. */
   markers: z.number().optional(),
-  /** How many of these are done: the first so many in that order. */
+  /** How many of them are done: the first ones in that order. */
   written: z.number(),
   counts,
-  /** Whether the collection was made by this import, so that nobody else's markers stand where its own go. */
+  /** Whether the collection was created by this import, so that it holds no other markers. */
   bulk: z.boolean(),
   done: z.boolean(),
 });
 
-/** How far an import has come, kept beside the data until it is through. */
+/** The progress of an import, stored until it is complete. */
 export type ImportState = Readonly<z.infer<typeof stateShape>>;
 
-/** Where the states of imports are kept. */
 export interface ImportStateFile {
-  /** The state that an interrupted import of the same content left; undefined where there is none. */
+  /** The state of an interrupted import of the same content; undefined if there is none. */
   read(): Promise<ImportState | undefined>;
-  /** Replaces the state; it survives whatever happens to the process afterwards. */
+  /** Replaces the state durably. */
   write(state: ImportState): Promise<void>;
   clear(): Promise<void>;
 }
 
 const SAMPLE_BYTES = 64 * 1024;
 
-/** What tells one content of a file from another without reading all of it: size, time of change, its first bytes. */
+/** Identifies the content of a file without reading all of it: by path, size, time of change and first bytes. */
 export async function fileIdentity(path: string): Promise<string> {
   const { size, mtimeMs } = await stat(path);
   const file = await open(path);
@@ -51,8 +50,8 @@ export async function fileIdentity(path: string): Promise<string> {
 }
 
 /**
- * The state file of one import under a folder. `identity` names all that the state depends on (the content, how it is read,
- * the table and the collection, each of them made anew being another one): a state of another identity is not used.
+ * The state file of one import in a folder. `identity` names everything that the state depends on: the content, how it is
+ * read, the table and the collection. A state with another identity is ignored.
  */
 export function importStateFile(folder: string, name: string, identity: string): ImportStateFile {
   const path = join(folder, `${createHash('sha256').update(name).digest('hex').slice(0, 32)}.json`);
@@ -62,7 +61,7 @@ export function importStateFile(folder: string, name: string, identity: string):
         const state = stateShape.safeParse(JSON.parse(await readFile(path, 'utf8')));
         return state.success && state.data.identity === identity ? state.data : undefined;
       } catch {
-        // None, or cut off by a full disk: an import without a state begins anew, which is only slower.
+        // Missing, or truncated by a full disk: the import starts from the beginning, which is only slower.
         return undefined;
       }
     },

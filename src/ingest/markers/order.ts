@@ -1,7 +1,7 @@
-/** Steps by the golden ratio meet every 32-bit number once before they repeat. */
+/** Steps by the golden ratio visit every 32-bit number once before they repeat. */
 const STEP = 0x9e3779b9;
 
-/** Mixes the bits of a whole number (the finaliser of MurmurHash3), so that those of neighbours have nothing in common. */
+/** Mixes the bits of an integer (the finaliser of MurmurHash3). */
 function mixed(number: number): number {
   let bits = number | 0;
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
@@ -10,8 +10,8 @@ function mixed(number: number): number {
 }
 
 /**
- * The numbers from 0 to below `count` in an order that looks like chance and follows from the seed (a whole number of 32
- * bits): rows that are neighbours in a file are neighbours on the globe too, and would all go to one partition at once.
+ * The numbers from 0 to below `count` in a pseudo-random order that follows from the seed, a 32-bit integer: neighbours in
+ * a file are often neighbours on the globe too, and would go to one partition at once.
  */
 export function shuffledOrder(count: number, seed: number): Uint32Array {
   const order = Uint32Array.from({ length: count }, (_, at) => at);

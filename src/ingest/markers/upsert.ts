@@ -14,10 +14,10 @@ import { retryInBackground } from '../../store/request/retries.js';
 export type Outcome = 'created' | 'updated' | 'unchanged';
 
 const WRITES_AT_A_TIME = 16;
-/** How often an item may change between our reading and our writing it before we give up on it. */
+/** How often an item may change between our read and our write. */
 const ROUNDS = 10;
 
-/** Puts an item over the one that was read; false where that one has changed since. */
+/** Replaces the item that was read; false if it has changed since. */
 async function replace(database: Database, next: Item, found: Item, call: Call): Promise<boolean> {
   try {
     await send(database, 'put', { TableName: database.tables.entities, Item: { ...next }, ...asFound(found) }, call);
@@ -29,10 +29,10 @@ async function replace(database: Database, next: Item, found: Item, call: Call):
 }
 
 /**
- * Makes the table say what `items` (made by `newMarkerItem`, keys all different) say, and gives what happened to each:
- * one batched read of all, then a conditional write of those that are missing or differ. Safe to be repeated and beside
- * other writers: an item that changes in between is read again. Throttling is waited out. `alone` says that nobody else
- * makes markers with these keys: then those that are missing are written in batches, which is faster.
+ * Creates or updates the markers of `items` (made by `newMarkerItem`, with different keys) and gives what was done with
+ * each: one batched read, then a conditional write of those that are missing or differ. Can be repeated and run beside
+ * other writers: an item that changes in between is read again. Throttling is retried. `alone` says that nobody else
+ * creates markers with these keys: then missing ones are written in batches, which is faster.
  */
 export async function upsertMarkers(
   database: Database,
@@ -43,7 +43,11 @@ export async function upsertMarkers(
   const outcomes: Outcome[] = [];
   let pending = items.map((item, index) => ({ item, index }));
   for (let round = 0; pending.length > 0; round += 1) {
-    if (round >= ROUNDS) throw new CellportError('CONFLICT', 'markers change faster than they can be imported');
+    if (round >= ROUNDS)
+      throw new CellportError(
+        'CONFLICT',
+        'too many concurrent updates of the imported markers; run the import again later',
+      );
     const keys = pending.map(({ item }) => ({ pk: String(item['pk']), sk: String(item['sk']) }));
     const found = await retryInBackground(
       () => batchGet(database, database.tables.entities, keys, call, { consistent: true }),

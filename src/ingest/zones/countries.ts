@@ -19,7 +19,7 @@ export const COUNTRIES_COLLECTION: CollectionInput = {
   key: 'countries',
   name: 'Countries of the world',
   description:
-    'Borders at 1:10 million. Keys are ISO 3166-1 numbers, or names where there is none. Data: Natural Earth, public domain.',
+    'Borders at 1:10 million. Keys are ISO 3166-1 numbers, or names of countries without one. Data: Natural Earth, public domain.',
   code: 'Co',
 };
 
@@ -27,7 +27,7 @@ type Countries = GeometryCollection<{ readonly name: string }>;
 type GeoJson = { readonly type: 'Polygon' | 'MultiPolygon'; readonly coordinates: unknown };
 type Rings = readonly (readonly Position[])[];
 
-/** A country whose border has not been made of its arcs yet. */
+/** A country; its border is built from arcs when it is needed. */
 export interface Country extends Required<Pick<ZoneInput, 'name' | 'properties'>> {
   readonly key: string;
   readonly geometry: () => { readonly type: 'MultiPolygon'; readonly coordinates: readonly Rings[] };
@@ -79,8 +79,8 @@ export interface CountriesOptions {
 }
 
 /**
- * Makes the countries that are missing, and gives how many it made. The last one is made when all others are there: where
- * it is, nothing is to be done, so that a country that somebody deleted stays away.
+ * Creates missing countries and gives how many it created. The last one is created after all others: if it exists, nothing
+ * is done, so that a country that somebody deleted stays deleted.
  */
 export async function loadCountries(
   { database, collection, now, call }: CountriesOptions,
@@ -104,7 +104,7 @@ export async function loadCountries(
       await createZone(database, collection, input, now().toISOString(), call);
       made += 1;
     } catch (error) {
-      // By a load beside us.
+      // Created by a concurrent load.
       if (!(error instanceof CellportError && error.code === 'CONFLICT')) throw error;
     }
   }
