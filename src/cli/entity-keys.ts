@@ -17,7 +17,7 @@ export type Entity =
     }
   | { readonly kind: 'cell'; readonly collection: string; readonly geohash: string };
 
-/** The keys of an entity by the name of their attribute, its ids first. Throws BAD_USER_INPUT naming what is wrong. */
+/** The keys of an entity by attribute, its IDs first. Throws BAD_USER_INPUT. */
 export function keysOf(
   entity: Entity,
   options: Omit<KeyOptions, 'json' | 'style'>,

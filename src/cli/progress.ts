@@ -1,14 +1,14 @@
 const REDRAW_MS = 100;
-/** How often a line is written where there is no terminal to draw on. */
+/** How often to write a line if the output is not a terminal. */
 const LINE_MS = 5000;
 const BAR_WIDTH = 24;
 
-/** Whole numbers as they are read: 49,025. */
+/** An integer with separators: 49,025. */
 export function grouped(value: number): string {
   return Math.round(value).toLocaleString('en-US');
 }
 
-/** A time as a human says it: 3 s, 2 min 10 s, 1 h 5 min. */
+/** A duration for people: 3 s, 2 min 10 s, 1 h 5 min. */
 export function duration(ms: number): string {
   const seconds = Math.max(1, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -19,13 +19,13 @@ export function duration(ms: number): string {
 export interface Done {
   /** Rows so far. */
   readonly rows: number;
-  /** Rows that this run found done already. */
+  /** Rows that an earlier run had done. */
   readonly resumed: number;
-  /** The part of the whole that is done, 0 to 1. */
+  /** The part that is done, 0 to 1. */
   readonly part: number;
 }
 
-/** A line that tells how far work has come, its rate and the time left; `ms` is the time since the work began. */
+/** A line with the progress, the rate and the time left; `ms` is the time since the work began. */
 export function progressLine(label: string, { rows, resumed, part }: Done, startPart: number, ms: number): string {
   const filled = Math.round(Math.min(1, part) * BAR_WIDTH);
   const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled);
@@ -37,11 +37,11 @@ export function progressLine(label: string, { rows, resumed, part }: Done, start
 
 export interface ProgressBar {
   update(done: Done): void;
-  /** Takes the bar away, so that the next line stands in its place. */
+  /** Removes the bar, so that the next line takes its place. */
   end(): void;
 }
 
-/** A progress bar on standard error: drawn over and over on a terminal, a line now and then where there is none. */
+/** A progress bar on standard error: redrawn on a terminal, otherwise a line every 5 s. */
 export function progressBar(label: string, stream: NodeJS.WriteStream = process.stderr): ProgressBar {
   const began = performance.now();
   let startPart: number | undefined;
@@ -61,7 +61,7 @@ export function progressBar(label: string, stream: NodeJS.WriteStream = process.
   };
 }
 
-/** Progress of an import, which checks all rows first and writes them then: one bar after the other. */
+/** Progress of an import, which first checks all rows, then writes them: one bar after the other. */
 export interface ImportBars {
   readonly onChecked: (progress: { readonly rows: number; readonly part: number }) => void;
   readonly onProgress: (progress: {
@@ -78,7 +78,7 @@ export function importBars(label: string): ImportBars {
   return {
     onChecked: ({ rows, part }) => checking.update({ rows, resumed: 0, part }),
     onProgress({ counts, resumed = 0, part }) {
-      // Not created before, because a bar measures its rate from then on.
+      // Created here, because a bar measures its rate from its creation.
       if (writing === undefined) checking.end();
       writing ??= progressBar(label);
       writing.update({ rows: sum({ ...counts, rejected: 0 }), resumed, part });

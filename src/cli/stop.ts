@@ -7,17 +7,17 @@ const SECOND_SIGNAL_EXIT = 1;
 
 export interface Stop {
   readonly signal: AbortSignal;
-  /** Lets signals do what they do by themselves again. */
+  /** Restores the default handling of signals. */
   release(): void;
 }
 
 /**
- * A signal that is aborted by Ctrl-C or SIGTERM, with Interrupted as its reason. A second one ends the process at once:
- * whoever presses Ctrl-C twice means it, and nothing that was acknowledged is lost by it.
+ * A signal that is aborted by Ctrl-C or SIGTERM, with Interrupted as its reason. The second one ends the process at once,
+ * which loses nothing that was acknowledged.
  */
 export function onStop(): Stop {
   const controller = new AbortController();
-  // Every request under way listens to it.
+  // Every request in progress listens to it.
   setMaxListeners(0, controller.signal);
   const stop = (name: string): void => {
     if (controller.signal.aborted) process.exit(SECOND_SIGNAL_EXIT);

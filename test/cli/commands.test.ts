@@ -11,7 +11,7 @@ async function outcome(...args: string[]): Promise<{ code: number | null; output
 }
 
 describe('the command line', () => {
-  it('explains itself and every command, with its exit codes', async () => {
+  it('prints help for itself and every command, with exit codes', async () => {
     const commands = [[], ['serve'], ['import'], ['export'], ['table'], ['keys'], ['plan']];
     const helps = await Promise.all(commands.map((command) => outcome(...command, '--help')));
     for (const { code, output } of helps) {
@@ -45,7 +45,7 @@ describe('the command line', () => {
 });
 
 describe('keys', () => {
-  it('are those that the tables hold, in both styles', () => {
+  it('are the ones in the tables, in both styles', () => {
     const options = { prefixLength: 2, writeShards: 1 };
     const marker = { kind: 'marker', collection: 'parks', key: 'p1', lng: 16.9, lat: 52.4 } as const;
     expect(keysOf(marker, options, 'readable')).toMatchObject({
@@ -67,7 +67,7 @@ describe('keys', () => {
 });
 
 describe('plan', () => {
-  it('names few ranges with the rectangle that each covers, without a database', () => {
+  it('lists few ranges with the bounding box of each, without a database', () => {
     const plan = planOf(
       { bounds: [-0.6, 51.2, 0.4, 51.8], zoom: 10, collection: 'cities', prefixLength: 2, writeShards: 1 },
       'readable',

@@ -6,7 +6,7 @@ import { readConfig } from '../../src/config.js';
 const config = (env: Record<string, string>, demo = false) => readConfig({ demo }, env);
 
 describe('the configuration', () => {
-  it('needs no variable at all', () => {
+  it('has a default for every variable', () => {
     expect(config({})).toMatchObject({
       tables: { entities: 'cellport', derived: 'cellport-derived' },
       keyStyle: 'readable',
@@ -43,7 +43,7 @@ describe('the configuration', () => {
     }
   });
 
-  it('takes origins with commas between them', () => {
+  it('accepts a comma-separated list of origins', () => {
     const allowed = (list: string) => config({ CELLPORT_ALLOWED_ORIGINS: list }).http.allowedOrigins;
     expect(config({}).http.allowedOrigins).toEqual([]);
     expect(allowed('*')).toEqual(['*']);
@@ -61,7 +61,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('starts the embedded engine unless another is named, and sends no demo to an account that a shell profile names', () => {
+  it('starts the embedded engine unless another database is configured, and never loads a demo into an account from a shell profile', () => {
     expect(config({ AWS_REGION: 'eu-central-1' }).database).toMatchObject({
       kind: 'configured',
       region: 'eu-central-1',
@@ -79,7 +79,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('takes the endpoints as the AWS SDK does: the one of the service before the common one, for streams the same', () => {
+  it('resolves endpoints as the AWS SDK does: the one of the service before the common one, for streams as well', () => {
     const common = { AWS_ENDPOINT_URL: 'http://all:1' };
     const own = { ...common, AWS_ENDPOINT_URL_DYNAMODB: 'http://db:1' };
     expect(config(common, true).database).toMatchObject({

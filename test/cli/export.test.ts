@@ -93,7 +93,7 @@ describe('cellport export', () => {
     await rm(join(folder, 'again.csv'));
   });
 
-  test('writes what lies in a rectangle to a file, whose name tells the format', async () => {
+  test('writes the rows in a bounding box to a file, in the format of its extension', async () => {
     const path = join(folder, 'box.geojson');
     const args = ['--collection', 'places', '--bounds', '170,-90,-170,90', '--out', path];
     expect(await outcome('export', ...args)).toMatchObject({ code: 0, out: '' });
@@ -126,7 +126,7 @@ describe('cellport export', () => {
     vi.unstubAllEnvs();
   });
 
-  test('finds by the cells what is spread over more partitions than can be looked into, if it may keep them', async () => {
+  test('uses the cells to export a collection with too many partitions to query each', async () => {
     const input = { key: 'spread', name: 'Spread', prefixLength: 5 };
     const spread = await createCollection(database, input, NOW, newCall());
     const items = Array.from({ length: 40 }, (_, index) =>
@@ -146,7 +146,7 @@ describe('cellport export', () => {
     expect(keys.toSorted()).toEqual(Array.from({ length: 40 }, (_, index) => `k${index}`).toSorted());
   });
 
-  test('leaves nothing behind where it is stopped, and a file that was there as it was', async () => {
+  test('leaves no partial file when it is stopped, and an existing file unchanged', async () => {
     const path = join(folder, 'out.ndjson');
     await writeFile(path, 'before');
     const { url, stalled } = await stallingAfter(4);
