@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { createCollection } from '../src/store/collection/collections.js';
-import { type Database} from '../src/store/database.js';
+import { type Database } from '../src/store/database.js';
 import { newMarkerItem } from '../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../src/store/marker/markers.js';
 import { newCall } from '../src/store/request/meter.js';

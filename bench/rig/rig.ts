@@ -1,4 +1,3 @@
-
 import { encode } from '../../src/geo/geohash.js';
 import { canonicalLng } from '../../src/geo/point.js';
 import { createGraphqlServer } from '../../src/graphql/server.js';
@@ -7,7 +6,7 @@ import { LONGEST_BLOCK } from '../../src/model/cell.js';
 import type { Collection } from '../../src/model/collection.js';
 import { putInBulk } from '../../src/store/request/batch-write.js';
 import { createCollection } from '../../src/store/collection/collections.js';
-import { type Database, type Item} from '../../src/store/database.js';
+import { type Database, type Item } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { noMarkerCache } from '../../test/support/no-marker-cache.js';

@@ -2,7 +2,7 @@ import { createLog } from '../../src/log.js';
 import { consumerParts } from '../../src/server/cells.js';
 import type { Database } from '../../src/store/database.js';
 import { type Consumer, type ConsumerOptions, createConsumer } from '../../src/stream/consumer.js';
-import { createStreamsClient} from '../../src/stream/dynamodb.js';
+import { createStreamsClient } from '../../src/stream/dynamodb.js';
 import type { EngineAddress } from '../rig/fresh-tables.js';
 
 /** A consumer with the server's settings. */

@@ -7,6 +7,7 @@ import { badInput } from '../errors.js';
 import { createFolderStore } from '../objects/folder-store.js';
 import type { ObjectStore } from '../objects/object-store.js';
 import { type Database, createDatabase } from '../store/database.js';
+import type { GeometryStore } from '../store/zone/zone-geometry.js';
 import { createStreamsClient } from '../stream/dynamodb.js';
 
 /** An open database. */
@@ -63,6 +64,9 @@ export async function openBackend(config: Config): Promise<Backend> {
     },
   };
 }
+
+/** What reads the stream of a database. */
+export type StreamBackend = Pick<Backend, 'database' | 'streams'>;
 
 /** Opens the database for some work, and closes it when the work is done or has failed. */
 export async function withBackend<T>(config: Config, work: (backend: Backend) => Promise<T>): Promise<T> {

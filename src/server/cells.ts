@@ -7,7 +7,7 @@ import { firstSince, openCells, openState, openStream } from '../stream/dynamodb
 import { ownName, ownerIsGone } from '../stream/owners.js';
 import { openRecount } from '../stream/recount-reads.js';
 import { type RecountResult, recount } from '../stream/recount.js';
-import type { Backend } from './backend.js';
+import type { StreamBackend } from './backend.js';
 import type { LiveFeed } from './live.js';
 
 /** The cells of all collections, kept by this process or by the one that holds the lease. */
@@ -29,11 +29,7 @@ const POLL_MS = 50;
 const APPEARS_WITHIN_MS = 300;
 
 /** What a consumer of the stream works with, and a recount too; `consumer` names its state. */
-export function consumerParts(
-  { database, streams }: Pick<Backend, 'database' | 'streams'>,
-  log: Log,
-  consumer = CONSUMER,
-) {
+export function consumerParts({ database, streams }: StreamBackend, log: Log, consumer = CONSUMER) {
   return {
     stream: openStream(database, streams),
     state: openState(database, consumer),
@@ -51,7 +47,7 @@ export function consumerParts(
  * the blocks that differ. Rejects with the signal's reason when it is aborted.
  */
 export function recountCells(
-  backend: Backend,
+  backend: StreamBackend,
   log: Log,
   checkOnly: boolean,
   signal: AbortSignal,
@@ -81,7 +77,7 @@ export interface KeepOptions {
 }
 
 /** Starts to keep the cells, to update caches and to pass changes on. The tables must exist. */
-export function keepCells(backend: Backend, log: Log, { caches, live, upgrade }: KeepOptions = {}): Cells {
+export function keepCells(backend: StreamBackend, log: Log, { caches, live, upgrade }: KeepOptions = {}): Cells {
   const consumer = createConsumer({
     ...consumerParts(backend, log),
     ownerIsGone,

@@ -5,7 +5,7 @@ import type { Log } from '../log.js';
 import type { ConsumerOptions } from '../stream/consumer.js';
 import { openStream } from '../stream/dynamodb.js';
 import { followStream, readWholeStream } from '../stream/follower.js';
-import type { Backend } from './backend.js';
+import type { StreamBackend } from './backend.js';
 
 /** What the consumer passes on. */
 export type LiveFeed = Required<Pick<ConsumerOptions, 'onRecord' | 'onLoss' | 'onOwnership'>>;
@@ -21,12 +21,12 @@ export interface Live {
 /** How long to read the stream for subscribers that resume. */
 const READ_BACK_WITHIN_MS = 20_000;
 
-function streamOf({ database, streams }: Backend, log: Log) {
+function streamOf({ database, streams }: StreamBackend, log: Log) {
   return { stream: openStream(database, streams), clock: systemClock, keys: database.keys, log };
 }
 
 /** Receives from Redis what the one consumer of all servers reads. */
-function receiveFromRedis(url: string, backend: Backend, hub: LiveHub, log: Log): Live {
+function receiveFromRedis(url: string, backend: StreamBackend, hub: LiveHub, log: Log): Live {
   const channel = `cellport:${backend.database.tables.entities}`;
   const relay = openRelay({ url, channel, keys: backend.database.keys, hub, log });
   const feed: LiveFeed = {
@@ -38,7 +38,7 @@ function receiveFromRedis(url: string, backend: Backend, hub: LiveHub, log: Log)
 }
 
 /** Receives changes from this process's consumer while it holds the lease, and reads the stream itself otherwise. */
-function receiveFromStream(backend: Backend, hub: LiveHub, log: Log, stopping: AbortController): Live {
+function receiveFromStream(backend: StreamBackend, hub: LiveHub, log: Log, stopping: AbortController): Live {
   const parts = streamOf(backend, log);
   let ownedSince: number | undefined;
   let following: Promise<void> | undefined;
@@ -86,7 +86,7 @@ function receiveFromStream(backend: Backend, hub: LiveHub, log: Log, stopping: A
 }
 
 /** Starts to receive changes: through Redis if a URL is given, from the stream otherwise. The tables must exist. */
-export function openLive(backend: Backend, redisUrl: string | undefined, log: Log): Live {
+export function openLive(backend: StreamBackend, redisUrl: string | undefined, log: Log): Live {
   const stopping = new AbortController();
   const readStream: NonNullable<HubOptions['readStream']> = (onRecord) =>
     readWholeStream({ ...streamOf(backend, log), onRecord }, READ_BACK_WITHIN_MS, stopping.signal);

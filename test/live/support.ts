@@ -14,7 +14,7 @@ export function followChanges(
   { redisUrl, caches }: { readonly redisUrl?: string; readonly caches?: Caches } = {},
 ) {
   const streams = createStreamsClient(engine());
-  const backend = { database: db, streams, where: '', close: async () => undefined };
+  const backend = { database: db, streams };
   const live = openLive(backend, redisUrl, silentLog);
   const cells = keepCells(backend, silentLog, { live: live.feed, caches });
   return {
