@@ -1,6 +1,6 @@
-// Builds what is not built: the server (TypeScript into dist/) the map page and GraphiQL (Vite into dist/page/ and
-// dist/graphiql/), side by side.
-// `node scripts/build.mjs` builds all whatever there is; `--if-needed` compares times of files first, in milliseconds.
+// Builds the server (TypeScript into dist/), the map page and GraphiQL (Vite into dist/page/ and dist/graphiql/) in
+// parallel.
+// `node scripts/build.mjs` builds everything; `--if-needed` skips what is up to date by the times of its files.
 
 import { spawn } from 'node:child_process';
 import { chmod, mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
@@ -46,7 +46,7 @@ async function isBuilt({ stamp, result, sources }) {
   const [built, there, ...changed] = await Promise.all(
     [stamp, result, ...sources].map((path) => changedAt(join(root, path))),
   );
-  // An installed package has no sources: nothing to build it from, and nothing to build.
+  // An installed package has no sources and nothing to build.
   return there > 0 && (changed[0] === 0 || built > Math.max(...changed));
 }
 
@@ -65,7 +65,7 @@ async function buildPart({ name, stamp, command }) {
   const began = new Date();
   await mkdir(join(root, 'dist'), { recursive: true });
   await run(command);
-  // The time at which it began: what was changed while it ran is not in it.
+  // The time at which it began: changes made while it ran are not in it.
   await writeFile(join(root, stamp), '');
   await utimes(join(root, stamp), began, began);
   console.error(`built ${name} in ${((Date.now() - began.getTime()) / 1000).toFixed(1)} s`);

@@ -1,6 +1,6 @@
-// `npm run screenshot`: the picture of README, docs/map.png, taken of the real page over the demo data. It starts a server of
-// its own on a free port of this machine, and ends all it has started. Data are taken from .cellport where `npm start` has
-// loaded them, else they are loaded into a folder that is removed again.
+// `npm run screenshot`: takes the picture of README, docs/map.png, of the real page with demo data. It starts a server on a
+// free port, and stops it. The data are those of `npm start` in .cellport, if loaded, otherwise they are loaded into a
+// temporary folder.
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -70,7 +70,7 @@ async function settled(page) {
     if (now.equals(before)) return;
     before = now;
   }
-  throw new Error('the page did not come to rest');
+  throw new Error('the page is still loading');
 }
 
 /** Opens the page with Explain on, and walks over the map. */
@@ -82,7 +82,7 @@ async function walk(browser, url) {
   await page.getByRole('button', { name: /^Explain/ }).click();
   await page.locator('#explain tbody tr').first().waitFor();
   for (const hash of others) {
-    // A view that the page knows already asks nothing.
+    // The page sends no request for a view that it has already loaded.
     const answered = page.waitForResponse('**/graphql', { timeout: ASKED_WITHIN_MS }).catch(() => undefined);
     await page.evaluate((next) => void (location.hash = next), hash);
     await answered;

@@ -1,4 +1,4 @@
-// `npm start`: builds what is not built, then serves with demo data, all in one process.
+// `npm start`: builds what is out of date, then serves with demo data, in one process.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { build } from './build.mjs';
 
 const LOOK_MS = 250;
 
-/** Our parent and its parent, which tell of npm: between it and us stands a shell. Where there is no /proc, our parent alone. */
+/** Our parent and grandparent: npm is one of them, with a shell in between. Without /proc, our parent alone. */
 function ancestors() {
   try {
     const stat = readFileSync(`/proc/${process.ppid}/stat`, 'utf8');
@@ -17,8 +17,8 @@ function ancestors() {
 }
 
 /**
- * Stops in order when npm is gone. Ctrl-C reaches everyone in the terminal, but SIGTERM to npm ends only npm and its shell,
- * and kill -9 only npm: the server would go on without anybody knowing, and hold the port.
+ * Stops cleanly when npm is gone. Ctrl-C reaches every process of the terminal, but SIGTERM to npm ends only npm and its
+ * shell, and kill -9 only npm: the server would keep running unnoticed and keep the port.
  */
 function endWithNpm() {
   const before = ancestors();

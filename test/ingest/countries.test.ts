@@ -90,7 +90,7 @@ const options = { database: db, collection, now: () => new Date(NOW), call: newC
 const objectsThere = () =>
   readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
 
-test('a load that is stopped goes on where it was', async () => {
+test('a stopped load resumes where it was', async () => {
   const stop = new AbortController();
   let calls = 0;
   const stopping = {
@@ -104,7 +104,7 @@ test('a load that is stopped goes on where it was', async () => {
   expect(left).toBeLessThan(255 - 30);
 }, 600_000);
 
-test('all countries are there once, keyed by their numbers or names, the large ones in objects', async () => {
+test('every country exists once, keyed by number or name, large ones in objects', async () => {
   expect(await loadCountries(options, countries)).toBe(0);
   const { context: map } = requestContext(db);
   const { edges } = await collectionZones(map, collection, { first: 1_000 });

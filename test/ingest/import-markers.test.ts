@@ -123,7 +123,7 @@ const counts = (created: number, updated: number, unchanged: number, rejected: n
 });
 
 describe('importing a file', () => {
-  it('writes a fresh collection in batches, without looking up what cannot be there', async () => {
+  it('writes a new collection in batches, without reading what cannot exist', async () => {
     const collection = await newCollection();
     const path = await file('fresh.ndjson', many(1000));
     calls.reset();
@@ -138,7 +138,7 @@ describe('importing a file', () => {
     ]);
   });
 
-  it('takes keys that the collection could have given, and lets it count on behind them', async () => {
+  it('accepts keys that the collection could have generated, and continues its sequence after them', async () => {
     const counted = { key: 'counted', name: 'Counted', idStrategy: 'SEQUENCE', globalIds: true } as const;
     const collection = await createCollection(database, counted, first, call);
     const path = await file('counted.ndjson', [row('7'), row('41'), row('007'), row('x'), row('0')]);
@@ -155,7 +155,7 @@ describe('importing a file', () => {
     );
   });
 
-  it('writes nothing into a collection that was deleted while the rows were checked, and stops where it is deleted later', async () => {
+  it('writes nothing to a collection deleted during the check, and stops if it is deleted later', async () => {
     const gone = await newCollection();
     const path = await file('gone.ndjson', many(300));
     await deleteCollection(database, gone.key, second, call);
@@ -175,7 +175,7 @@ describe('importing a file', () => {
     expect(told).toBe(1);
   });
 
-  it('keeps where a marker hangs, and takes it out where the file says nothing of it any more', async () => {
+  it('stores the place of a marker, and removes it when the file no longer has one', async () => {
     const collection = await newCollection();
     await run(collection, await file('hung.ndjson', [row('a', { place: ['Berlin', 'D'] })]));
     expect(await load(collection, ['a'])).toMatchObject([{ place: ['Berlin', 'D'], version: 1 }]);
@@ -185,7 +185,7 @@ describe('importing a file', () => {
     expect(await load(collection, ['a'])).toMatchObject([{ place: [], version: 3 }]);
   });
 
-  it('changes nothing when it is repeated, and writes nothing', async () => {
+  it('changes and writes nothing when it is repeated', async () => {
     const collection = await newCollection();
     const path = await file('again.ndjson', many(300));
     await run(collection, path, { fresh: true });
@@ -196,7 +196,7 @@ describe('importing a file', () => {
     expect(await load(collection, ['k0', 'k150', 'k299'])).toEqual(before);
   });
 
-  it('updates rows that differ: creation time kept, version raised, map version only where a map would draw it otherwise', async () => {
+  it('updates rows that differ: keeps the creation time, raises the version, and the map version only if maps draw it differently', async () => {
     const collection = await newCollection();
     const big = { b: 'x'.repeat(300) };
     await run(
@@ -306,7 +306,7 @@ describe('importing a file', () => {
     expect(await run(collection, path)).toMatchObject({ resumed: 0, counts: counts(0, 0, 250, 3) });
   });
 
-  it('goes on in the same order wherever it was interrupted, and writes every row exactly once', async () => {
+  it('resumes in the same order wherever it was interrupted, and writes every row exactly once', async () => {
     const total = 550;
     const keys = many(total).map(({ key }) => key);
     // Before the first window, then behind each of the first three, at once and a little later.
@@ -472,7 +472,7 @@ describe('importing a file', () => {
     expect(result).toMatchObject({ resumed: 300, counts: counts(550, 0, 0, 0) });
   });
 
-  it('writes in an order that leads over the whole file and follows from the seed', async () => {
+  it('writes in an order that is spread over the whole file and follows from the seed', async () => {
     const batches = async (seed: number): Promise<number[][]> => {
       const collection = await newCollection();
       const path = await file(`order-${made}.ndjson`, many(1000));
@@ -494,7 +494,7 @@ describe('importing a file', () => {
     expect(await batches(6)).not.toEqual(one);
   });
 
-  it('remembers that the collection is its own when it is stopped while it checks the rows', async () => {
+  it('remembers that it created the collection when it is stopped during the check', async () => {
     const collection = await newCollection();
     const path = await file('checking.ndjson', [...many(200), row('bad', { lat: 91 })]);
     const stop = new AbortController();
@@ -511,7 +511,7 @@ describe('importing a file', () => {
     expect((await readText(`${path}.rejects.ndjson`, 'utf8')).trim().split('\n')).toHaveLength(1);
   });
 
-  it('refuses a file that changes after it was checked, in size, in place or by another one, and writes none of it', async () => {
+  it('refuses a file that was changed or replaced after the check, and writes nothing', async () => {
     const lines = many(150)
       .map((line) => JSON.stringify(line))
       .join('\n');
@@ -553,7 +553,7 @@ describe('importing a file', () => {
     }
   });
 
-  it('stops with a clear error where the rejects file cannot be written, and has lost nothing when it goes on', async () => {
+  it('stops with a clear error if the rejects file cannot be written, and loses nothing when it resumes', async () => {
     const collection = await newCollection();
     const path = await file('full.ndjson', [row('a'), row('b', { lat: 100 })]);
     const full = join(folder, 'full-disk');
@@ -566,7 +566,7 @@ describe('importing a file', () => {
     expect(await load(collection, ['a', 'b'])).toMatchObject([{ key: 'a' }, null]);
   });
 
-  it('takes any JSON as properties and finds it unchanged the next time', async () => {
+  it('stores any JSON as properties and finds it unchanged the next time', async () => {
     const collection = await newCollection();
     let at = 0;
     const value = fc.jsonValue({ maxDepth: 4, stringUnit: 'grapheme' });
@@ -597,7 +597,7 @@ describe('importing a file', () => {
 });
 
 describe('upsertMarkers', () => {
-  it('never overwrites what another writer changed in between: it reads again and carries the version on', async () => {
+  it('never overwrites a concurrent change: reads again and continues from its version', async () => {
     const collection = await newCollection();
     const item = (name: string) =>
       newMarkerItem(database, collection, { key: 'a', position: { lng: 1, lat: 2 }, name }, first);
@@ -608,7 +608,7 @@ describe('upsertMarkers', () => {
     expect(await load(collection, ['a'])).toMatchObject([{ version: 5, mapVersion: 5 }]);
   });
 
-  it('keeps attributes that no file speaks of', async () => {
+  it('keeps attributes that no file has', async () => {
     const collection = await newCollection();
     const wanted = newMarkerItem(database, collection, { key: 'a', position: { lng: 1, lat: 2 } }, second);
     const found = {

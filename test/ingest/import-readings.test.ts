@@ -79,7 +79,7 @@ async function readingsOf(collection: Collection, key: string) {
 }
 
 describe('importing readings', () => {
-  test('of CSV and of NDJSON gives the same, and so does importing them again', async () => {
+  test('from CSV and NDJSON gives the same, and so does importing them again', async () => {
     const values = [{ celsius: 21.5, state: 'on' }, { celsius: -3 }, { celsius: 0.1, state: '007' }];
     const csv = await file('same.csv', [
       'at,Marker,celsius,state',
@@ -106,7 +106,7 @@ describe('importing readings', () => {
     }
   });
 
-  test('of thousands takes batches of 25 and one look for each marker, and the last of an instant counts', async () => {
+  test('of thousands takes batches of 25 and one read per marker, and the last of an instant counts', async () => {
     const keys = ['x', 'y', 'z'];
     const collection = await newCollection(keys);
     const rows = Array.from({ length: 5_000 }, (_, n) => `${keys[n % 3]};${at(n)};${n}`);
@@ -127,7 +127,7 @@ describe('importing readings', () => {
     ]);
   });
 
-  test('leaves out what has expired, and counts it', async () => {
+  test('skips and counts expired readings', async () => {
     const collection = await newCollection(['a'], 10);
     const path = await file('old.ndjson', [
       { marker: 'a', at: at(-10 * DAY), n: 1 },
@@ -138,7 +138,7 @@ describe('importing readings', () => {
     expect(await readingsOf(collection, 'a')).toEqual([{ at: at(-10 * DAY + 1), values: { n: 2 } }]);
   });
 
-  test('puts rows that are none into the rejects file, with line and reason, and takes the others', async () => {
+  test('writes invalid rows to the rejects file with line and reason, and imports the others', async () => {
     const collection = await newCollection(['a']);
     const good = { marker: 'a', at: at(0), n: 1 };
     const path = await file('bad.ndjson', [
@@ -177,7 +177,7 @@ describe('importing readings', () => {
     expect(await readingsOf(collection, 'a')).toHaveLength(2);
   });
 
-  test('of CSV keeps numbers as numbers and what would lose digits as text', async () => {
+  test('from CSV keeps numbers as numbers, and as text what would lose digits', async () => {
     const collection = await newCollection(['a']);
     const cells = [
       '9007199254740991',
@@ -210,7 +210,7 @@ describe('importing readings', () => {
     ]);
   });
 
-  test('of a table without a marker, an instant, or of GeoJSON is refused as a whole', async () => {
+  test('refuses a table without a marker or an instant, and GeoJSON', async () => {
     const collection = await newCollection(['a']);
     const refused = { code: 'BAD_USER_INPUT' };
     await expect(run(collection, await file('no-at.csv', ['marker,n', 'a,1']))).rejects.toMatchObject(refused);
@@ -218,7 +218,7 @@ describe('importing readings', () => {
     await expect(run(collection, await file('map.geojson', ['{}']))).rejects.toMatchObject(refused);
   });
 
-  test('ends with the reason of its signal, and begun anew gives what it would have given', async () => {
+  test('ends with the reason of its signal, and gives the same result when started again', async () => {
     const collection = await newCollection(['a']);
     const path = await file(
       'stopped.ndjson',
@@ -234,7 +234,7 @@ describe('importing readings', () => {
     expect(await readingsOf(collection, 'a')).toHaveLength(4_500);
   });
 
-  test('reads no further ahead of what is written than one window, however long the file is', async () => {
+  test('reads at most one window ahead of the writes, however long the file is', async () => {
     const collection = await newCollection(['a']);
     let read = 0;
     async function* rows(): AsyncGenerator<readonly Row<ReadingRow>[]> {
@@ -265,7 +265,7 @@ describe('importing readings', () => {
     expect(Math.max(...ahead)).toBeLessThanOrEqual(100);
   });
 
-  test('overwrites what was recorded at the same instant, and nothing else', async () => {
+  test('overwrites readings of the same instant, and nothing else', async () => {
     const collection = await newCollection(['a']);
     const inputs = [
       { at: at(0), values: { n: 0 } },
@@ -280,7 +280,7 @@ describe('importing readings', () => {
   });
 });
 
-test('the command says what came of the rows, and refuses what is for markers', async () => {
+test('the command reports the rows, and refuses options for markers', async () => {
   const collection = await newCollection(['a']);
   const { endpoint, region, credentials } = engine();
   const env = {

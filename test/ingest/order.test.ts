@@ -7,7 +7,7 @@ import { type RowOffset, RowOffsets } from '../../src/ingest/read/row-offset.js'
 const seed = fc.nat(2 ** 32 - 1);
 
 describe('the order in which an import writes', () => {
-  it('holds every row once', () => {
+  it('contains every row once', () => {
     fc.assert(
       fc.property(fc.nat(5000), seed, (count, from) => {
         expect([...shuffledOrder(count, from)].toSorted((a, b) => a - b)).toEqual(
@@ -18,7 +18,7 @@ describe('the order in which an import writes', () => {
     );
   });
 
-  it('follows from the seed alone, and another seed gives another one', () => {
+  it('depends on the seed alone, and differs for another seed', () => {
     fc.assert(
       fc.property(fc.integer({ min: 50, max: 2000 }), seed, seed, (count, one, other) => {
         fc.pre(one !== other);
@@ -29,7 +29,7 @@ describe('the order in which an import writes', () => {
     );
   });
 
-  it('takes any few rows in a row from the whole file: none of its parts has a burst', () => {
+  it('spreads any short run over the whole file, so that no part gets a burst', () => {
     const parts = 10;
     const together = 300;
     fc.assert(
@@ -55,7 +55,7 @@ describe('the order in which an import writes', () => {
   });
 });
 
-it('places are what was put in, however many they are', () => {
+it('offsets are those that were pushed, however many there are', () => {
   const place = (at: number): RowOffset => ({
     start: at * 2 ** 20 + 1,
     length: at % 4_000_000,

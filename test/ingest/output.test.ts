@@ -25,7 +25,7 @@ async function* thenFails(): AsyncGenerator<string> {
 }
 
 describe('a file', () => {
-  test('is there when it is complete, and not before', async () => {
+  test('appears when it is complete, and not before', async () => {
     const path = join(folder, 'out.csv');
     let seen: string[] = [];
     async function* slowly(): AsyncGenerator<string> {
@@ -39,7 +39,7 @@ describe('a file', () => {
     expect(await readFile(path, 'utf8')).toBe('ab');
   });
 
-  test('stays as it was, with nothing beside it, where writing fails or is stopped', async () => {
+  test('stays unchanged, without leftovers, if writing fails or is stopped', async () => {
     const path = join(folder, 'out.csv');
     await writeFile(path, 'before');
     await expect(writeToFile(path, thenFails(), never)).rejects.toThrow('no more');
@@ -56,7 +56,7 @@ describe('a file', () => {
     expect(await readFile(path, 'utf8')).toBe('before');
   });
 
-  test('that a link leads to is replaced, and the link stays', async () => {
+  test('at the end of a link is replaced, and the link stays', async () => {
     const [path, link] = [join(folder, 'real.csv'), join(folder, 'link.csv')];
     await writeFile(path, 'before');
     await symlink(path, link);
@@ -65,7 +65,7 @@ describe('a file', () => {
     expect(await readFile(path, 'utf8')).toBe('after');
   });
 
-  test('that is a device or a pipe is written to and stays one', async () => {
+  test('that is a device or a pipe is written directly', async () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     const [text] = await Promise.all([readFile(pipe, 'utf8'), writeToFile(pipe, pieces('a', 'b'), never)]);
@@ -73,7 +73,7 @@ describe('a file', () => {
     expect(await readdir(folder)).toEqual(['pipe']);
   });
 
-  test('cannot be a folder, nor lie in one that is not there, and nothing is asked for then', async () => {
+  test('cannot be a folder or be in a missing one, and then nothing is read', async () => {
     let asked = 0;
     async function* counting(): AsyncGenerator<string> {
       asked += 1;
@@ -87,7 +87,7 @@ describe('a file', () => {
 });
 
 describe('a stream', () => {
-  test('that takes nothing is asked no more than it holds', async () => {
+  test('that is blocked gets no more than its buffer holds', async () => {
     let made = 0;
     async function* endless(): AsyncGenerator<string> {
       for (;;) yield String((made += 1)).padEnd(1000);

@@ -75,7 +75,7 @@ describe('every format', () => {
     }
   });
 
-  it('takes a list of names called place for where the marker hangs, and anything else by that name for a property', async () => {
+  it('reads a list of names called place as the place, and anything else of that name as a property', async () => {
     const place = ['Poznań', 'A', '2'];
     const says = (value: unknown) => ({ id: 'a', lng: 1, lat: 2, place: value });
     const geojson = (value: unknown) => JSON.stringify(collection(feature('a', { properties: { place: value } })));
@@ -103,7 +103,7 @@ describe('every format', () => {
     ]);
   });
 
-  it('never changes a digit of a long id, and hands on long numbers in properties as bigint', async () => {
+  it('never changes a digit of a long ID, and keeps long numbers in properties as bigint', async () => {
     const long = '9007199254740993';
     const text = `{"type":"Feature","id":${long},"geometry":{"type":"Point","coordinates":[1,2]},"properties":{"n":${long},"text":"\\"1234567890123456789"}}`;
     for (const rows of [await rowsOf('ndjson', text), await rowsOf('geojson', text)]) {
@@ -115,7 +115,7 @@ describe('every format', () => {
     expect(markersOf(fromTable)).toMatchObject([{ key: long, properties: { n: long } }]);
   });
 
-  it('rejects text that is not UTF-8 instead of replacing its letters', async () => {
+  it('rejects text that is not UTF-8 instead of inserting replacement characters', async () => {
     const latin1 = (text: string) => Buffer.from(text, 'latin1');
     const bad = JSON.stringify(feature('b', { properties: { name: 'Poznañ' } }));
     for (const rows of [
@@ -128,7 +128,7 @@ describe('every format', () => {
     await expect(rowsOf('csv', latin1('id,lng,lat,ñ\n'))).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
   });
 
-  it('takes another field as the key where it is told to', async () => {
+  it('uses another field as the key with keyField', async () => {
     const options = { keyField: 'code' };
     const withCode = feature('x', { properties: { code: 'PL-1' } });
     expect(markersOf(await rowsOf('geojson', JSON.stringify(collection(withCode)), options))).toMatchObject([
@@ -145,7 +145,7 @@ describe('every format', () => {
 });
 
 describe('GeoJSON', () => {
-  it('gives the reason and the line of each feature that is no marker, and goes on', async () => {
+  it('gives the reason and the line of each invalid feature, and continues', async () => {
     const lines = [
       '{"type":"FeatureCollection",',
       '"features":[',
@@ -176,7 +176,7 @@ describe('GeoJSON', () => {
     expect(reasonsOf(rows)).toEqual(patterns.map(([line, pattern]) => [line, expect.stringMatching(pattern)]));
   });
 
-  it('reads what JSON.parse reads, wherever the file is cut into chunks and whatever its strings hold', async () => {
+  it('reads what JSON.parse reads, wherever chunks end and whatever is in strings', async () => {
     const property = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom('"features":[', ']}', '\\"', '{', '\\'),
@@ -203,7 +203,7 @@ describe('GeoJSON', () => {
     );
   });
 
-  it('refuses a file that is cut off, of another kind, or not in degrees', async () => {
+  it('refuses a file that is truncated, of another kind, or not in degrees', async () => {
     const whole = JSON.stringify(collection(feature('a'), feature('b')));
     for (const cut of [
       whole.slice(0, -1),
@@ -230,7 +230,7 @@ describe('GeoJSON', () => {
 });
 
 describe('NDJSON', () => {
-  it('gives the reason and the line of what is no marker, passes over empty lines and needs no last line feed', async () => {
+  it('gives the reason and the line of invalid rows, skips blank lines and needs no final line feed', async () => {
     const lines = [
       '{"id":1,"lng":1,"lat":2}',
       '',
@@ -245,12 +245,12 @@ describe('NDJSON', () => {
     expect(reasonsOf(rows).map(([line]) => line)).toEqual([3, 4, 5, 6]);
   });
 
-  it('keeps a line together that holds the line separators of Unicode', async () => {
+  it('does not split lines at the line separators of Unicode', async () => {
     const rows = await rowsOf('ndjson', '{"id":"a","lng":1,"lat":2,"name":"x\u2028y\u2029z"}\n');
     expect(markersOf(rows)).toMatchObject([{ name: 'x\u2028y\u2029z' }]);
   });
 
-  it('rejects a line that is longer than any item could be, without holding it', async () => {
+  it('rejects a line longer than any item, without keeping it in memory', async () => {
     const rows = await rowsOf('ndjson', `{"id":"${'x'.repeat(9_000_000)}"}\n{"id":"b","lng":1,"lat":2}\n`);
     expect(reasonsOf(rows)).toEqual([[1, expect.stringMatching(/longer than/)]]);
     expect(markersOf(rows)).toHaveLength(1);
@@ -258,7 +258,7 @@ describe('NDJSON', () => {
 });
 
 describe('CSV', () => {
-  it('matches columns by name in any order and case, with any of their usual names', async () => {
+  it('matches columns by any of their usual names, in any order and case', async () => {
     for (const [lng, lat] of [
       ['lng', 'lat'],
       ['lon', 'lat'],
@@ -274,7 +274,7 @@ describe('CSV', () => {
     }
   });
 
-  it('reads semicolons with decimal commas, tabs, quotes, line ends of both kinds and line feeds inside quotes', async () => {
+  it('reads semicolons with decimal commas, tabs, quotes, both line endings and line feeds inside quotes', async () => {
     const texts = [
       'id;lng;lat;note\r\na;16,9;52,4;"say ""x"";\r\nand more"\r\n\r\nb;1;2;\r\n',
       'id\tlng\tlat\tnote\na\t16.9\t52.4\t"say ""x"";\r\nand more"\nb\t1\t2\t\n',
@@ -289,7 +289,7 @@ describe('CSV', () => {
     }
   });
 
-  it('makes numbers only of what is written as one', async () => {
+  it('reads as numbers only what is written as one', async () => {
     const [marker] = markersOf(
       await rowsOf('csv', 'id,lng,lat,a,b,c,d,e,f\n007,1,2,12,007,1e3,-0.5,12345678901234567890,true\n'),
     );
@@ -299,7 +299,7 @@ describe('CSV', () => {
     });
   });
 
-  it('loses only the line on which a quote is wrong, and says which', async () => {
+  it('rejects only the line with a misplaced quote, and says which', async () => {
     const lines = [
       'id,lng,lat,note',
       'a,1,2,"fine"',
@@ -318,7 +318,7 @@ describe('CSV', () => {
     expect(reasonsOf(rows).map(([line]) => line)).toEqual([3, 5, 6, 7, 8, 11]);
   });
 
-  it('gives back any table that was written by the rules, each row with the line on which it begins', async () => {
+  it('reads any well-formed table, each row with the line on which it begins', async () => {
     const cell = fc
       .string({ unit: fc.constantFrom('a', '"', ',', ';', '\n', '\r\n', ' ', 'ż', '1') })
       .filter((text) => !text.includes('\r\n\n'));
@@ -347,7 +347,7 @@ describe('CSV', () => {
   });
 });
 
-it('tells the format by the name of the file', () => {
+it('detects the format by the extension of the file', () => {
   expect(['a.GeoJSON', 'a.json', 'a.ndjson', 'a.jsonl', 'x/a.csv', 'a.tsv'].map(formatOf)).toEqual([
     'geojson',
     'geojson',

@@ -94,7 +94,7 @@ describe('a collection that is exported and imported', () => {
     return counts;
   }
 
-  test('is the same one again in every format, and one that is there is not changed', async () => {
+  test('is unchanged in every format, and importing it again changes nothing', async () => {
     const wanted = fc.sample(awkwardMarker, 150).map((one, index) => ({ ...one, key: `${one.key}${index}` }));
     const from = await newCollection({ prefixLength: 0, mapProperties: ['name', 'place'] });
     await put(from, wanted);
@@ -135,7 +135,7 @@ describe('the markers of a collection', () => {
       expect((await readAll(collection)).map(({ key }) => key)).toEqual(found.map(({ key }) => key));
   });
 
-  test('inside a rectangle are those that brute force finds, over the antimeridian and at the poles', async () => {
+  test('in a bounding box are those that brute force finds, across the antimeridian and at the poles', async () => {
     const markers = everywhere(500);
     const collection = await newCollection();
     await put(collection, markers);
@@ -161,7 +161,7 @@ describe('the markers of a collection', () => {
     expect(calls.count('Query')).toBeLessThan(10);
   });
 
-  test('spread over more partitions than can be looked into are found where the cells tell', async () => {
+  test('in too many partitions to query each are found by the cells', async () => {
     const markers = everywhere(60).map((one) => ({ ...one, category: '', properties: {} }));
     const collection = await newCollection({ prefixLength: 5 });
     await addMarkers(database, collection, markers, 1);
@@ -176,13 +176,13 @@ describe('the markers of a collection', () => {
     expect(keysOf(found)).toEqual(keysOf(inside));
   });
 
-  test('are not there where there are none', async () => {
+  test('of an empty collection are none', async () => {
     const collection = await newCollection({ prefixLength: 1 });
     expect(await readAll(collection)).toEqual([]);
     expect(await readAll(collection, { prefixes: allPrefixes(collection) })).toEqual([]);
   });
 
-  test('that are deleted while they are read are left out, and nothing is told of a collection that went', async () => {
+  test('that are deleted meanwhile are skipped, and a deleted collection is a CONFLICT', async () => {
     const collection = await newCollection({ prefixLength: 0 });
     await put(collection, everywhere(300));
     const reading = readMarkers({ database, collection, call });
@@ -195,7 +195,7 @@ describe('the markers of a collection', () => {
     ).rejects.toMatchObject({ code: 'CONFLICT', details: { collection: collection.key } });
   });
 
-  test('are held a few at a time, however many there are and however slowly they are taken', async () => {
+  test('are held a few at a time, however many there are and however slow the consumer is', async () => {
     const collection = await newCollection({ prefixLength: 0 });
     const count = 2_500;
     await put(
@@ -218,7 +218,7 @@ describe('the markers of a collection', () => {
     expect(keysHeld).toBeLessThanOrEqual(500 + 3 * 100);
   });
 
-  test('are read again where DynamoDB throttles, and not for somebody who has stopped', async () => {
+  test('are retried when DynamoDB throttles, but not after an abort', async () => {
     const collection = await newCollection({ prefixLength: 0 });
     await put(collection, everywhere(150));
     const { tables } = database;

@@ -54,7 +54,7 @@ const plain: Kept = {
 };
 
 describe.each(FILE_FORMATS)('markers written as %s', (format) => {
-  test('are read as the same markers, whatever is in them', async () => {
+  test('are read back unchanged, whatever is in them', async () => {
     await fc.assert(
       fc.asyncProperty(awkwardMarkers(8), async (markers) => {
         const text = await written(format, markers);
@@ -70,23 +70,23 @@ describe.each(FILE_FORMATS)('markers written as %s', (format) => {
     );
   });
 
-  test('keep the digits of whole numbers that a number cannot hold', async () => {
+  test('keep the digits of integers that a number cannot represent', async () => {
     const properties = { n: 12345678901234567890n, list: [{ m: -9007199254740993n }], text: '12345678901234567890' };
     expect(await read(format, await written(format, [{ ...plain, properties }]))).toMatchObject([{ properties }]);
   });
 
-  test('may be none', async () => {
+  test('may be empty', async () => {
     const text = await written(format, []);
     expect(await read(format, text)).toEqual([]);
   });
 
-  test('make the same file however they are paged', async () => {
+  test('give the same file however they are paged', async () => {
     const markers = fc.sample(awkwardMarkers(10), 50).find(({ length }) => length > 3) ?? [];
     expect(markers.length).toBeGreaterThan(3);
     expect(await written(format, markers, 1)).toBe(await written(format, markers, 100));
   });
 
-  test('of the largest size that a marker can have are read again', async () => {
+  test('of the largest possible size are read back', async () => {
     // In JSON and in a quoted cell each of these takes the most room: six bytes, and three.
     for (const character of ['\u0001', '"']) {
       const properties = { text: character.repeat(390_000) };
@@ -95,7 +95,7 @@ describe.each(FILE_FORMATS)('markers written as %s', (format) => {
   });
 });
 
-test('a plain marker reads as one in every format', async () => {
+test('a plain marker is plain in every format', async () => {
   expect(await written('geojson', [plain])).toBe(
     '{"type":"FeatureCollection","features":[\n' +
       '{"type":"Feature","id":"poz","geometry":{"type":"Point","coordinates":[16.9,52.4]},"properties":{"name":"Poznań","category":"city","place":["Poland"],"population":538633}}\n' +
@@ -108,7 +108,7 @@ test('a plain marker reads as one in every format', async () => {
   expect(lines.map((line) => line && (JSON.parse(line) as { id: string }).id)).toEqual(['poz', 'b', '']);
 });
 
-test('properties that are called as a part of a marker stay what they are, and the part is told beside them', async () => {
+test('properties named like an attribute of a marker stay properties, and the attribute is written separately', async () => {
   const text = await written('ndjson', [{ ...plain, properties: { name: 'not its name' } }]);
   expect(JSON.parse(text)).toMatchObject({
     properties: { name: 'not its name' },
@@ -119,12 +119,12 @@ test('properties that are called as a part of a marker stay what they are, and t
 describe('a table with the columns of an export', () => {
   const header = 'key,lng,lat,name,category,place,properties';
 
-  test('is read as one, too, after a spreadsheet has saved it with semicolons and decimal commas', async () => {
+  test('is still recognised after a spreadsheet has saved it with semicolons and decimal commas', async () => {
     const text = `\ufeff${header.replaceAll(',', ';')}\r\npoz;16,9;52,4;Poznań;city;"[""Poland""]";"{""population"":538633}"\r\n`;
     expect(await read('csv', text)).toEqual([plain]);
   });
 
-  test('may have names that a person has put in quotes', async () => {
+  test('may have names that somebody has put in quotes', async () => {
     expect(await read('csv', `${header}\na,1,2,"""Bob"" Bar",,,\n`)).toMatchObject([{ name: '"Bob" Bar' }]);
   });
 

@@ -211,7 +211,7 @@ describe('zones that are exported and imported again', () => {
     240_000,
   );
 
-  test('are written where they differ, and not more of them than that', async () => {
+  test('are written only if they differ', async () => {
     const collection = await newCollection();
     const outside = { ...geometryStore, inlineBytes: 0 };
     const features = ['a', 'b', 'c'].map((key, n) => feature(key, square(n, n), { name: key, n }));
@@ -239,7 +239,7 @@ describe('zones that are exported and imported again', () => {
     own.client.destroy();
   });
 
-  test('are only those of which something lies in a rectangle, where one is given', async () => {
+  test('are only those that intersect the bounding box, if one is given', async () => {
     const collection = await newCollection();
     for (const [key, geometry] of [
       ['in', square(10, 10)],
@@ -322,7 +322,7 @@ describe('an import of zones', () => {
     expect((await zonesOf(collection)).map(({ key }) => key)).toEqual(['also good', 'good']);
   });
 
-  test('rejects what needs an object store where there is none, before anything is written', async () => {
+  test('rejects zones that need an object store if there is none, before anything is written', async () => {
     const collection = await newCollection();
     const path = await fileOf('large.geojson', [feature('a', square(0, 0)), feature('b', square(1, 1))]);
     const { counts, rejects } = await run(collection, path, { store: { objects: undefined, inlineBytes: 0 } });
@@ -349,7 +349,7 @@ describe('an import of zones', () => {
     expect((await zonesOf(collection)).every(({ version }) => version === 1)).toBe(true);
   });
 
-  test('into a collection that counts its zones goes on counting behind them', async () => {
+  test('into a collection that generates keys continues its sequence after them', async () => {
     const collection = await newCollection({ idStrategy: 'SEQUENCE' });
     const path = await fileOf('counted.ndjson', [feature(7, square(0, 0)), feature('x', square(0, 0))]);
     expect((await run(collection, path)).counts).toMatchObject({ created: 1, rejected: 1 });
@@ -359,7 +359,7 @@ describe('an import of zones', () => {
     ).toBe('8');
   });
 
-  test('reads a single feature of some megabytes', async () => {
+  test('reads a single feature of several megabytes', async () => {
     const collection = await newCollection();
     const coordinates = Array.from({ length: 120_000 }, (_, n) => [n / 1e3 + 1 / 3, Math.sin(n / 1e4)]);
     const path = join(folder, 'single.json');
@@ -370,7 +370,7 @@ describe('an import of zones', () => {
   });
 });
 
-test('a file holds zones where the first feature that lies anywhere is an area or a line', async () => {
+test('a file holds zones if its first geometry is an area or a line', async () => {
   const point = feature('p', { type: 'Point', coordinates: [0, 0] });
   const zone = feature('z', square(0, 0));
   const files = {
@@ -391,7 +391,7 @@ test('a file holds zones where the first feature that lies anywhere is an area o
 });
 
 describe('an export of zones', () => {
-  test('reads no more than is taken of it, some zones ahead', async () => {
+  test('reads only a few zones ahead of its consumer', async () => {
     const collection = await newCollection();
     const outside = { ...geometryStore, inlineBytes: 0 };
     for (let n = 0; n < 30; n++) {
@@ -414,7 +414,7 @@ describe('an export of zones', () => {
     await zones.return(undefined);
   });
 
-  test('fails by the name of the zone whose object is missing, and leaves out one that was deleted meanwhile', async () => {
+  test('fails with the name of a zone whose object is missing, and skips one that was deleted meanwhile', async () => {
     const collection = await newCollection();
     const outside = { ...geometryStore, inlineBytes: 0 };
     const make = (key: string) =>
@@ -441,7 +441,7 @@ describe('an export of zones', () => {
     });
   });
 
-  test('says so where the collection was deleted meanwhile', async () => {
+  test('fails with CONFLICT if the collection was deleted meanwhile', async () => {
     const collection = await newCollection();
     await createZone(
       { ...db, geometry: geometryStore },
