@@ -1,19 +1,19 @@
-// A sensor register from its first sensor to the latest readings, asked of a Cellport by the documents of this folder.
+// Sends the documents of this folder to Cellport: a sensor register from its first sensor to the latest readings.
 //
-//   npm run example:sensors                             starts a server of its own, and stops it at the end
-//   npm run example:sensors -- http://127.0.0.1:4000    asks one that runs
+//   npm run example:sensors                             starts its own server and stops it at the end
+//   npm run example:sensors -- http://127.0.0.1:4000    uses a running server
 
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SENSORS, readingsOf } from './sensors.mjs';
 import { withServer } from './server.mjs';
 
-/** A call takes up to 500; the embedded engine waits for the disk at each, and a request has ten seconds. */
+/** The limit is 500, but the embedded engine waits for the disk at each, and a request has ten seconds. */
 const SENSORS_A_CALL = 30;
 const COUNTS_WITHIN_MS = 60_000;
 const FLOOR = { city: 'Poznań', building: 'Bałtyk', floor: '1' };
 
-/** Sends one GraphQL document; gives its data, its errors and what DynamoDB reported for it. */
+/** Sends a GraphQL document; gives its data, its errors and the cost that DynamoDB reported. */
 async function post(url, query, variables) {
   const response = await fetch(new URL('/graphql', url), {
     method: 'POST',
@@ -24,7 +24,7 @@ async function post(url, query, variables) {
   return { data, errors, cost: extensions?.cost ?? {} };
 }
 
-/** Sends a document of this folder. Throws what its first error says, unless that is of the kind that is `allowed`. */
+/** Sends a document of this folder. Throws its first error, unless its code is `allowed`. */
 async function send(url, file, variables = {}, allowed) {
   const answer = await post(url, await readFile(new URL(file, import.meta.url), 'utf8'), variables);
   const error = answer.errors.find(({ extensions }) => extensions?.code !== allowed);
@@ -55,7 +55,7 @@ function say(what, answer, cost) {
   console.log(`\n${what}\n  ${answer}\n  cost: ${costText(cost)}`);
 }
 
-/** All markers of a list of the collection, page by page. */
+/** All markers of a list, read page by page. */
 async function all(url, file, variables) {
   const costs = [];
   const nodes = [];
@@ -101,7 +101,7 @@ async function record(url, sensors) {
   say('Record the readings of a day', `${stored} of ${sensors.length} sensors`, sumOf(costs));
 }
 
-/** Counts of places follow the stream; everything else could be asked at once. */
+/** Waits for the counts of places, which follow the stream; everything else is up to date at once. */
 async function countsFollow(url) {
   const until = performance.now() + COUNTS_WITHIN_MS;
   while (performance.now() < until) {

@@ -1,4 +1,4 @@
-// A Cellport of one's own for as long as the example runs.
+// Runs a Cellport for the example.
 
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { build } from '../../scripts/build.mjs';
 
 const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
-/** Where the server that was started listens; undefined where it ended before it did. */
+/** The URL of the server; undefined if it ended before it listened. */
 async function addressOf(child) {
   for await (const line of createInterface({ input: child.stdout })) {
     const url = /Serving +(http:\/\/\S+)/.exec(line)?.[1];
@@ -20,8 +20,8 @@ async function addressOf(child) {
 }
 
 /**
- * Builds what is not built, starts the server over the embedded engine on a free port, with an empty data folder, hands
- * its address to `work`, and stops it and removes the folder when that is done, whatever came of it.
+ * Builds what is out of date, starts a server with the embedded engine and an empty data folder on a free port, and calls
+ * `work` with its URL. Stops the server and removes the folder when that is done or has failed.
  */
 export async function withServer(work) {
   await build({ ifNeeded: true });
@@ -39,7 +39,7 @@ export async function withServer(work) {
   } finally {
     stop();
     await ended;
-    // The engine ends behind the server, and writes until then.
+    // The engine ends after the server, and writes until then.
     await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
   }
 }
