@@ -15,7 +15,7 @@ import type { Sensor, SensorRegister } from './register.js';
 
 type Writes = NonNullable<TransactWriteCommandInput['TransactItems']>;
 
-/** A sensor as it was read, with what tells this state of it from every other. */
+/** A sensor as it was read, with a token of this state. */
 interface Stored extends Sensor {
   readonly revision: string;
 }
@@ -24,7 +24,7 @@ const ATTEMPTS = 12;
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 250;
 
-/** The table: sensors and the entries of their places stand side by side. */
+/** The table: sensors, and next to them the entries of their places. */
 export function extraItemTable(name: string): CreateTableCommandInput {
   return {
     TableName: name,
@@ -38,9 +38,8 @@ export function extraItemTable(name: string): CreateTableCommandInput {
 }
 
 /**
- * Sensors with an entry beside them for where they hang, both written in one transaction. An entry has to be known to be
- * taken away, so all that may touch it reads the sensor first, and begins anew where somebody else was faster. Lists are
- * strongly consistent.
+ * Sensors with a separate entry for their place, both written in one transaction. To remove an entry its place has to be
+ * known, so every change reads the sensor first and starts over after a concurrent change. Lists are strongly consistent.
  */
 export function extraItemRegister(client: DynamoDBDocumentClient, table: string): SensorRegister {
   const keyOf = (id: string) => ({ TableName: table, Key: SENSOR.format({ id }) });
@@ -64,7 +63,7 @@ export function extraItemRegister(client: DynamoDBDocumentClient, table: string)
     );
   }
 
-  /** Reads a sensor and makes the writes that follow from it: all of them, on the condition that it is as it was read. */
+  /** Reads a sensor and writes everything that follows from it, on the condition that it has not changed. */
   async function change(id: string, writesFor: (found: Stored) => Writes): Promise<void> {
     for (let attempt = 0; ; attempt += 1) {
       const found = await read(id);
@@ -73,15 +72,15 @@ export function extraItemRegister(client: DynamoDBDocumentClient, table: string)
         await transact(writesFor(found));
         return;
       } catch (error) {
-        // Its condition, or another transaction under way on one of the items.
+        // The condition failed, or another transaction is in progress on one of the items.
         if (!(error instanceof TransactionCanceledException) || attempt + 1 === ATTEMPTS) throw error;
         await sleep(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt) * Math.random());
       }
     }
   }
 
-  // Not a count that begins anew: a sensor that was removed and made again would then look like the former one, and the
-  // transaction would take away the former one's entry and leave the new one's behind.
+  // Not a counter: a sensor that was removed and created again would look like the earlier one, and the transaction would
+  // remove the earlier one's entry and leave the new one's.
   const asRead = ({ id, revision }: Stored) => ({
     ...keyOf(id),
     ConditionExpression: 'revision = :read',

@@ -2,13 +2,13 @@ import { defineEntity, derive } from 'cellport/keys';
 
 import type { Sensor } from './register.js';
 
-// The outermost name is the partition, so that no city is read for another; the rest is compared from its beginning.
+// The outermost name is the partition, so that no city is read for another; the rest is the sort key, queried by prefix.
 const derived = {
   outermost: derive({ place: 'list' }, ({ place }) => place[0]),
   inner: derive({ place: 'list' }, ({ place }) => place.slice(1)),
 };
 
-/** A sensor, and its entry in the sparse index: none where it hangs nowhere. */
+/** A sensor, with its entry in the sparse index if it has a place. */
 export const SENSOR = defineEntity({
   name: 'sensor',
   key: { pk: 'sensor::{id}', sk: 'self' },
@@ -16,22 +16,22 @@ export const SENSOR = defineEntity({
   derived,
 });
 
-/** The same entry as an item of its own. */
+/** The same entry as a separate item. */
 export const PLACE_ENTRY = defineEntity({
   name: 'placeEntry',
   key: { pk: 'place::{outermost}', sk: '{inner*}::{id}' },
   derived,
 });
 
-/** Two spellings of one name are one: `ń` may be one character of Unicode, or `n` and an accent. */
+/** Makes Unicode spellings of a name equal: `ń` may be one character, or `n` and an accent. */
 export const normalised = (place: readonly string[]): readonly string[] => place.map((name) => name.normalize('NFC'));
 
-/** The key condition of all entries at a place and inside it, by the names of the attributes that hold their keys. */
+/** The key condition of all entries at a place and inside it, given the names of the key attributes. */
 export function placeCondition(place: readonly [string, ...string[]], pk: string, sk: string) {
   const [outermost = '', ...inner] = normalised(place);
   const partition = { ':pk': PLACE_ENTRY.pk.format({ outermost }) };
   if (inner.length === 0) return { KeyConditionExpression: `${pk} = :pk`, ExpressionAttributeValues: partition };
-  // On whole names: `A::1::` to `A::1:;` holds no `A::12::`.
+  // Whole names only: `A::1::` to `A::1:;` does not contain `A::12::`.
   const { from, to } = PLACE_ENTRY.sk.rangeUnder({ inner });
   return {
     KeyConditionExpression: `${pk} = :pk AND ${sk} BETWEEN :from AND :to`,
@@ -39,7 +39,7 @@ export function placeCondition(place: readonly [string, ...string[]], pk: string
   };
 }
 
-/** The sensor that an entry with these keys tells of. */
+/** The sensor of an entry with these keys. */
 export function listedSensor(pk: unknown, sk: unknown, name: unknown): Sensor[] {
   const parts = PLACE_ENTRY.parse({ pk: String(pk), sk: String(sk) });
   return parts ? [{ id: parts.id, name: String(name), place: [parts.outermost, ...parts.inner] }] : [];

@@ -1,18 +1,18 @@
-/** A sensor and where it hangs, outermost name first, e.g. `['Poznań', 'Bałtyk', '3', '302']`; in storage it hangs nowhere. */
+/** A sensor and its place, outermost name first, e.g. `['Poznań', 'Bałtyk', '3', '302']`; in storage it has none. */
 export interface Sensor {
   readonly id: string;
   readonly name: string;
   readonly place: readonly string[];
 }
 
-/** One page of a list, and where the next one begins if there is one. */
+/** A page of a list, and the cursor of the next one if there is one. */
 export interface Page {
   readonly sensors: readonly Sensor[];
   readonly next: Cursor | undefined;
 }
 
 export interface PageOptions {
-  /** Most sensors of the page. */
+  /** Maximum number of sensors. */
   readonly limit: number;
   readonly after?: Cursor | undefined;
 }
@@ -20,20 +20,20 @@ export interface PageOptions {
 type Cursor = Readonly<Record<string, unknown>>;
 
 /**
- * Sensors that are found by any level of where they hang. It is written in two ways: `extra-item.ts`, `sparse-index.ts`.
- * All but `create`, `find` and `sensorsIn` reject where there is no such sensor, and nothing is ever half written.
+ * Sensors that are found by any level of their place, implemented twice: `extra-item.ts` and `sparse-index.ts`. All methods
+ * except `create`, `find` and `sensorsIn` reject if the sensor does not exist; writes are atomic.
  */
 export interface SensorRegister {
-  /** Rejects where the id is taken. */
+  /** Rejects if the ID is in use. */
   create(sensor: Sensor): Promise<void>;
-  /** As its last write left it. */
+  /** Strongly consistent. */
   find(id: string): Promise<Sensor | undefined>;
   move(id: string, place: readonly string[]): Promise<void>;
-  /** Changes what lists show. */
+  /** Changes attributes that lists show. */
   rename(id: string, name: string): Promise<void>;
-  /** Changes what lists do not show. */
+  /** Changes attributes that lists do not show. */
   calibrate(id: string, at: string): Promise<void>;
   remove(id: string): Promise<void>;
-  /** The sensors at a place of one name or more and at all places inside it. */
+  /** The sensors at a place, of one name or more, and at all places inside it. */
   sensorsIn(place: readonly [string, ...string[]], options: PageOptions): Promise<Page>;
 }

@@ -15,7 +15,7 @@ const INDEX = 'place';
 const PK = 'ppk';
 const SK = 'psk';
 
-/** The table: an index holds what has `ppk` and `psk`, and of it what lists show. */
+/** The table: the index holds items with `ppk` and `psk`, with the attributes that lists show. */
 export function sparseIndexTable(name: string): CreateTableCommandInput {
   return {
     TableName: name,
@@ -39,8 +39,8 @@ export function sparseIndexTable(name: string): CreateTableCommandInput {
 }
 
 /**
- * Sensors that carry the keys of their place themselves: each change is one conditional write of one item, and DynamoDB
- * brings it into the index. Lists are eventually consistent.
+ * Sensors that have the keys of their place as attributes: each change is one conditional write of one item, and DynamoDB
+ * updates the index. Lists are eventually consistent.
  */
 export function sparseIndexRegister(client: DynamoDBDocumentClient, table: string): SensorRegister {
   const keyOf = (id: string) => ({ TableName: table, Key: SENSOR.format({ id }) });
@@ -61,7 +61,7 @@ export function sparseIndexRegister(client: DynamoDBDocumentClient, table: strin
     async move(id, given) {
       const place = normalised(given);
       const { [PK]: pk, [SK]: sk } = SENSOR.indexes.place.format({ id, place });
-      // Where it hangs nowhere it leaves the index.
+      // Without a place it leaves the index.
       const keys = pk === undefined ? ` REMOVE ${PK}, ${SK}` : `, ${PK} = :pk, ${SK} = :sk`;
       await client.send(
         new UpdateCommand({
