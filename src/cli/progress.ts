@@ -73,17 +73,20 @@ export interface ImportBars {
 }
 
 export function importBars(label: string): ImportBars {
-  const checking = progressBar(`${label}, checking`);
+  // Created when they are needed, because a bar measures its rate from its creation.
+  let checking: ProgressBar | undefined;
   let writing: ProgressBar | undefined;
   return {
-    onChecked: ({ rows, part }) => checking.update({ rows, resumed: 0, part }),
+    onChecked({ rows, part }) {
+      checking ??= progressBar(`${label}, checking`);
+      checking.update({ rows, resumed: 0, part });
+    },
     onProgress({ counts, resumed = 0, part }) {
-      // Created here, because a bar measures its rate from its creation.
-      if (writing === undefined) checking.end();
+      if (writing === undefined) checking?.end();
       writing ??= progressBar(label);
       writing.update({ rows: sum({ ...counts, rejected: 0 }), resumed, part });
     },
-    end: () => (writing ?? checking).end(),
+    end: () => (writing ?? checking)?.end(),
   };
 }
 
