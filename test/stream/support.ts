@@ -7,7 +7,7 @@ import type { Database, Item } from '../../src/store/database.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
-import { createStreamsClient} from '../../src/stream/dynamodb.js';
+import { createStreamsClient } from '../../src/stream/dynamodb.js';
 import { engine } from '../support/test-database.js';
 
 /** What a consumer, or a recount, of this database works with; faster than the server's, each a process of its own. */

@@ -3,7 +3,7 @@ import { createLog } from '../../../src/log.js';
 import { consumerParts } from '../../../src/server/cells.js';
 import { createDatabase } from '../../../src/store/database.js';
 import { createConsumer } from '../../../src/stream/consumer.js';
-import { createStreamsClient} from '../../../src/stream/dynamodb.js';
+import { createStreamsClient } from '../../../src/stream/dynamodb.js';
 import { ownerIsGone } from '../../../src/stream/owners.js';
 import type { Engine } from '../../../src/engine/start.js';
 import type { Tables } from '../../../src/store/database.js';
