@@ -7,7 +7,6 @@ import { badInput } from '../errors.js';
 import { createFolderStore } from '../objects/folder-store.js';
 import type { ObjectStore } from '../objects/object-store.js';
 import { type Database, createDatabase } from '../store/database.js';
-import type { GeometryStore } from '../store/zone/zone-geometry.js';
 import { createStreamsClient } from '../stream/dynamodb.js';
 
 /** An open database. */
