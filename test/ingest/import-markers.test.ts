@@ -547,7 +547,7 @@ describe('importing a file', () => {
       };
       await expect(run(collection, path, { fresh: true, source: changing })).rejects.toMatchObject({
         code: 'CONFLICT',
-        message: expect.stringMatching(/changed while/) as unknown,
+        message: expect.stringMatching(/changed during/) as unknown,
       });
       expect((await load(collection, ['k0', 'k149', 'new'])).every((marker) => marker === null)).toBe(true);
     }

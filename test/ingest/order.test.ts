@@ -66,5 +66,5 @@ it('offsets are those that were pushed, however many there are', () => {
   for (let at = 0; at < count; at += 1) places.push(place(at));
   expect(places.count).toBe(count);
   for (const at of [0, 1, 65_535, 65_536, 131_072, count - 1]) expect(places.at(at)).toEqual(place(at));
-  expect(() => places.at(count + 65_536)).toThrow(/no place/);
+  expect(() => places.at(count + 65_536)).toThrow(/no offset/);
 });

@@ -437,7 +437,7 @@ describe('an export of zones', () => {
     const failing = exportTo('lost.geojson', collection);
     await expect(failing).rejects.toMatchObject({
       code: 'UNAVAILABLE',
-      message: expect.stringMatching(/^the zone "b": .* is missing$/),
+      message: expect.stringMatching(/^zone "b": .* is missing$/),
     });
   });
 

@@ -105,10 +105,18 @@ async function writeWindows(job: ImportJob, begun: ImportState, offsets: RowOffs
   const write = windowWriter(job, way);
   const remaining = inOrder(offsets, shuffledOrder(offsets.count, begun.seed), begun.written);
   const windows = windowsOf(remaining, job.windowRows);
-  // In their order: where a window has failed, none after it counts, though it may be written.
-  for await (const { created, updated, unchanged } of mapAhead(windows, WINDOWS_AT_A_TIME, async (window) =>
-    write(await readWindow(job, window, now)),
-  )) {
+  let failed = false;
+  const writeNext = async (window: readonly RowOffset[]): Promise<Written> => {
+    // Nothing starts after a failure; the error of the window that failed is the one that is thrown.
+    if (failed) throw new Error('an earlier window has failed');
+    try {
+      return await write(await readWindow(job, window, now));
+    } catch (error) {
+      failed = true;
+      throw error;
+    }
+  };
+  for await (const { created, updated, unchanged } of mapAhead(windows, WINDOWS_AT_A_TIME, writeNext)) {
     const { counts } = state;
     state = {
       ...state,
