@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 
 import { ProjectSequencer } from './test/support/project-sequencer.js';
 
-/** Property, model and kill tests, whose rounds CELLPORT_SOAK=1 multiplies. */
+/** Long tests: test/support/rounds.ts says how many rounds they run. */
 const SOAK = [
   'test/stream/simulation/*.test.ts',
   'test/stream/kill/*.test.ts',
@@ -15,15 +15,16 @@ const BROWSER = ['test/web/{examples,explain,graphiql,map}.test.ts'];
 /** Neither DynamoDB Local nor a browser. */
 const UNIT = [
   'test/layers.test.ts',
-  'test/{geo,graphql,keys,plan,support}/**/*.test.ts',
+  'test/{geo,graphql,keys,plan}/**/*.test.ts',
   'test/cli/{config,progress}.test.ts',
   'test/client/{bundle,tiles}.test.ts',
   'test/geolibrary/plan.test.ts',
   'test/ingest/{order,output,read-file,seen-keys,write-format}.test.ts',
   'test/live/{change,hub}.test.ts',
-  'test/loaders/{cell-cache,marker-cache,range-union}.test.ts',
-  'test/map/{features,filter,runs}.test.ts',
+  'test/loaders/{cell-cache,marker-cache,marker-loader,range-union}.test.ts',
+  'test/map/{cells,features,filter,inside,known-counts,paging,runs,viewport}.test.ts',
   'test/stream/{apply,fold}.test.ts',
+  'test/support/rfc7946.test.ts',
   'test/web/{explain-cells,url-hash}.test.ts',
 ];
 

@@ -13,7 +13,7 @@ import { runCli } from '../support/run-cli.js';
 import { engine, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
-const database = await testDatabase();
+const database = await testDatabase('readable', { stream: true });
 const { endpoint, region, credentials } = engine();
 
 let folder = '';

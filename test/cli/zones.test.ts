@@ -7,7 +7,7 @@ import { expectRfc7946 } from '../support/rfc7946.js';
 import { runCli } from '../support/run-cli.js';
 import { engine, testDatabase } from '../support/test-database.js';
 
-const database = await testDatabase();
+const database = await testDatabase('readable', { stream: true });
 const { endpoint, region, credentials } = engine();
 let folder = '';
 beforeAll(async () => {

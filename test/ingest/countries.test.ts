@@ -19,6 +19,7 @@ import { sweepObjects } from '../../src/store/zone/zone-removal.js';
 import { deleteZone } from '../../src/store/zone/zones.js';
 import { requestContext } from '../map/fixture.js';
 import { randomFrom } from '../support/random.js';
+import { rounds } from '../support/rounds.js';
 import { testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
@@ -81,7 +82,7 @@ function oracle(rings: readonly Ring[], lng: number, lat: number): boolean {
 }
 
 /** Ten thousand agree, too, and take minutes: CELLPORT_RUNS=10000. */
-const POSITIONS = Number(process.env['CELLPORT_RUNS'] ?? 2_000);
+const POSITIONS = rounds('positionsInCountries');
 
 const db = { ...(await testDatabase()), geometry: { objects, inlineBytes: 32 * 1024 } };
 const collection = await createCollection(db, COUNTRIES_COLLECTION, NOW, newCall());

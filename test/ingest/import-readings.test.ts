@@ -21,7 +21,7 @@ import { engine, newDatabase, testDatabase } from '../support/test-database.js';
 
 const NOW = new Date('2026-11-21T10:00:00.000Z');
 const DAY = 86_400_000;
-const database = await testDatabase();
+const database = await testDatabase('readable', { stream: true });
 let folder = '';
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'cellport-readings-'));

@@ -72,7 +72,7 @@ describe('servers that read the stream themselves', async () => {
 });
 
 const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0;
-if (!HAS_REDIS) console.warn('NOT TESTED: changes by way of Redis, because there is no redis-server in the PATH');
+if (!HAS_REDIS) console.warn('SKIPPED: no redis-server in the PATH');
 
 describe.skipIf(!HAS_REDIS)('servers that get changes through Redis', async () => {
   const db = await testDatabase('readable', { stream: true });

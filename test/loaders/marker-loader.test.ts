@@ -10,10 +10,10 @@ import { newCall } from '../../src/store/request/meter.js';
 import { recordReadings } from '../../src/store/reading/readings.js';
 import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
+import { memoryDatabase, newMemoryDatabase } from '../support/memory-store.js';
 
 const NOW = new Date('2026-11-21T10:00:00.000Z');
-const database = await testDatabase();
+const database = memoryDatabase();
 const at = (ms: number) => new Date(NOW.getTime() + ms).toISOString();
 let sensors: Collection;
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
   for (const { key } of markers) await recordReadings(database, { collection: sensors, key }, readings, NOW, newCall());
 });
 
-function request(db: Database = newDatabase('readable', { tables: database.tables }), limits = {}) {
+function request(db: Database = newMemoryDatabase('readable', { tables: database.tables }), limits = {}) {
   const calls = recordCalls(db);
   const loader = createMarkerLoader({
     db,
@@ -78,7 +78,7 @@ test('a marker that was read is not read again for readings up to an instant', a
 });
 
 test('a failure for one marker does not affect others', async () => {
-  const db = newDatabase('readable', { tables: database.tables });
+  const db = newMemoryDatabase('readable', { tables: database.tables });
   interceptCalls(db, 'Query', (input, ask) => {
     const { ':pk': pk } = input['ExpressionAttributeValues'] as Record<string, unknown>;
     return pk === 'marker::sensors::b' ? Promise.reject(new Error('only b')) : ask(input);

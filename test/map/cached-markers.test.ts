@@ -17,11 +17,12 @@ import { newCall } from '../../src/store/request/meter.js';
 import { createStreamsClient } from '../../src/stream/dynamodb.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
+import { memoryDatabase } from '../support/memory-store.js';
 import { engine, testDatabase } from '../support/test-database.js';
 import { LAYOUTS, NOW, bruteInside, makeCollection, realMarkers, requestContext } from './fixture.js';
 
 const MARKERS = realMarkers(500);
-const databases = { readable: await testDatabase('readable'), compact: await testDatabase('compact') };
+const databases = { readable: memoryDatabase('readable'), compact: memoryDatabase('compact') };
 const live = await testDatabase('readable', { stream: true });
 const SEED = Number(process.env['CELLPORT_SEED'] ?? 20261121);
 const RUNS = Number(process.env['CELLPORT_RUNS'] ?? 15);

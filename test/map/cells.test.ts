@@ -10,10 +10,11 @@ import { viewportMarkers } from '../../src/map/markers/markers.js';
 import { type Viewport, readViewport } from '../../src/map/viewport.js';
 import type { Collection } from '../../src/model/collection.js';
 import { recordCalls } from '../support/record-calls.js';
-import { testDatabase } from '../support/test-database.js';
+import { memoryDatabase } from '../support/memory-store.js';
+
 import { type Made, bruteCells, makeCollection, realMarkers, requestContext } from './fixture.js';
 
-const database = await testDatabase();
+const database = memoryDatabase();
 const calls = recordCalls(database);
 const MARKERS = realMarkers(250);
 let cities: Collection;

@@ -10,13 +10,14 @@ import type { MarkerPage } from '../../src/map/page.js';
 import type { Collection } from '../../src/model/collection.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
-import { testDatabase } from '../support/test-database.js';
+import { memoryDatabase } from '../support/memory-store.js';
+
 import { LAYOUTS, makeCollection, realMarkers, requestContext } from './fixture.js';
 
 type Ring = (readonly [number, number])[];
 
 const MARKERS = realMarkers(250);
-const databases = { readable: await testDatabase('readable'), compact: await testDatabase('compact') };
+const databases = { readable: memoryDatabase('readable'), compact: memoryDatabase('compact') };
 const SEED = Number(process.env['CELLPORT_SEED'] ?? 20261121);
 const RUNS = Number(process.env['CELLPORT_RUNS'] ?? 5);
 

@@ -6,11 +6,12 @@ import { viewportCount } from '../../src/map/cells/count.js';
 import { viewportMarkers } from '../../src/map/markers/markers.js';
 import { readViewport } from '../../src/map/viewport.js';
 import { recordCalls } from '../support/record-calls.js';
-import { testDatabase } from '../support/test-database.js';
+import { memoryDatabase } from '../support/memory-store.js';
+
 import { type Made, bruteInside, makeCollection, requestContext } from './fixture.js';
 import { randomFrom } from '../support/random.js';
 
-const db = await testDatabase();
+const db = memoryDatabase();
 const recording = recordCalls(db);
 
 const random = randomFrom(3);

@@ -16,6 +16,7 @@ import { newCall } from '../../src/store/request/meter.js';
 import { mortalConsumer } from '../stream/kill/mortal.js';
 import { countedCells, countedPlaces, storedCells, storedPlaces, untilRead } from '../stream/support.js';
 import { randomFrom } from '../support/random.js';
+import { rounds } from '../support/rounds.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 import { NOW, bruteInside, makeCollection, requestContext } from './fixture.js';
 
@@ -45,7 +46,7 @@ async function all(page: (input: PageInput) => Promise<MarkerPage>): Promise<str
   }
 }
 
-const KILLS = 3;
+const KILLS = rounds('killsOfModel');
 const seed = Number(process.env['CELLPORT_SEED'] ?? Math.floor(Math.random() * 1e9));
 
 test(`after parallel clients have made, changed, moved and deleted markers while the consumer was killed at random, every query agrees with a model (seed ${seed})`, async () => {

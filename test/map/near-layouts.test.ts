@@ -9,14 +9,16 @@ import { type NearbyPage, markersWithin } from '../../src/map/near/near.js';
 import type { Collection } from '../../src/model/collection.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
-import { testDatabase } from '../support/test-database.js';
+import { memoryDatabase } from '../support/memory-store.js';
+import { rounds } from '../support/rounds.js';
+
 import { type ContextOptions, type Made, makeCollection, requestContext } from './fixture.js';
 
-const database = await testDatabase('compact');
+const database = memoryDatabase('compact');
 const calls = recordCalls(database);
 const count = () => calls.count('Query');
 const SEED = Number(process.env['CELLPORT_SEED'] ?? 20261121);
-const RUNS = Number(process.env['CELLPORT_RUNS'] ?? 2);
+const RUNS = rounds('radiusQueriesOfLayout');
 const FARTHEST = 20_015_114.35;
 
 /** Each prefix length and number of write shards that a collection may have at its ends. */

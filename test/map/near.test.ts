@@ -15,13 +15,15 @@ import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
-import { testDatabase } from '../support/test-database.js';
+import { memoryDatabase } from '../support/memory-store.js';
+import { rounds } from '../support/rounds.js';
+
 import { LAYOUTS, type Made, NOW, edgePositions, makeCollection, realMarkers, requestContext } from './fixture.js';
 
 const MARKERS = realMarkers(250);
-const databases = { readable: await testDatabase('readable'), compact: await testDatabase('compact') };
+const databases = { readable: memoryDatabase('readable'), compact: memoryDatabase('compact') };
 const SEED = Number(process.env['CELLPORT_SEED'] ?? 20261121);
-const RUNS = Number(process.env['CELLPORT_RUNS'] ?? 5);
+const RUNS = rounds('radiusQueries');
 const FARTHEST = 20_015_114.35;
 
 interface Near {

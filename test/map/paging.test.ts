@@ -15,11 +15,11 @@ import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
+import { memoryDatabase, newMemoryDatabase } from '../support/memory-store.js';
 import { type Made, NOW, bruteInside, makeCollection, realMarkers, requestContext } from './fixture.js';
 import { randomFrom } from '../support/random.js';
 
-const database = await testDatabase();
+const database = memoryDatabase();
 const calls = recordCalls(database);
 const MARKERS = realMarkers(250);
 const EUROPE = { west: -15, south: 35, east: 40, north: 65 };
@@ -205,7 +205,7 @@ test('a marker seen at both positions while it moves is returned once, where it 
     [10, 20],
     [20, 10],
   ] as const) {
-    const other = newDatabase();
+    const other = newMemoryDatabase();
     const db = { ...other, tables: database.tables };
     interceptCalls(db, 'Query', async (input, ask) => {
       const answer = await ask(input);

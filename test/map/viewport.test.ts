@@ -14,13 +14,14 @@ import { viewportPlan } from '../../src/map/markers/plan.js';
 import { type Viewport, readViewport } from '../../src/map/viewport.js';
 import { uniteRanges } from '../../src/loaders/range-union.js';
 import { type Recording, recordCalls } from '../support/record-calls.js';
-import { testDatabase } from '../support/test-database.js';
+import { memoryDatabase } from '../support/memory-store.js';
+
 import { LAYOUTS, bruteCells, bruteInside, makeCollection, realMarkers, requestContext } from './fixture.js';
 import { randomFrom } from '../support/random.js';
 import { expectRfc7946 } from '../support/rfc7946.js';
 
 const MARKERS = realMarkers(250);
-const databases = { readable: await testDatabase('readable'), compact: await testDatabase('compact') };
+const databases = { readable: memoryDatabase('readable'), compact: memoryDatabase('compact') };
 const SEED = Number(process.env['CELLPORT_SEED'] ?? 20261121);
 const RUNS = Number(process.env['CELLPORT_RUNS'] ?? 15);
 

@@ -12,7 +12,7 @@ const JAR = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'ce
 
 export const HAS_S3_SERVER = existsSync(JAR);
 if (!HAS_S3_SERVER) {
-  console.warn('NOT TESTED: an S3 server, because there is none; test/services/install-s3.sh fetches one by Maven');
+  console.warn('SKIPPED: no S3 server; test/services/install-s3.sh fetches one with Maven');
 }
 
 export interface S3Server {

@@ -19,7 +19,7 @@ const FLAGS = [
 const SCREENSHOTS = fileURLToPath(new URL('../../screenshots/', import.meta.url));
 
 export const hasChromium = existsSync(CHROMIUM);
-if (!hasChromium) console.warn(`NOT TESTED: pages in a browser, because there is no ${CHROMIUM}`);
+if (!hasChromium) console.warn(`SKIPPED: no browser, ${CHROMIUM} is missing`);
 
 export async function openBrowser(): Promise<Browser> {
   await mkdir(SCREENSHOTS, { recursive: true });

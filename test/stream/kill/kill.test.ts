@@ -16,8 +16,9 @@ import { testDatabase } from '../../support/test-database.js';
 import { createChance } from '../simulation/world.js';
 import { countedCells, countedPlaces, shown, storedCells, storedPlaces, untilRead } from '../support.js';
 import { mortalConsumer } from './mortal.js';
+import { rounds } from '../../support/rounds.js';
 
-const KILLS = 8;
+const KILLS = rounds('kills');
 const WRITERS = 4;
 /** Cells are stored up to length 5; the server counts longer ones from their markers when it is asked. */
 const LONGEST_CELL = 8;

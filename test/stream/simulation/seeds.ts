@@ -1,11 +1,12 @@
 import { expect } from 'vitest';
 
+import { rounds } from '../../support/rounds.js';
 import { simulate } from './simulate.js';
 
-/** What CI runs, over all test files. */
-export const SEEDS = 10_000;
-
 const chosen = process.env['CELLPORT_SEED'];
+
+/** The number of seeds in both test files together. */
+export const SEEDS = Math.max(rounds('simulatedStreams'), Number(chosen ?? 0) + 1);
 
 /** The seeds from `from` to below `to`; only one where CELLPORT_SEED names it, to replay what it found. */
 export function seeds(from: number, to: number): number[] {

@@ -1,0 +1,24 @@
+/**
+ * How many rounds the tests of the project `soak` run: the first number in `npm test`, the second with CELLPORT_SOAK=1,
+ * as in CI.
+ */
+const ROUNDS = {
+  /** Seeds of the simulated stream. */
+  simulatedStreams: [1_000, 10_000],
+  /** Times that a consumer is killed while clients write. */
+  kills: [3, 8],
+  /** The same in each of the two halves of a comparison with a model. */
+  killsOfModel: [1, 3],
+  /** Radius queries in each of 18 key layouts. */
+  radiusQueriesOfLayout: [1, 2],
+  /** Radius and k-nearest queries in each of four collections. */
+  radiusQueries: [2, 5],
+  /** Positions looked up in the borders of all countries. */
+  positionsInCountries: [600, 2_000],
+} as const satisfies Readonly<Record<string, readonly [quick: number, full: number]>>;
+
+/** The number of rounds of a test. CELLPORT_RUNS overrides it, for a longer search. */
+export function rounds(test: keyof typeof ROUNDS): number {
+  const [quick, full] = ROUNDS[test];
+  return Number(process.env['CELLPORT_RUNS'] ?? (process.env['CELLPORT_SOAK'] === '1' ? full : quick));
+}
