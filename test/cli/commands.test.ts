@@ -1,20 +1,36 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { keysOf } from '../../src/cli/entity-keys.js';
+import { runCli } from '../../src/cli/program.js';
 import { planOf } from '../../src/cli/viewport-plan.js';
-import { runCli } from '../support/run-cli.js';
+import { runCli as spawnCli } from '../support/run-cli.js';
 
-async function outcome(...args: string[]): Promise<{ code: number | null; output: string }> {
-  const run = runCli(args);
-  const code = await run.ended;
-  return { code, output: run.output() };
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+
+/** Runs a command in this process: what it prints, and its exit code. */
+async function outcome(...args: string[]): Promise<{ code: number; output: string }> {
+  let output = '';
+  const print = (text: unknown) => {
+    output += `${String(text)}\n`;
+    return true;
+  };
+  vi.spyOn(process.stdout, 'write').mockImplementation(print);
+  vi.spyOn(process.stderr, 'write').mockImplementation(print);
+  vi.spyOn(console, 'log').mockImplementation(print);
+  vi.spyOn(console, 'error').mockImplementation(print);
+  const code = await runCli(args);
+  vi.restoreAllMocks();
+  return { code, output };
 }
 
 describe('the command line', () => {
   it('prints help for itself and every command, with exit codes', async () => {
     const commands = [[], ['serve'], ['import'], ['export'], ['table'], ['keys'], ['plan']];
-    const helps = await Promise.all(commands.map((command) => outcome(...command, '--help')));
-    for (const { code, output } of helps) {
+    for (const command of commands) {
+      const { code, output } = await outcome(...command, '--help');
       expect(code).toBe(0);
       expect(output).toMatch(/Usage: cellport/);
       expect(output).toMatch(/Exit codes: 0/);
@@ -33,14 +49,21 @@ describe('the command line', () => {
       [['import', 'README.md', '--collection', 'x'], /--format/],
       [['table', 'delete'], /--yes/],
     ];
-    const outcomes = await Promise.all(wrong.map(([args]) => outcome(...args)));
-    for (const [at, { code, output }] of outcomes.entries()) {
-      expect(output).toMatch(wrong[at]?.[1] ?? /never/);
+    for (const [args, message] of wrong) {
+      const { code, output } = await outcome(...args);
+      expect(output).toMatch(message);
       expect(code).toBe(2);
     }
-    const setting = runCli(['serve'], { PORT: 'many' });
-    expect(await setting.ended).toBe(2);
-    expect(setting.output()).toMatch(/PORT must be a whole number.*"many"/);
+    vi.stubEnv('PORT', 'many');
+    const { code, output } = await outcome('serve');
+    expect(output).toMatch(/PORT must be a whole number.*"many"/);
+    expect(code).toBe(2);
+  });
+
+  it('passes its exit code to the process that started it', async () => {
+    const [help, fly] = [spawnCli(['--help']), spawnCli(['fly'])];
+    expect([await help.ended, await fly.ended]).toEqual([0, 2]);
+    expect(fly.output()).toMatch(/unknown command/);
   });
 });
 
