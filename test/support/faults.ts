@@ -1,13 +1,13 @@
 import type { Database } from '../../src/store/database.js';
 
 /**
- * What happens to an attempt: it is refused before it reaches DynamoDB, or carried out and its answer lost on the way
- * back, or it never ends.
+ * What happens to an attempt: it fails before it reaches DynamoDB, or it succeeds and its answer is lost, or it never
+ * ends.
  */
 export type Fault = 'throttled' | 'refused' | 'answer lost' | 'never answered';
 
 export interface Faults {
-  /** How many attempts have met a fault so far. */
+  /** Attempts that have failed so far. */
   readonly met: number;
 }
 
@@ -17,8 +17,8 @@ const failure = (fault: 'throttled' | 'refused' | 'answer lost') =>
     : Object.assign(new Error('socket'), { code: fault === 'refused' ? 'ECONNREFUSED' : 'ECONNRESET' });
 
 /**
- * Makes attempts of one operation (as DynamoDB names it, e.g. `PutItem`) fail, each retry of the SDK being an attempt of
- * its own: the first ones by the faults in the list, those after them not at all; or all of them by one fault.
+ * Makes attempts of one DynamoDB operation fail, e.g. `PutItem`: the first ones with the faults in the list, or all of
+ * them with one fault. Each retry of the SDK is an attempt.
  */
 export function injectFaults(
   { client }: Pick<Database, 'client'>,
@@ -47,8 +47,8 @@ export function injectFaults(
 type Plain = Record<string, unknown>;
 
 /**
- * Puts a function between the program and one operation: it gets the input and may ask DynamoDB with the same or another
- * one, and answers what it likes. For answers that DynamoDB Local never gives of itself.
+ * Lets a function answer one operation: it gets the input and may call DynamoDB with that or another input. For answers
+ * that DynamoDB Local never gives.
  */
 export function interceptCalls(
   { client }: Pick<Database, 'client'>,

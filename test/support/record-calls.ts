@@ -9,17 +9,17 @@ export interface RecordedCommand {
 
 export interface Recording {
   readonly commands: readonly RecordedCommand[];
-  /** How many commands of this name were sent, e.g. `count('Query')`; of all names where it is left out. */
+  /** The number of commands sent under this name, e.g. `count('Query')`; of all commands without a name. */
   count(name?: string): number;
   reset(): void;
 }
 
-/** Writes down every command that this database is sent from now on, retries not counted. */
+/** Records every command sent to this database from now on, without retries. */
 export function recordCalls({ client }: Pick<Database, 'client'>): Recording {
   const commands: RecordedCommand[] = [];
   client.middlewareStack.add(
     (next, context) => (args) => {
-      // Deep, because lib-dynamodb puts wire values in place of ours further down.
+      // A deep copy: lib-dynamodb replaces our values by wire values further down.
       commands.push({
         name: String(context.commandName).replace(/Command$/, ''),
         input: structuredClone(args.input) as RecordedCommand['input'],

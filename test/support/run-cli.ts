@@ -3,17 +3,18 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** A command line at work: what it has said so far, and how it ends. */
+/** A running command. */
 export interface RunningCli {
   readonly child: ChildProcess;
+  /** What it has printed so far, on both streams. */
   readonly output: () => string;
-  /** Resolves with the first match in what it says; rejects where it ends before. */
+  /** Resolves with the first match in its output; rejects if it ends without one. */
   readonly said: (pattern: RegExp) => Promise<RegExpExecArray>;
-  /** Resolves with the exit code once it has ended; null where a signal ended it. */
+  /** Resolves with the exit code when it has ended; null if a signal ended it. */
   readonly ended: Promise<number | null>;
 }
 
-/** Runs `cellport` from its source in a process of its own, with nothing of this machine's settings but the path. */
+/** Runs `cellport` from its source in a child process, which inherits PATH and HOME only. */
 export function runCli(args: readonly string[], env: Readonly<Record<string, string>> = {}): RunningCli {
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', ...args], {
@@ -44,7 +45,7 @@ export function runCli(args: readonly string[], env: Readonly<Record<string, str
         };
         listeners.add(look);
         look();
-        void ended.then((code) => reject(new Error(`it ended with ${code} and never said ${pattern}:\n${text}`)));
+        void ended.then((code) => reject(new Error(`it ended with ${code} and never printed ${pattern}:\n${text}`)));
       }),
   };
 }

@@ -26,7 +26,7 @@ export async function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 }
 
-/** Keeps what a page shows as screenshots/NAME.png once nothing on its map fades any more, and gives the picture. */
+/** Saves a screenshot of a page as screenshots/NAME.png once its map is idle, and returns the picture. */
 export async function shoot(page: Page, name: string): Promise<Buffer> {
   await page.evaluate(`new Promise((done) => {
     globalThis.cellport.map.once('idle', () => done());
@@ -35,11 +35,11 @@ export async function shoot(page: Page, name: string): Promise<Buffer> {
   return page.screenshot({ path: `${SCREENSHOTS}${name}.png` });
 }
 
-/** How many pixels of two pictures of one size differ by more than noise. */
+/** The number of pixels in which two pictures of the same size differ by more than noise. */
 export async function differingPixels(browser: Browser, one: Buffer, other: Buffer): Promise<number> {
   const page = await browser.newPage();
   const pictures = [one, other].map((each) => each.toString('base64'));
-  // A text, as what runs in the page knows other names than what runs here.
+  // A string: the page's globals are not those of this file.
   const count = await page.evaluate<number>(`(async ([a, b]) => {
     const pixelsOf = async (base64) => {
       const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));

@@ -15,15 +15,15 @@ type Json = Readonly<Record<string, unknown>>;
 
 export interface MapServer {
   readonly url: string;
-  /** Posts a document and gives its data; fails where there is an error. Tests know what they asked for. */
+  /** Posts a document and returns its data; fails on an error. */
   // oxlint-disable-next-line typescript/no-explicit-any
   ask(query: string, variables?: Json): Promise<any>;
-  /** Waits until cells tell of all that was written. */
+  /** Waits until the cells count everything that was written. */
   counted(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A server with the map page, built for it, over a database whose changes it hears. */
+/** Starts a server with a fresh build of the map page, which follows the changes of a database. */
 export async function startMapServer(db: Database): Promise<MapServer> {
   const folder = await mkdtemp(join(tmpdir(), 'cellport-map-'));
   await build({ configFile: join(root, 'web/map/build/vite.config.ts'), build: { outDir: folder, minify: false } });
