@@ -11,11 +11,9 @@ export interface Comparison {
   interpretedOnly: number;
   /** Of answers that were not the same text: what was asked and both answers. */
   readonly differences: string[];
-  /** Operations compared so far, with their variables: each is compared once. */
-  readonly seen: Set<string>;
 }
 
-export const newComparison = (): Comparison => ({ same: 0, interpretedOnly: 0, differences: [], seen: new Set() });
+export const newComparison = (): Comparison => ({ same: 0, interpretedOnly: 0, differences: [] });
 
 /**
  * Runs each operation by graphql-js, then compiled, then by graphql-js again, all in the same context: DynamoDB is read
@@ -26,11 +24,13 @@ export const comparing =
   (comparison: Comparison) =>
   (schema: GraphQLSchema): Executor => {
     const interpret = interpreting(schema);
+    // Operations with their variables: each is compared once.
+    const seen = new Set<string>();
     return async (execution) => {
       const { document, operation, context, variables } = execution;
       const text = JSON.stringify([document.loc?.source.body, operation?.name?.value, variables]);
-      if (comparison.seen.has(text)) return interpret(execution);
-      comparison.seen.add(text);
+      if (seen.has(text)) return interpret(execution);
+      seen.add(text);
       const compiled = operation && compileOperation(schema, document, operation);
       const first = await interpret(execution);
       if (compiled === undefined) {
