@@ -4,7 +4,7 @@ import { type Part, type Path, least, most } from './paths.js';
 /** A GeoJSON position: longitude, then latitude, in degrees. */
 export type Position = readonly [lng: number, lat: number];
 
-/** A zone's geometry by RFC 7946: within -180..180, cut in two where it crosses the antimeridian. */
+/** A zone's geometry as in RFC 7946: within -180..180, cut in two where it crosses the antimeridian. */
 export type ZoneGeometry =
   | { readonly type: 'Polygon'; readonly coordinates: readonly (readonly Position[])[] }
   | { readonly type: 'MultiPolygon'; readonly coordinates: readonly (readonly (readonly Position[])[])[] }
@@ -13,10 +13,10 @@ export type ZoneGeometry =
 
 const LINE = 180;
 
-/** How many times a path has crossed the antimeridian eastwards before this longitude; one exactly on it has not. */
+/** Eastward crossings of the antimeridian before this longitude; a position exactly on it has not crossed yet. */
 const turnsTo = ([lng]: Position): number => Math.max(0, Math.ceil((lng - LINE) / 360));
 
-/** Where an edge of at most 180 degrees crosses the antimeridian: a position of the pieces on both sides. */
+/** Where an edge of at most 180 degrees crosses the antimeridian; the pieces on both sides share this position. */
 function crossing(a: Position, b: Position): Position {
   const line = LINE + 360 * Math.min(turnsTo(a), turnsTo(b));
   return [line, a[1] + ((b[1] - a[1]) * (line - a[0])) / (b[0] - a[0])];
@@ -27,13 +27,13 @@ const crosses = ({ lngs }: Path) => lngs.some((lng) => lng > LINE);
 const turned = (positions: readonly Position[], turns: number): Position[] =>
   positions.map(([lng, lat]) => [lng - 360 * turns, lat]);
 
-/** A run of positions between two crossings; it begins and ends on the antimeridian where it was cut. */
+/** Positions between two crossings; where the path was cut, a run begins or ends on the antimeridian. */
 interface Run {
   readonly turns: number;
   readonly positions: Position[];
 }
 
-/** A path as runs, from its first position to its last. */
+/** Splits a path into runs, in order. */
 function runsOf(positions: readonly Position[]): Run[] {
   const runs: Run[] = [];
   positions.forEach((position, index) => {
@@ -62,18 +62,18 @@ export function doubleArea(ring: readonly Position[]): number {
   return sum;
 }
 
-/** Below this many square degrees the sum above may be rounding alone, by which a flat ring would keep changing its direction. */
+/** Below this many square degrees, the sum above may be a rounding error, and the direction of a flat ring is undefined. */
 const FLAT = 1e-12;
 
-/** A ring by the right-hand rule of RFC 7946: outer rings counterclockwise, holes clockwise. */
+/** A ring in the direction that RFC 7946 prescribes: outer rings counterclockwise, holes clockwise. */
 export function oriented(ring: readonly Position[], hole: boolean): readonly Position[] {
   const area = hole ? -doubleArea(ring) : doubleArea(ring);
   return area < -FLAT ? ring.toReversed() : ring;
 }
 
 /**
- * Rings from runs of one side: along the line, what is between the first and the second end is inside, between the second
- * and the third outside, and so on, whichever rings they are of.
+ * Joins the runs of one side into rings. Along the antimeridian, the segment between the first and the second end is
+ * inside, that between the second and the third outside, and so on, whichever rings the ends belong to.
  */
 function joined(runs: readonly Run[]): Position[][] {
   const ends: { readonly run: number; readonly last: boolean; readonly lat: number }[] = runs.flatMap(
@@ -104,7 +104,7 @@ function joined(runs: readonly Run[]): Position[][] {
   return rings;
 }
 
-/** Without repeated neighbours. */
+/** Without consecutive duplicates. */
 const tidy = (ring: readonly Position[]) =>
   ring.filter(([lng, lat], index) => index === 0 || lng !== ring[index - 1]?.[0] || lat !== ring[index - 1]?.[1]);
 
@@ -126,27 +126,27 @@ function cutPolygon(field: string, paths: readonly [Path, ...Path[]]): (readonly
   const cut: Run[] = [];
   const whole: Run[] = [];
   for (const path of paths) {
-    // A hole is read by itself, and may be a turn farther west than its ring.
+    // Each path is read separately, so a hole may be a turn farther west than its ring.
     const turn = least(path.lngs) < west ? 360 : 0;
     if (most(path.lngs) + turn > east) {
       throw badInput(
         `${field}.coordinates`,
         `a hole up to ${most(path.lngs) + turn} degrees east`,
-        `polygons with their holes inside: this one ends at ${east} degrees east`,
+        `a hole inside its polygon, which ends at ${east} degrees east`,
       );
     }
     const positions = positionsOf(path).map(([lng, lat]): Position => [lng + turn, lat]);
-    // It starts at a crossing, so that the first run is whole.
+    // Rotate the ring to start at a crossing, so that no run is split.
     const start = positions.findIndex(
       (one, index) => index > 0 && turnsTo(one) !== turnsTo(positions[index - 1] ?? one),
     );
     if (start < 0) whole.push({ turns: turnsTo(positions[0] ?? [0, 0]), positions });
     else {
       const before = positions.slice(0, start);
-      // A ring's last position is its first.
+      // The last position of a ring repeats the first.
       const runs = runsOf([...positions.slice(start - 1), ...before.slice(1)]);
       cut.push(...runs.slice(1));
-      // The very first position only serves the crossing after it.
+      // The first position was only needed to compute the crossing after it.
       const closing = runs.slice(1).at(-1);
       const from = positions[start - 1];
       const to = positions[start];
@@ -182,8 +182,8 @@ function cutLine(path: Path): Position[][] {
 }
 
 /**
- * The RFC 7946 geometry of parts from `readPaths`; `multiple` allows one of several parts. Throws BAD_USER_INPUT naming
- * `field` if nothing is left of it, or a hole lies outside its ring.
+ * The RFC 7946 geometry of parts from `readPaths`; `multiple` asks for a Multi* type even for one part. Throws
+ * BAD_USER_INPUT naming `field` if no polygon has an area, or a hole lies outside its ring.
  */
 export function geometryOf(field: string, parts: readonly Part[], multiple: boolean): ZoneGeometry {
   if (parts.every(({ filled }) => !filled)) {
@@ -196,7 +196,7 @@ export function geometryOf(field: string, parts: readonly Part[], multiple: bool
     crosses(paths[0]) ? cutPolygon(field, paths) : [wholePolygon(field, paths)],
   );
   const [only] = polygons;
-  if (!only) throw badInput(`${field}.coordinates`, 'flat rings', 'polygons of which some has an area');
+  if (!only) throw badInput(`${field}.coordinates`, 'flat rings', 'at least one polygon with an area');
   if (!multiple && polygons.length === 1) return { type: 'Polygon', coordinates: only };
   return { type: 'MultiPolygon', coordinates: polygons };
 }

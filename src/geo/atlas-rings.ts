@@ -1,8 +1,8 @@
 import type { Position } from './antimeridian.js';
 
 /**
- * A ring around a pole, closed along the antimeridian: in the file it circles the globe and so is closed without that.
- * Other rings are unchanged.
+ * Closes a ring around a pole along the antimeridian: in world-atlas, such a ring circles the globe. Other rings are
+ * returned unchanged.
  */
 export function closedAtPole(ring: readonly Position[]): readonly Position[] {
   const jumps = ring.flatMap(([lng], index) =>
@@ -16,6 +16,6 @@ export function closedAtPole(ring: readonly Position[]): readonly Position[] {
   return [...ring.slice(0, jump), [side, lat], [side, pole], [-side, pole], [-side, lat], ...ring.slice(jump)];
 }
 
-/** Whether a ring has more than one position: rounding the file reduced some islands to one. */
+/** Whether a ring has more than one position: rounding in world-atlas reduced some islands to a point. */
 export const hasExtent = (ring: readonly Position[]) =>
   ring.some(([lng, lat]) => lng !== ring[0]?.[0] || lat !== ring[0]?.[1]);

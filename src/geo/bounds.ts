@@ -9,20 +9,20 @@ export interface Bounds {
   readonly north: number;
 }
 
-/** A bounding box, normalized on entry: code that has an area need not think of the antimeridian. */
+/** A normalized bounding box: code that uses its parts need not handle the antimeridian. */
 export interface Area {
-  /** As clients see it: -180..180, west > east where it crosses the antimeridian. */
+  /** As clients see it: -180..180, west > east if it crosses the antimeridian. */
   readonly bounds: Bounds;
   /**
-   * The same area as one or two disjoint rectangles with west <= east, among canonical positions: the antimeridian is
-   * at -180 alone, so a rectangle that ends at 180 has the line [-180, -180] as its second part.
+   * The same area as one or two disjoint rectangles with west <= east, in canonical longitudes: the antimeridian is at
+   * -180 only, so an area that ends at 180 has the line [-180, -180] as its second part.
    */
   readonly parts: readonly Bounds[];
 }
 
 const EDGES = ['west', 'south', 'east', 'north'] as const;
 
-/** The same meridian within -180..180. Exact: neither the remainder nor the one addition rounds. */
+/** The same meridian within -180..180. Exact: neither the remainder nor the addition rounds. */
 function wrapLng(lng: number): number {
   if (lng >= -180 && lng <= 180) return lng + 0;
   const rest = lng % 360;
@@ -33,9 +33,9 @@ function wrapLng(lng: number): number {
 const clampLat = (lat: number) => Math.max(-90, Math.min(90, lat)) + 0;
 
 /**
- * The area of a bounding box as map clients send it: west and east are any finite degrees and are wrapped, east - west of
- * 360 or more is the whole way around, and west > east after wrapping crosses the antimeridian; latitudes are clamped to
- * -90..90. Throws BAD_USER_INPUT naming `field` and the edge where one is no finite number or south is above north.
+ * The area of a bounding box as map clients send it: west and east may be any finite degrees and are wrapped, east - west
+ * of 360 or more means all longitudes, and west > east after wrapping crosses the antimeridian; latitudes are clamped to
+ * -90..90. Throws BAD_USER_INPUT naming `field` and the edge if one is not a finite number or south is above north.
  */
 export function normalizeBounds(field: string, input: Bounds): Area {
   for (const edge of EDGES) {
@@ -53,12 +53,12 @@ export function normalizeBounds(field: string, input: Bounds): Area {
   const bounds = part(west, east);
   if (west <= east && (east < 180 || west === -180)) return { bounds, parts: [bounds] };
 
-  // Reaches the antimeridian from the west. What lies on it is at -180, as does what follows east of it.
+  // The area reaches the antimeridian from the west. Positions on it have longitude -180, so a second part begins there.
   const beyond = part(-180, west <= east ? -180 : east);
   return { bounds, parts: west === 180 ? [beyond] : [part(west, 180), beyond] };
 }
 
-/** Whether a position lies in the area or on its edge; 180 and -180 are one meridian. */
+/** Whether a position lies in the area or on its edge; 180 and -180 are the same meridian. */
 export function areaContains(area: Area, { lng, lat }: Point): boolean {
   const meridian = canonicalLng(lng);
   return area.parts.some(
@@ -67,8 +67,8 @@ export function areaContains(area: Area, { lng, lat }: Point): boolean {
 }
 
 /**
- * Whether some position that belongs to a cell lies in the area. A cell has its eastern and northern edge; its western
- * and southern one belong to its neighbours, but for -180 and -90, which have none.
+ * Whether any position that belongs to a cell lies in the area. The eastern and northern edges belong to the cell, the
+ * western and southern edges to its neighbours, except at -180 and -90, where there is no neighbour.
  */
 export function areaOverlapsCell(area: Area, cell: Bounds): boolean {
   return area.parts.some(
@@ -82,7 +82,7 @@ export function areaOverlapsCell(area: Area, cell: Bounds): boolean {
 
 const bits = new DataView(new ArrayBuffer(8));
 
-/** The next number above one that is not the greatest. */
+/** The next larger floating-point number. */
 function above(value: number): number {
   if (value === 0) return Number.MIN_VALUE;
   bits.setFloat64(0, value);
@@ -91,8 +91,8 @@ function above(value: number): number {
 }
 
 /**
- * Whether every position that belongs to a cell lies in the area. So does an area that begins with the first number
- * beyond a cell's open edge contain it: clients that part the world along cells ask so.
+ * Whether every position that belongs to a cell lies in the area. An area that begins at the first number above a cell's
+ * open edge contains the cell: clients that tile the world by cells send such areas.
  */
 export function areaContainsCell(area: Area, cell: Bounds): boolean {
   const begins = (edge: number, line: number, end: number) => edge <= line || (line !== end && edge === above(line));

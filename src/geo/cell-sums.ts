@@ -29,10 +29,9 @@ export function sumsOf({ lng, lat }: Point): CellSums {
   };
 }
 
-/** Both sums together. */
 export function addSums(a: CellSums, b: CellSums): CellSums {
   return { count: a.count + b.count, sumLng: a.sumLng + b.sumLng, sumLat: a.sumLat + b.sumLat };
 }
 
-/** Whether nothing is left of a cell: a cell without markers keeps its sums while they are not zero. */
+/** Whether a cell can be removed: one without markers is kept while its sums are not zero. */
 export const isZero = ({ count, sumLng, sumLat }: CellSums): boolean => count === 0 && sumLng === 0 && sumLat === 0;

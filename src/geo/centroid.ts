@@ -9,11 +9,11 @@ export function meanPosition({ count, sumLng, sumLat }: CellSums): Point | undef
   return { lng: sumLng / count / UNITS_PER_DEGREE + 0, lat: sumLat / count / UNITS_PER_DEGREE + 0 };
 }
 
-/** The mean position of a cell's markers, never outside the cell; its center where it has none. */
+/** The mean position of a cell's markers, clamped to the cell; the cell's center if it has no markers. */
 export function cellCentroid(geohash: string, sums: CellSums): Point {
   const mean = meanPosition(sums);
   if (!mean) return center(geohash);
-  // Sums are rounded to millionths of a degree, which in a cell of length 12 is a few times its width.
+  // Sums are rounded to millionths of a degree, several times the width of a cell of length 12.
   const { west, south, east, north } = cellBounds(geohash);
   return {
     lng: Math.min(east, Math.max(west, mean.lng)),
@@ -21,7 +21,7 @@ export function cellCentroid(geohash: string, sums: CellSums): Point {
   };
 }
 
-/** Between which values each of some numbers from `from` to `to` must lie for them to have this sum, in units. */
+/** The range in which each of `count` values between `from` and `to` must lie, given their sum in fixed-point units. */
 function reach(sum: number, count: number, from: number, to: number): readonly [least: number, most: number] {
   // Each position is rounded to the nearest unit before it is added.
   const slack = count / UNITS_PER_DEGREE;
@@ -30,8 +30,8 @@ function reach(sum: number, count: number, from: number, to: number): readonly [
 }
 
 /**
- * Where the markers of a cell can be at all, given their sums: a cell of one is where its marker is. Never larger than
- * the cell, and exact to `count` millionths of a degree.
+ * The bounding box in which all markers of a cell must lie, given their sums: for a single marker, its position. Never
+ * larger than the cell, and exact to `count` millionths of a degree.
  */
 export function markerBounds(geohash: string, { count, sumLng, sumLat }: CellSums): Bounds {
   const cell = cellBounds(geohash);

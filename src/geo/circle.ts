@@ -5,24 +5,24 @@ import { type Point, canonicalLng } from './point.js';
 
 const RADIANS = Math.PI / 180;
 
-/** Half of a great circle in metres: nothing is farther away. */
+/** Half of a great circle in metres, the greatest distance on the globe. */
 export const HALF_AROUND = Math.PI * EARTH_RADIUS;
 
-/** Metres by which distances may be off, at worst, where two points are nearly opposite. */
-const DOUBT = 1;
+/** The greatest error of a distance, in metres; it occurs between nearly antipodal points. */
+const TOLERANCE = 1;
 
 /** The bounding box of a circle, its radius in metres; over a pole it spans all longitudes. */
 export function circleArea({ lng, lat }: Point, radius: number): Area {
-  const angle = (radius + DOUBT) / EARTH_RADIUS;
+  const angle = (radius + TOLERANCE) / EARTH_RADIUS;
   const south = lat - angle / RADIANS;
   const north = lat + angle / RADIANS;
-  // The meridians that touch the circle do so nearer to the pole than its centre lies.
+  // The meridians that touch the circle do so closer to the pole than its center is.
   const wide =
     south > -90 && north < 90 ? Math.asin(Math.min(1, Math.sin(angle) / Math.cos(lat * RADIANS))) / RADIANS : 180;
   return normalizeBounds('bounds', { west: lng - wide, south, east: lng + wide, north });
 }
 
-/** The least distance, in metres, from a point to a position in a cell or on its edge; 0 within it. */
+/** The least distance, in metres, from a point to a cell including its edges; 0 inside. */
 export function leastDistance(point: Point, { west, south, east, north }: Bounds): number {
   const { lat } = point;
   const lng = canonicalLng(point.lng);
@@ -31,7 +31,7 @@ export function leastDistance(point: Point, { west, south, east, north }: Bounds
   const toMeridian = (meridian: number) => {
     const turn = Math.cos((meridian - lng) * RADIANS);
     const at = (latitude: number) => distance(point, { lng: meridian, lat: latitude });
-    // On the far half of the globe a meridian comes nearer towards either pole.
+    // On the far half of the globe, the distance to a meridian decreases towards either pole.
     if (turn <= 0) return Math.min(at(south), at(north));
     const foot = Math.atan2(Math.sin(lat * RADIANS), Math.cos(lat * RADIANS) * turn) / RADIANS;
     return at(clamp(foot));
@@ -39,18 +39,18 @@ export function leastDistance(point: Point, { west, south, east, north }: Bounds
   return Math.min(toMeridian(west), toMeridian(east));
 }
 
-/** The greatest distance, in metres, from a point to a position in a cell: what is left to the opposite point. */
+/** The greatest distance, in metres, from a point to a cell: half a great circle less the distance from the antipode. */
 export function greatestDistance({ lng, lat }: Point, cell: Bounds): number {
   return HALF_AROUND - leastDistance({ lng: lng > 0 ? lng - 180 : lng + 180, lat: -lat }, cell);
 }
 
-/** How cells lie to the ring of all that is between two distances, in metres, from a center. */
+/** How cells relate to the ring between two distances, in metres, from a center. */
 export function ringRelation(center: Point, from: number, to: number): (cell: Bounds) => Relation {
   return (cell) => {
     const least = leastDistance(center, cell);
-    if (least > to + DOUBT) return 'outside';
+    if (least > to + TOLERANCE) return 'outside';
     const greatest = greatestDistance(center, cell);
-    if (greatest < from - DOUBT) return 'outside';
+    if (greatest < from - TOLERANCE) return 'outside';
     return from <= least && greatest <= to ? 'inside' : 'cut';
   };
 }

@@ -5,7 +5,7 @@ import { cellBounds, center, latBits, lngBits } from './geohash.js';
 import { latToY, lngToX, worldSize, xToLng, yToLat } from './mercator.js';
 import type { Point } from './point.js';
 
-/** Cells that a map draws as one circle. */
+/** Neighbouring cells that a map draws as one circle. */
 export interface Cluster {
   /** The mean position of all markers in it. */
   readonly position: Point;
@@ -17,8 +17,8 @@ export interface Cluster {
 }
 
 /**
- * The squares that cells are gathered in: a fixed grid over the Mercator world, `size` px wide at this zoom, counted
- * from the antimeridian and the north. Which square a cell belongs to has nothing to do with the edges of a viewport.
+ * The squares into which cells are grouped: a fixed grid over the Mercator world, `size` px wide at this zoom, counted
+ * from the antimeridian and the north. Which square a cell belongs to does not depend on the viewport.
  */
 export interface ClusterGrid {
   readonly zoom: number;
@@ -29,21 +29,21 @@ export interface ClusterGrid {
 const columnAt = (lng: number, { zoom, size }: ClusterGrid) => Math.floor(lngToX(lng, zoom) / size);
 const rowAt = (lat: number, { zoom, size }: ClusterGrid) => Math.floor(latToY(lat, zoom) / size);
 
-/** A name for the square of the grid that holds a position. Cells of one cluster have the same one, of two clusters never. */
+/** The name of the grid square that contains a position; unique within the grid. */
 export function clusterSquare({ lng, lat }: Point, grid: ClusterGrid): string {
   return `${columnAt(lng, grid)}/${rowAt(lat, grid)}`;
 }
 
 /**
- * The area whose cells of `precision` are needed so that `clusterCells` makes no cluster of the given area from some of
- * its cells only: the area, widened by half a cell to the centers of all cells that overlap it, then to whole squares.
+ * The area whose cells of `precision` are needed so that `clusterCells` sees all cells of every cluster in the given
+ * area: the area, widened by half a cell to include the centers of all cells that overlap it, then to whole squares.
  */
 export function gridArea({ bounds }: Area, precision: number, grid: ClusterGrid): Area {
   const { zoom, size } = grid;
   const halfLng = 180 / 2 ** lngBits(precision);
   const halfLat = 90 / 2 ** latBits(precision);
   const east = bounds.east < bounds.west ? bounds.east + 360 : bounds.east;
-  // Squares are counted from the antimeridian, the last one being narrower; each side is wrapped to find its own.
+  // Squares are counted from the antimeridian and the last one is narrower, so each side is wrapped before rounding.
   const sideways = (lng: number, more: 0 | 1) => {
     const turns = Math.floor((lng + 180) / 360);
     const edge = Math.min((columnAt(lng - 360 * turns, grid) + more) * size, worldSize(zoom));
@@ -60,9 +60,9 @@ export function gridArea({ bounds }: Area, precision: number, grid: ClusterGrid)
 }
 
 /**
- * Gathers cells (of one precision, without doubles, at least all of `gridArea`) into clusters by the squares that hold
- * their centers, and gives those with a cell that overlaps the area, in the order of their first geohashes. A square
- * gives the same cluster whatever the area.
+ * Groups cells (of one precision, without duplicates, at least all of `gridArea`) into clusters by the squares that
+ * contain their centers, and returns those with a cell that overlaps the area, ordered by their first geohash. A square
+ * yields the same cluster for every area.
  */
 export function clusterCells(area: Area, cells: Iterable<Cell>, grid: ClusterGrid): Cluster[] {
   const squares = new Map<string, Cell[]>();
@@ -83,7 +83,7 @@ function byGeohash(a: Cell | undefined, b: Cell | undefined): number {
   return (a?.geohash ?? '') < (b?.geohash ?? '') ? -1 : 1;
 }
 
-/** The cluster of these cells, at least one. */
+/** The cluster of one or more cells. */
 function clusterOf(gathered: readonly Cell[]): Cluster {
   const cells = gathered.toSorted(byGeohash);
   const edges = cells.map(({ geohash }) => cellBounds(geohash));

@@ -7,18 +7,18 @@ import { type Point, canonicalLng } from './point.js';
 /** The 32 characters of a geohash, in the order of their values and of their bytes. */
 export const GEOHASH_ALPHABET = '0123456789bcdefghjkmnpqrstuvwxyz';
 
-/** The longest geohash that clients may name. */
+/** The longest geohash that clients may send. */
 export const LONGEST_GEOHASH = 12;
 
 /**
- * The length of a marker's geohash, about a metre: the longest whose 5 bits a character fit into the integers that ranges
- * are made of.
+ * The length of a marker's geohash, about a metre: the longest whose position in Z-order, at 5 bits per character, is a
+ * safe integer.
  */
 export const LONGEST_Z = 10;
 
 const GEOHASH = /^[0-9b-hjkmnp-zB-HJKMNP-Z]{1,12}$/;
 
-/** By character code, as plans read thousands of geohashes. */
+/** Values by character code: plans read thousands of geohashes. */
 const VALUES = Int8Array.from({ length: 128 }, (_, code) => GEOHASH_ALPHABET.indexOf(String.fromCharCode(code)));
 
 /** Bits of a geohash of this length that halve longitudes, the first bit being one of them. */
@@ -32,19 +32,19 @@ export function encode({ lng, lat }: Point, length: number): string {
   return ngeohash.encode(lat, canonicalLng(lng), length);
 }
 
-/** The edges of a cell in degrees, exactly; of the empty geohash the world's. */
+/** The exact edges of a cell in degrees; the empty geohash is the world. */
 export function cellBounds(geohash: string): Bounds {
   const [south, west, north, east] = ngeohash.decode_bbox(geohash);
   return { west, south, east, north };
 }
 
-/** The middle of a cell, exactly. */
+/** The exact middle of a cell. */
 export function center(geohash: string): Point {
   const { west, south, east, north } = cellBounds(geohash);
   return { lng: (west + east) / 2, lat: (south + north) / 2 };
 }
 
-/** The cell around a cell: the empty geohash around one of length 1. */
+/** The cell that contains a cell; the parent of a geohash of length 1 is empty. */
 export function parent(geohash: string): string {
   return geohash.slice(0, -1);
 }
@@ -54,7 +54,7 @@ export function children(geohash: string): string[] {
   return Array.from(GEOHASH_ALPHABET, (character) => geohash + character);
 }
 
-/** A geohash from a client, in lower case. Throws BAD_USER_INPUT naming `field` for anything else. */
+/** A client's geohash, in lower case. Throws BAD_USER_INPUT naming `field` if it is invalid. */
 export function readGeohash(field: string, value: unknown): string {
   if (typeof value === 'string' && GEOHASH.test(value)) return value.toLowerCase();
   throw badInput(field, value, `a geohash: 1 to ${LONGEST_GEOHASH} characters of ${GEOHASH_ALPHABET}`);
@@ -80,9 +80,9 @@ export function fromZ(z: number, length: number): string {
 export const zCount = (length: number): number => 2 ** (5 * length);
 
 /**
- * Which of the 2^bits equal steps from -span to span a value lies in, as bisection decides: a value on the line between
- * two steps belongs to the lower one. Lines are multiples of a power of two times 45 and are met exactly up to 30 bits;
- * the quotient alone would round some neighbours of a line across it.
+ * Which of the 2^bits equal steps from -span to span contains a value, as bisection decides: a value on the line between
+ * two steps belongs to the lower one. Lines are multiples of 45 times a power of two and exact up to 30 bits; the
+ * quotient alone would round some values next to a line across it.
  */
 function stepOf(value: number, span: number, bits: number): number {
   const steps = 2 ** bits;
@@ -93,8 +93,8 @@ function stepOf(value: number, span: number, bits: number): number {
   return step;
 }
 
-/** The column, counted from the west, of the cells of this length that a longitude of -180..180 belongs to. */
+/** The column, counted from the west, that a longitude of -180..180 belongs to among cells of this length. */
 export const columnOf = (lng: number, length: number): number => stepOf(lng, 180, lngBits(length));
 
-/** The row, counted from the south, of the cells of this length that a latitude belongs to. */
+/** The row, counted from the south, that a latitude belongs to among cells of this length. */
 export const rowOf = (lat: number, length: number): number => stepOf(lat, 90, latBits(length));

@@ -7,10 +7,10 @@ export interface Pixel {
 /** Where Web Mercator's square ends, in degrees of latitude: atan(sinh(pi)). */
 export const MERCATOR_LAT = (Math.atan(Math.sinh(Math.PI)) * 180) / Math.PI;
 
-/** The width and height of the world in px at a zoom, as MapLibre counts it: 512 at zoom 0. */
+/** The width and height of the world in px at a zoom level as in MapLibre: 512 at zoom 0. */
 export const worldSize = (zoom: number): number => 512 * 2 ** zoom;
 
-/** Px from the antimeridian to a longitude, at this zoom. */
+/** Px from the antimeridian to a longitude. */
 export function lngToX(lng: number, zoom: number): number {
   return ((lng + 180) / 360) * worldSize(zoom);
 }
@@ -20,7 +20,7 @@ export function xToLng(x: number, zoom: number): number {
   return (x / worldSize(zoom)) * 360 - 180;
 }
 
-/** Px from the northern edge of the square down to a latitude; what lies beyond the square is put on its edge. */
+/** Px from the northern edge of the square down to a latitude, clamped to the square. */
 export function latToY(lat: number, zoom: number): number {
   const sine = Math.sin((Math.max(-MERCATOR_LAT, Math.min(MERCATOR_LAT, lat)) * Math.PI) / 180);
   const share = 0.5 - Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI);

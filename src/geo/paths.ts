@@ -27,15 +27,15 @@ export interface PathLimits {
   readonly mostVertices: number;
 }
 
-/** Turns of the globe that longitudes may go beyond -180..180. */
+/** The greatest absolute longitude: one turn of the globe beyond -180..180. */
 const FARTHEST = 540;
 
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
 
-/** A list from a client that is not empty; `what` names its members. */
+/** A client's non-empty list; `what` names its members. */
 function readList(field: string, value: unknown, what: string): readonly unknown[] {
   if (isList(value) && value.length > 0) return value;
-  throw badInput(field, value, `a list of ${what}, one or more`);
+  throw badInput(field, value, `a non-empty list of ${what}`);
 }
 
 function readPosition(field: string, value: unknown): readonly [lng: number, lat: number] {
@@ -54,10 +54,10 @@ function readPosition(field: string, value: unknown): readonly [lng: number, lat
 }
 
 /**
- * Continuous longitudes: two neighbours more than 180 degrees apart are joined the short way round. With `around`, those
- * exactly 360 apart are joined the long way, as along the parallel that closes the Antarctic.
+ * Continuous longitudes: consecutive positions more than 180 degrees apart are joined the short way round. With `around`,
+ * those exactly 360 apart are joined the long way, like the parallel that closes Antarctica.
  */
-function runOn(lngs: readonly number[], around: boolean): number[] {
+function unwrap(lngs: readonly number[], around: boolean): number[] {
   let turns = 0;
   return lngs.map((lng, index) => {
     const step = lng - (lngs[index - 1] ?? lng);
@@ -92,11 +92,11 @@ function readPath(field: string, value: unknown, ring: boolean): Path {
   const positions = readList(field, value, 'positions').map((one, index) => readPosition(`${field}[${index}]`, one));
   const lngs = positions.map(([lng]) => lng);
   const lats = positions.map(([, lat]) => lat);
-  let run = runOn(lngs, false);
+  let run = unwrap(lngs, false);
   const differ = (longitudes: readonly number[]) =>
     longitudes.some((lng, index) => lng !== longitudes[0] || lats[index] !== lats[0]);
   if (!differ(ring ? lngs : run))
-    throw badInput(field, value, `${ring ? 'a ring' : 'a line'} of positions that differ`);
+    throw badInput(field, value, `${ring ? 'a ring' : 'a line'} with at least two different positions`);
   if (!ring) return { lngs: fromWest(run), lats };
 
   if (positions.length < 4) throw badInput(field, value, 'a ring of at least 4 positions');
@@ -104,13 +104,13 @@ function readPath(field: string, value: unknown, ring: boolean): Path {
     throw badInput(field, [positions[0], positions.at(-1)], 'a closed ring, whose last position is its first');
   }
   const closed = (longitudes: readonly number[]) => longitudes[0] === longitudes.at(-1);
-  // A ring from -180 to 180 and back would have no width the short way, or would not come back.
-  if (!closed(run) || most(run) === least(run)) run = runOn(lngs, true);
+  // The short way round, a ring from -180 to 180 and back would have no width or would not be closed.
+  if (!closed(run) || most(run) === least(run)) run = unwrap(lngs, true);
   if (!closed(run)) {
     throw badInput(
       field,
       value,
-      'a ring that does not wind around a pole: cut it at the antimeridian, and close it there',
+      'a ring that does not go around a pole: cut it at the antimeridian, and close it there',
     );
   }
   if (most(run) - least(run) > 360) throw badInput(field, value, 'a ring at most 360 degrees wide');
@@ -121,16 +121,16 @@ function readPolygon(field: string, value: unknown): Part {
   const [outer, ...holes] = readList(field, value, 'rings').map((ring, index) =>
     readPath(`${field}[${index}]`, ring, true),
   );
-  if (!outer) throw badInput(field, value, 'a list of rings, one or more');
+  if (!outer) throw badInput(field, value, 'a non-empty list of rings');
   return { filled: true, paths: [outer, ...holes] };
 }
 
 const readLine = (field: string, value: unknown): Part => ({ filled: false, paths: [readPath(field, value, false)] });
 
-/** Lists around a position of a MultiPolygon. */
+/** Nested lists around a position of a MultiPolygon. */
 const DEEPEST = 3;
 
-/** How many positions nested lists seem to hold. */
+/** The number of positions in nested lists, which are not validated yet. */
 function countPositions(value: unknown, depth = 0): number {
   if (!isList(value)) return 0;
   if (depth === DEEPEST || !isList(value[0])) return 1;
@@ -140,7 +140,7 @@ function countPositions(value: unknown, depth = 0): number {
 /**
  * The polygons or lines of a GeoJSON geometry, or of a Feature with one. Edges are straight in longitude and latitude;
  * positions more than 180 degrees apart are joined the short way round, across the antimeridian, and longitudes may
- * continue beyond it. A third coordinate is dropped. Throws BAD_USER_INPUT naming `field` and the part that is wrong.
+ * continue beyond it. A third coordinate is ignored. Throws BAD_USER_INPUT naming `field` and the part that is invalid.
  */
 export function readPaths(field: string, value: unknown, { types, mostVertices }: PathLimits): readonly Part[] {
   const allowed = `a GeoJSON geometry of type ${types.join(' or ')}`;

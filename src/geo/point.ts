@@ -7,16 +7,16 @@ export interface Point {
 }
 
 /**
- * The one name of each meridian that index keys, ranges and comparisons use: -180 <= lng < 180, never -0.
- * Positions keep the longitude they were given; only what is derived from them is canonical.
+ * The canonical longitude that index keys, ranges and comparisons use: -180 <= lng < 180, never -0. Positions keep the
+ * longitude they were given; only values derived from them are canonical.
  */
 export function canonicalLng(lng: number): number {
   return lng === 180 ? -180 : lng + 0;
 }
 
 /**
- * A point from a client's numbers. Throws BAD_USER_INPUT naming `field`.lng or `field`.lat where one is not finite or
- * out of range; a latitude that would be a longitude gets a hint that the two may be swapped.
+ * A point from a client's numbers. Throws BAD_USER_INPUT naming `field`.lng or `field`.lat if one is not finite or out of
+ * range, with a hint if the two may be swapped.
  */
 export function readPoint(field: string, lng: unknown, lat: unknown): Point {
   if (typeof lng !== 'number' || !(lng >= -180 && lng <= 180)) {

@@ -6,25 +6,24 @@ import type { Relation } from './cover.js';
 import { type Part, type PathLimits, least, most, readPaths } from './paths.js';
 import { type Point, canonicalLng } from './point.js';
 
-/** Polygons or lines, prepared for fast queries however many vertices there are. */
+/** Polygons or lines, indexed for fast queries with any number of vertices. */
 export interface Shape {
   /** Its smallest bounding box, which may cross the antimeridian. */
   readonly area: Area;
   /** Number of positions, including those that close rings. */
   readonly vertices: number;
-  /** Whether a position is in a polygon or on its edge, exactly; edges of holes count as inside. Of a line, on it. */
+  /** Whether a position is in a polygon, on its edge or on the edge of a hole, or on a line; exact. */
   contains(point: Point): boolean;
   /**
-   * How a geohash cell relates to it. `inside` and `outside` are exact for every position that belongs to the cell; a cell
-   * that only several polygons together cover is `cut`.
+   * How a geohash cell relates to the shape. `inside` and `outside` are exact for every position that belongs to the cell;
+   * a cell that is covered only by several polygons together is `cut`.
    */
   relationToCell(cell: Bounds): Relation;
 }
 
 /**
- * A shape from a GeoJSON geometry, or a Feature with one, as `readPaths` takes it. A ring that crosses itself follows the
- * even-odd rule. Throws BAD_USER_INPUT naming `field` and the part that
- * is wrong.
+ * A shape from a GeoJSON geometry, or a Feature with one, as `readPaths` accepts it. A ring that crosses itself follows
+ * the even-odd rule. Throws BAD_USER_INPUT naming `field` and the part that is invalid.
  */
 export function readShape(field: string, value: unknown, limits: PathLimits): Shape {
   return shapeOf(readPaths(field, value, limits));
@@ -35,13 +34,13 @@ export function shapeOf(parts: readonly Part[]): Shape {
   return new IndexedShape(parts, areaOf(parts));
 }
 
-/** The smallest bounding box of all parts: everything but the widest gap between them. */
+/** The smallest bounding box of all parts: all longitudes except the widest gap between parts. */
 function areaOf(parts: readonly Part[]): Area {
   const south = least(parts.map(({ paths: [{ lats }] }) => least(lats)));
   const north = most(parts.map(({ paths: [{ lats }] }) => most(lats)));
   const spans = parts.map(({ paths: [{ lngs }] }) => ({ west: least(lngs), east: most(lngs) }));
   spans.sort((a, b) => a.west - b.west);
-  // The gap before the first one ends where they reach from beyond 180.
+  // Parts that continue beyond 180 narrow the gap before the first part.
   let east = spans.reduce((reach, span) => Math.max(reach, span.east), -Infinity);
   let reach = east - 360;
   let gap = { width: 0, west: -180, east: 180 };
@@ -100,13 +99,13 @@ class IndexedShape implements Shape {
   }
 
   relationToCell({ west, south, east, north }: Bounds): Relation {
-    /** Parts with an edge through the inside of the cell: it is partly in them. */
+    /** Parts with an edge through the interior of the cell: the cell is partly in them. */
     const crossed = new Set<number>();
     let touched = false;
     for (const turn of TURNS) {
       this.#tree.search(west + turn, south, east + turn, north, (edge) => {
         const touch = this.#meets(edge, west + turn, south, east + turn, north);
-        // The western and southern edge of a cell belong to its neighbours, but for those of the world.
+        // The western and southern edges of a cell belong to its neighbours, except at the edge of the world.
         const { ax, bx, by } = this.#edge(edge);
         if (touch === 'inner') crossed.add(this.#partOf[this.#pathOf[edge] ?? 0] ?? 0);
         else if (touch === 'rim') {
@@ -127,13 +126,13 @@ class IndexedShape implements Shape {
     return { ax: edges[at] ?? 0, ay: edges[at + 1] ?? 0, bx: edges[at + 2] ?? 0, by: edges[at + 3] ?? 0 };
   }
 
-  /** The parts that a position (-180 <= lng < 180) is in, their edges included. */
+  /** The parts that contain a position (-180 <= lng < 180), edges included. */
   #partsAt(lng: number, lat: number): Set<number> {
     const on = new Set<number>();
     const within = new Set<number>();
     for (const turn of TURNS) {
       const x = lng + turn;
-      /** Paths that a ray to the east leaves an odd number of times. */
+      /** Paths that a ray to the east crosses an odd number of times. */
       const odd = new Set<number>();
       this.#tree.search(x, lat, Infinity, lat, (edge) => {
         const path = this.#pathOf[edge] ?? 0;
@@ -144,7 +143,7 @@ class IndexedShape implements Shape {
         }
         const side = Math.min(ax, bx) > x ? 1 : -orient2d(ax, ay, bx, by, x, lat);
         if (side === 0) on.add(path);
-        // Its upper end belongs to the next edge, so that a vertex is passed once.
+        // The upper end belongs to the next edge, so that each vertex counts once.
         else if (side > 0 && lat < by && !odd.delete(path)) odd.add(path);
         return false;
       });
@@ -165,12 +164,12 @@ class IndexedShape implements Shape {
     return parts;
   }
 
-  /** Whether an edge whose bounding box meets a cell passes through its inside, not only along its rim. */
+  /** Whether an edge whose bounding box intersects a cell passes through its interior, or only along its rim. */
   #meets(edge: number, west: number, south: number, east: number, north: number): 'inner' | 'rim' | 'not' {
     const { ax, ay, bx, by } = this.#edge(edge);
     if (between(ax, west, east) && between(ay, south, north)) return 'inner';
     if (between(bx, west, east) && between(by, south, north)) return 'inner';
-    // Corners on both sides, strictly, or on one side only with or without some on the line.
+    // Bits: corners strictly on one side, strictly on the other. Corners on the line itself are noted separately.
     let sides = 0;
     let touches = false;
     for (const [x, y] of [
@@ -189,8 +188,7 @@ class IndexedShape implements Shape {
   }
 }
 
-/** Paths begin in -180..180 and are at most 360 wide: a position lies there, or a turn farther east. */
+/** Paths begin in -180..180 and are at most 360 wide, so a position may also match one turn farther east. */
 const TURNS = [0, 360] as const;
 
-/** Strictly between. */
 const between = (value: number, from: number, to: number) => from < value && value < to;

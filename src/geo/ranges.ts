@@ -24,7 +24,7 @@ function boxOf(part: Bounds, length: number): Box {
   };
 }
 
-/** The boxes at `depth` halvings of the world instead of all the bits of `length`. */
+/** The boxes at `depth` bits, fewer than `length` has. */
 function coarsen(boxes: readonly Box[], length: number, depth: number): Box[] {
   const columns = lngBits(length) - Math.ceil(depth / 2);
   const rows = latBits(length) - Math.floor(depth / 2);
@@ -36,7 +36,7 @@ function coarsen(boxes: readonly Box[], length: number, depth: number): Box[] {
   }));
 }
 
-/** Cells on the rim of a box. */
+/** The number of cells on the rim of a box. */
 function rim({ west, south, east, north }: Box): number {
   const wide = east - west + 1;
   const high = north - south + 1;
@@ -45,12 +45,13 @@ function rim({ west, south, east, north }: Box): number {
 
 /**
  * The ranges of geohashes of `length` (at most 10) that cover an area: every cell of that length with a position in the
- * area is in one of them, none lies wholly outside, they are sorted, disjoint and do not touch each other. There are at
- * most `most` of them, if need be at the cost of reaching beyond the area.
+ * area is in one of them, none lies wholly outside, and they are sorted, disjoint and not adjacent. There are at most
+ * `most` of them; if necessary, they reach beyond the area.
  *
- * The world is halved, by longitude and latitude in turn, as the bits of a geohash do. The depth follows from the budget:
- * every run of Z-order within a box holds a cell of the box's rim (follow a run to where it leaves a half for its
- * neighbour: both cells there share an edge, and the second is outside), so there are never more ranges than rim cells.
+ * The world is halved by longitude and latitude in turn, like the bits of a geohash. The depth follows from the budget:
+ * every run of Z-order within a box contains a cell of the box's rim (follow the run to where it ends at the boundary
+ * of a half: the last cell and the next one share an edge, and the next one is outside), so there are never more ranges
+ * than rim cells.
  */
 export function coverArea(area: Area, length: number, most: number): ZRange[] {
   const finest = area.parts.map((part) => boxOf(part, length));
@@ -63,7 +64,7 @@ export function coverArea(area: Area, length: number, most: number): ZRange[] {
 
   const size = 2 ** (5 * length - depth);
   const ranges: { from: number; to: number }[] = [];
-  /** Takes what is in the boxes of the cells from (west, south) on that share the first `taken` bits, `z` being these. */
+  /** Adds the cells in the boxes that share the first `taken` bits, `z`; (west, south) is the first of these cells. */
   const visit = (taken: number, z: number, west: number, south: number) => {
     const left = depth - taken;
     const columns = Math.ceil(depth / 2) - Math.ceil(taken / 2);
@@ -94,7 +95,7 @@ export function coverArea(area: Area, length: number, most: number): ZRange[] {
   return ranges;
 }
 
-/** What two lists of ranges (each sorted and disjoint) have in common. */
+/** The intersection of two lists of ranges, each sorted and disjoint. */
 export function intersect(a: readonly ZRange[], b: readonly ZRange[]): ZRange[] {
   const common: ZRange[] = [];
   let i = 0;

@@ -36,28 +36,29 @@ function pathsOf(geometry: ZoneGeometry): Path[] {
   );
 }
 
-/** What may be removed next: a vertex, or a whole path that has no vertex to spare. The least weight goes first. */
+/** A candidate for removal: a vertex, or a whole path that has no vertex to spare. The least weight is removed first. */
 interface Candidate {
   readonly weight: number;
   readonly vertex: number;
   readonly path: number;
-  /** How often a vertex was weighed before: older candidates are void. */
+  /** How often the vertex has been weighed; candidates of earlier rounds are ignored. */
   readonly round: number;
 }
 
 const WHOLE = -1;
 
 /**
- * The order in which the positions of a geometry may be left out, by Visvalingam and Whyatt: always the one whose triangle
- * with its neighbours is smallest, and only if no other position lies in that triangle, so that edges never cross; a ring that is a triangle, and a line of two positions, goes as a whole. The last part stays.
+ * Simplifies a geometry by the algorithm of Visvalingam and Whyatt: it always removes the position whose triangle with its
+ * neighbours is smallest, provided that no other position lies in that triangle, so that edges never cross. A ring of
+ * three positions and a line of two are removed as a whole. The last part is kept.
  */
 export class Simplifier {
   readonly #geometry: ZoneGeometry;
   readonly #paths: readonly Path[];
   readonly #x: Float64Array;
   readonly #y: Float64Array;
-  /** The step at which a vertex is left out; Infinity for one that never is. */
-  readonly #goneAt: Float64Array;
+  /** The step at which each vertex is removed; Infinity if it never is. */
+  readonly #removedAt: Float64Array;
   /** Positions left after each step. */
   readonly #left: number[];
 
@@ -67,23 +68,23 @@ export class Simplifier {
     const positions = this.#paths.flatMap((path) => path.positions);
     this.#x = Float64Array.from(positions, ([lng]) => lng);
     this.#y = Float64Array.from(positions, ([, lat]) => lat);
-    this.#goneAt = new Float64Array(positions.length).fill(Infinity);
+    this.#removedAt = new Float64Array(positions.length).fill(Infinity);
     this.#left = [positions.length + this.#paths.filter(({ closed }) => closed).length];
     this.#order();
   }
 
-  /** The geometry with at most so many positions, 4 or more; those that close rings count. */
+  /** The geometry with at most `maxVertices` positions (4 or more), including those that close rings. */
   at(maxVertices: number): ZoneGeometry {
     const step = this.#left.findIndex((left) => left <= maxVertices);
     const last = step < 0 ? this.#left.length - 1 : step;
     const parts = new Map<number, (readonly Position[])[]>();
     for (const { first, positions, closed, part, hole } of this.#paths) {
-      const kept = positions.filter((_, index) => (this.#goneAt[first + index] ?? 0) > last);
+      const kept = positions.filter((_, index) => (this.#removedAt[first + index] ?? 0) > last);
       const [start] = kept;
       if (start === undefined) continue;
       const rings = parts.get(part) ?? [];
       parts.set(part, rings);
-      // A ring that crosses itself may lose the larger of its loops.
+      // A ring that crosses itself may lose the larger of its loops, and with it change direction.
       rings.push(closed ? oriented([...kept, start], hole) : kept);
     }
     const { type } = this.#geometry;
@@ -131,7 +132,7 @@ export class Simplifier {
       rounds[vertex] = (rounds[vertex] ?? 0) + 1;
       queue.push({ weight: triangle(a, vertex, c), vertex, path: pathOf[vertex] ?? 0, round: rounds[vertex] ?? 0 });
     };
-    /** Offers a path as a whole once none of its vertices can be spared. */
+    /** Queues a path as a whole once it has no vertex to spare. */
     const offer = (path: number) => {
       const { first, positions, closed } = this.#paths[path] ?? { first: 0, positions: [], closed: false };
       if (sizes[path] !== (closed ? 3 : 2)) return;
@@ -140,9 +141,9 @@ export class Simplifier {
       const weight = closed ? Math.abs(doubleArea([...kept, [ax, ay]])) : (bx - ax) ** 2 + (by - ay) ** 2;
       queue.push({ weight, vertex: WHOLE, path, round: 0 });
     };
-    /** An edge of more than half the globe would be read as one across the antimeridian: such a vertex goes last. */
+    /** An edge of more than 180 degrees would be read as crossing the antimeridian: allowed only as a last resort. */
     let wide = false;
-    /** Whether another vertex lies in the triangle or on its edge: leaving this one out would move an edge over it. */
+    /** Whether another vertex lies in the triangle or on its edge: removing this one would move an edge across it. */
     const blocked = (a: number, b: number, c: number) => {
       const [ax = 0, bx = 0, cx = 0] = [x[a], x[b], x[c]];
       if (!wide && Math.abs(cx - ax) > 180) return true;
@@ -163,12 +164,12 @@ export class Simplifier {
         );
       });
     };
-    const step = () => this.#left.length;
-    const leaveOut = (vertex: number) => {
+
+    const remove = (vertex: number) => {
       alive[vertex] = 0;
-      this.#goneAt[vertex] = step();
+      this.#removedAt[vertex] = this.#left.length;
     };
-    /** Leaves out a path and, of an outer ring, its holes; false if it is all that is left. */
+    /** Removes a path, and with an outer ring its holes; false if it is the last part. */
     const drop = (path: number): boolean => {
       const { part, hole } = this.#paths[path] ?? { part: 0, hole: false };
       if (!hole && pathsOfPart.size === 1) return false;
@@ -180,7 +181,7 @@ export class Simplifier {
         fewer += (sizes[index] ?? 0) + (closed ? 1 : 0);
         sizes[index] = 0;
         positions.forEach((_, nth) => {
-          if (alive[first + nth] === 1) leaveOut(first + nth);
+          if (alive[first + nth] === 1) remove(first + nth);
         });
       }
       if (!hole) pathsOfPart.delete(part);
@@ -205,7 +206,7 @@ export class Simplifier {
     for (;;) {
       const next = queue.pop();
       if (next === undefined) {
-        // What was in the way may have gone since; if nothing has, the smallest path makes room.
+        // Retry blocked vertices if anything was removed since; otherwise drop the smallest path to make room.
         const again = waiting;
         waiting = [];
         if (!progress && !this.#makeRoom(sizes, drop)) {
@@ -229,7 +230,7 @@ export class Simplifier {
         waiting.push(vertex);
         continue;
       }
-      leaveOut(vertex);
+      remove(vertex);
       this.#left.push((this.#left.at(-1) ?? 0) - 1);
       progress = true;
       after[a] = c;
@@ -241,7 +242,7 @@ export class Simplifier {
     }
   }
 
-  /** Drops the path with the fewest vertices that may be removed; false if none may. */
+  /** Drops the droppable path with the fewest vertices; false if there is none. */
   #makeRoom(sizes: readonly number[], drop: (path: number) => boolean): boolean {
     const paths = [...sizes.keys()].filter((path) => (sizes[path] ?? 0) > 0);
     return paths.sort((a, b) => (sizes[a] ?? 0) - (sizes[b] ?? 0)).some(drop);

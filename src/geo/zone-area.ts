@@ -5,11 +5,11 @@ const meet = (a: Bounds, b: Bounds) => a.west <= b.east && b.west <= a.east && a
 const holds = (a: Bounds, b: Bounds) =>
   a.west <= b.west && b.east <= a.east && a.south <= b.south && b.north <= a.north;
 
-/** About the number before: the western and southern edges of a bounding box are in it, those of a cell are not. */
+/** Just below a number: unlike a cell, a bounding box includes its western and southern edges. */
 const before = (degrees: number, least: number) =>
   degrees === least ? least : degrees - Number.EPSILON * Math.max(1, Math.abs(degrees));
 
-/** Whether something of a zone is in an area, by its bounding box alone; undefined if its geometry has to decide. */
+/** Whether a zone intersects an area, judged by its bounding box alone; undefined if its geometry must be tested. */
 export function boundsMeet(bounds: Bounds, area: Area): boolean | undefined {
   const { parts } = normalizeBounds('bounds', bounds);
   if (!parts.some((part) => area.parts.some((other) => meet(part, other)))) return false;

@@ -1,35 +1,35 @@
 import type { Bounds } from './bounds.js';
-import type { Relation } from './cover.js';
+import { type Halving, type Relation, WORLD, halves } from './cover.js';
 import { GEOHASH_ALPHABET, cellBounds, encode, fromZ } from './geohash.js';
-import type { Part } from './paths.js';
+import { type Part, least, most } from './paths.js';
 import type { Point } from './point.js';
 
 /**
- * Lengths of the geohashes that zones are covered by, the same for all zones, so that one Query for each finds every zone
- * that a position can be in. docs/zones.md says why these.
+ * Lengths of the geohashes that cover zones. They are the same for all zones, so that one Query per length finds every
+ * zone that can contain a position. docs/zones.md explains the choice.
  */
 export const COVER_LENGTHS = [1, 3, 5] as const;
 
-/** Most cells that cover one zone. */
+/** Maximum number of cells that cover one zone. */
 export const MOST_COVERS = 16;
 
-/** Bits of a geohash of each length but the first: there two neighbouring cells are one, so that 16 are the globe. */
+/** Bits of a geohash by length; at length 1, two neighbouring cells count as one, so that 16 cover the globe. */
 const BITS: Readonly<Record<number, number>> = { 1: 4, 3: 15, 5: 25 };
 
 /** One of the cells that cover a zone. */
 export interface Cover {
-  /** Of one of the three lengths. A single character stands for its cell and the one east of it. */
+  /** One of the three lengths. A single character stands for its cell and the one to the east. */
   readonly geohash: string;
   /** The bounding box of the part of the zone in this cell: west <= east. */
   readonly box: Bounds;
 }
 
-/** What has to be known of a zone's shape to cover it. */
+/** The part of a zone's shape that is needed to cover it. */
 export interface Coverable {
   relationToCell(cell: Bounds): Relation;
 }
 
-/** The single character that stands for a pair of cells: that of the western one. */
+/** The character that stands for a pair of cells: the western cell's. */
 function pairOf(geohash: string): string {
   const value = GEOHASH_ALPHABET.indexOf(geohash.charAt(0));
   return GEOHASH_ALPHABET.charAt(value - (value % 2));
@@ -47,54 +47,24 @@ export function coverBounds(geohash: string): Bounds {
   return geohash.length > 1 ? bounds : { ...bounds, east: 2 * bounds.east - bounds.west };
 }
 
-/** The cells, one of each length, that cover every zone a position can be in. */
+/** The covering cells, one of each length, of any zone that contains a position. */
 export function coversOfPoint(point: Point): string[] {
   const [, ...lengths] = COVER_LENGTHS;
   const geohash = encode(point, 5);
   return [pairOf(geohash), ...lengths.map((length) => geohash.slice(0, length))];
 }
 
-/** A rectangle of the halving of the world: its bits so far. */
-interface Halving {
-  readonly z: number;
-  readonly depth: number;
-  readonly bounds: Bounds;
-}
-
-const WORLD: Halving = { z: 0, depth: 0, bounds: { west: -180, south: -90, east: 180, north: 90 } };
-
-/** The two halves, the western or southern one first: bits halve longitude and latitude in turn. */
-function halves({ z, depth, bounds }: Halving): readonly Halving[] {
-  const { west, south, east, north } = bounds;
-  const lng = (west + east) / 2;
-  const lat = (south + north) / 2;
-  const [first, second] =
-    depth % 2 === 0
-      ? [
-          { ...bounds, east: lng },
-          { ...bounds, west: lng },
-        ]
-      : [
-          { ...bounds, north: lat },
-          { ...bounds, south: lat },
-        ];
-  return [
-    { z: 2 * z, depth: depth + 1, bounds: first },
-    { z: 2 * z + 1, depth: depth + 1, bounds: second },
-  ];
-}
-
-/** The rectangles of `depth` bits under one that a shape touches; undefined where there are more than `most`. */
-function touched(shape: Coverable, under: Halving, depth: number, most: number): Halving[] | undefined {
+/** The rectangles of `depth` bits within another one that a shape touches; undefined if there are more than `limit`. */
+function touched(shape: Coverable, within: Halving, depth: number, limit: number): Halving[] | undefined {
   const found: Halving[] = [];
-  const open: { readonly halving: Halving; readonly inside: boolean }[] = [{ halving: under, inside: false }];
+  const open: { readonly halving: Halving; readonly inside: boolean }[] = [{ halving: within, inside: false }];
   for (let next = open.pop(); next; next = open.pop()) {
     const { halving } = next;
-    const relation = next.inside ? 'inside' : shape.relationToCell(halving.bounds);
+    const relation = next.inside ? 'inside' : shape.relationToCell(halving);
     if (relation === 'outside') continue;
-    if (relation === 'inside' && found.length + 2 ** (depth - halving.depth) > most) return undefined;
+    if (relation === 'inside' && found.length + 2 ** (depth - halving.depth) > limit) return undefined;
     if (halving.depth === depth) {
-      if (found.length === most) return undefined;
+      if (found.length === limit) return undefined;
       found.push(halving);
     } else {
       for (const half of halves(halving)) open.push({ halving: half, inside: relation === 'inside' });
@@ -103,10 +73,11 @@ function touched(shape: Coverable, under: Halving, depth: number, most: number):
   return found;
 }
 
-/** Longitudes of a part run on to at most 540: the same box is also tried a turn farther west. */
+/** Longitudes of a part continue up to 540, so the same box is also tried one turn farther west. */
 const TURNS = [0, 360] as const;
 
-function around(boxes: readonly Bounds[], cell: Bounds): Bounds {
+/** The bounding box of the parts of some boxes that lie in a cell; the cell if none does. */
+function boxInCell(boxes: readonly Bounds[], cell: Bounds): Bounds {
   const inCell = boxes.flatMap((box) =>
     TURNS.map((turn) => ({
       west: Math.max(box.west - turn, cell.west),
@@ -128,22 +99,12 @@ function around(boxes: readonly Bounds[], cell: Bounds): Bounds {
 }
 
 function boxOf({ paths: [{ lngs, lats }] }: Part): Bounds {
-  const box = { west: Infinity, south: Infinity, east: -Infinity, north: -Infinity };
-  for (const lng of lngs) {
-    box.west = Math.min(box.west, lng);
-    box.east = Math.max(box.east, lng);
-  }
-  for (const lat of lats) {
-    box.south = Math.min(box.south, lat);
-    box.north = Math.max(box.north, lat);
-  }
-  return box;
+  return { west: least(lngs), south: least(lats), east: most(lngs), north: most(lats) };
 }
 
 /**
- * At most 16 cells that cover a zone: every position in it belongs to one of them. It begins with the largest cells that
- * it touches, and each is replaced by the next smaller ones in it, those first that fewest take the place of, as long as
- * there are not too many.
+ * At most 16 cells that cover a zone: every position in it belongs to one of them. It starts with the largest cells that
+ * the zone touches, and repeatedly replaces the cell that needs the fewest smaller ones, as long as the limit allows.
  */
 export function coverZone(shape: Coverable, parts: readonly Part[]): Cover[] {
   const [coarsest] = COVER_LENGTHS;
@@ -157,7 +118,7 @@ export function coverZone(shape: Coverable, parts: readonly Part[]): Cover[] {
       const to = length + 2;
       const bits = BITS[to];
       const inside = bits === undefined ? undefined : touched(shape, halving, bits, room);
-      // None at all where rounding has it beside the cell after all: that one stays.
+      // Rounding may find that the zone touches no smaller cell: the larger one stays.
       return inside && inside.length > 0 ? [{ index, to, inside }] : [];
     });
     const [first] = finer.toSorted((a, b) => a.inside.length - b.inside.length);
@@ -167,6 +128,6 @@ export function coverZone(shape: Coverable, parts: readonly Part[]): Cover[] {
   const boxes = parts.map(boxOf);
   return cells.map(({ halving, length }) => {
     const geohash = length === coarsest ? fromZ(2 * halving.z, coarsest) : fromZ(halving.z, length);
-    return { geohash, box: around(boxes, coverBounds(geohash)) };
+    return { geohash, box: boxInCell(boxes, coverBounds(geohash)) };
   });
 }

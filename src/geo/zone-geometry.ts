@@ -8,20 +8,20 @@ export const ZONE_TYPES = ['Polygon', 'MultiPolygon', 'LineString', 'MultiLineSt
 /** Maximum number of positions of one zone, including those that close rings. */
 export const MOST_ZONE_VERTICES = 500_000;
 
-/** For stored geometry: it was checked before, and may have a few positions more where it was cut. */
+/** For stored geometry: it was checked before, and cutting at the antimeridian may have added a few positions. */
 const STORED = { types: ZONE_TYPES, mostVertices: Infinity };
 
-/** A zone's geometry, checked. */
+/** A zone's validated geometry. */
 export interface ReadGeometry {
-  /** By RFC 7946. */
+  /** As in RFC 7946. */
   readonly geometry: ZoneGeometry;
   readonly parts: readonly Part[];
   readonly shape: Shape;
 }
 
 /**
- * The geometry of a zone from a client: a Polygon, MultiPolygon, LineString or MultiLineString, or a Feature with one.
- * What crosses the antimeridian is cut there. Throws BAD_USER_INPUT naming `field` and the part that is wrong.
+ * A client's zone geometry: a Polygon, MultiPolygon, LineString or MultiLineString, or a Feature with one. Parts that
+ * cross the antimeridian are cut there. Throws BAD_USER_INPUT naming `field` and the part that is invalid.
  */
 export function readZoneGeometry(field: string, value: unknown): ReadGeometry {
   const given = readPaths(field, value, { ...STORED, mostVertices: MOST_ZONE_VERTICES });
@@ -37,7 +37,7 @@ function isMultiple(value: unknown): boolean {
   return type === 'Feature' ? isMultiple(geometry) : type.startsWith('Multi');
 }
 
-/** Whether a geometry has an inside. */
+/** Whether a geometry has an interior. */
 export function shapeIsArea({ type }: ZoneGeometry): boolean {
   return type === 'Polygon' || type === 'MultiPolygon';
 }

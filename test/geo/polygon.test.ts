@@ -286,14 +286,14 @@ test.each([
   ['polygon', 'a GeoJSON geometry of type Polygon', null],
   ['polygon.type', 'a GeoJSON geometry of type Polygon', { type: 'Point', coordinates: [0, 0] }],
   ['polygon.geometry', 'a GeoJSON geometry of type Polygon', { type: 'Feature', geometry: null }],
-  ['polygon.coordinates', 'a list of rings, one or more', { type: 'Polygon' }],
-  ['polygon.coordinates', 'a list of rings, one or more', { type: 'Polygon', coordinates: [] }],
-  ['polygon.coordinates[0]', 'a list of rings, one or more', { type: 'MultiPolygon', coordinates: [[]] }],
+  ['polygon.coordinates', 'a non-empty list of rings', { type: 'Polygon' }],
+  ['polygon.coordinates', 'a non-empty list of rings', { type: 'Polygon', coordinates: [] }],
+  ['polygon.coordinates[0]', 'a non-empty list of rings', { type: 'MultiPolygon', coordinates: [[]] }],
   ['polygon.coordinates[0]', 'a closed ring', { type: 'Polygon', coordinates: [square.slice(1)] }],
   ['polygon.coordinates[0]', 'a ring of at least 4 positions', { type: 'Polygon', coordinates: [square.slice(0, 3)] }],
   [
     'polygon.coordinates[0]',
-    'positions that differ',
+    'two different positions',
     {
       type: 'Polygon',
       coordinates: [
