@@ -6,7 +6,7 @@ import { DEFAULT_LIMITS, type Limits } from './model/limits.js';
 
 /** All settings of the process, read once. docs/configuration.md says when to change one. */
 export interface Config {
-  /** The entity table, and the one that the stream consumer fills. */
+  /** The entity table, and the derived table that the stream consumer writes. */
   readonly tables: { readonly entities: string; readonly derived: string };
   readonly keyStyle: 'readable' | 'compact';
   /** Absolute path; holds the embedded engine's data and the state of interrupted imports. */
@@ -15,9 +15,9 @@ export interface Config {
   /** For geometry too large for the table; undefined if not configured and the database is not embedded. */
   readonly objects: ObjectsConfig | undefined;
   readonly http: { readonly host: string; readonly port: number; readonly allowedOrigins: readonly string[] };
-  /** Whether this process may keep the cells; false if an AWS Lambda does. */
+  /** Whether this process may run the stream consumer; false if an AWS Lambda does. */
   readonly consumer: boolean;
-  /** Through which servers share changes; undefined if each reads the stream itself. */
+  /** Redis through which servers share changes; undefined if each server reads the stream itself. */
   readonly redisUrl: string | undefined;
   /** Memory for all caches in bytes, 0 for none. */
   readonly cacheBytes: number;
@@ -27,11 +27,11 @@ export interface Config {
   /** Whether clients may query the schema. */
   readonly introspection: boolean;
   readonly logLevel: LogLevel;
-  /** Variables that begin with CELLPORT_ but are not settings: most likely typing errors. */
+  /** Variables that begin with CELLPORT_ but are not settings: most likely typos. */
   readonly unknown: readonly string[];
 }
 
-/** `embedded`: a DynamoDB Local that we start. `configured`: as the AWS variables say; the SDK resolves what is undefined. */
+/** `embedded`: a DynamoDB Local that we start. `configured`: from the AWS variables; the SDK resolves undefined values. */
 export type DatabaseConfig =
   | { readonly kind: 'embedded' }
   | {
@@ -41,7 +41,7 @@ export type DatabaseConfig =
       readonly region: string | undefined;
     };
 
-/** An absolute path, or a bucket and a prefix of object names; the SDK resolves what is undefined. */
+/** An absolute path, or a bucket and a prefix of object names; the SDK resolves undefined values. */
 export type ObjectsConfig =
   | { readonly kind: 'folder'; readonly folder: string }
   | {
@@ -111,7 +111,7 @@ const variables = z.object({
   CELLPORT_MAX_TOKENS: wholeNumber(100, 1_000_000, DEFAULT_LIMITS.maxTokens),
   CELLPORT_MAX_NODES: wholeNumber(100, 10_000_000, DEFAULT_LIMITS.maxNodes),
   CELLPORT_MAX_BODY_BYTES: wholeNumber(1024, 100_000_000, DEFAULT_LIMITS.maxBodyBytes),
-  // No fewer than the write shards a collection may have: each has to be asked.
+  // At least the maximum number of write shards of a collection: each one is queried.
   CELLPORT_MAX_RANGES: wholeNumber(32, 10_000, DEFAULT_LIMITS.rangesPerPage),
   CELLPORT_MAX_ITEMS: wholeNumber(100, 10_000_000, DEFAULT_LIMITS.itemsPerField),
   CELLPORT_INLINE_GEOMETRY_BYTES: wholeNumber(0, 300_000, DEFAULT_LIMITS.inlineGeometryBytes),
@@ -136,7 +136,7 @@ const variables = z.object({
   AWS_PROFILE: text,
 });
 
-/** Our part of the environment; an empty value counts as unset (`PORT= npm start`). */
+/** The variables above that are set; an empty value counts as unset (`PORT= npm start`). */
 function given(env: Environment): Record<string, string> {
   const known: Record<string, string> = {};
   for (const name of Object.keys(variables.shape)) {
@@ -160,7 +160,7 @@ function regionOf(values: z.infer<typeof variables>, endpoint: string | undefine
 /** See `Config.database`. A region or profile alone means AWS, except for a demo. */
 function databaseOf(values: z.infer<typeof variables>, demo: boolean): DatabaseConfig {
   const endpoint = values.AWS_ENDPOINT_URL_DYNAMODB ?? values.AWS_ENDPOINT_URL;
-  // A shell profile must not send demo data to somebody's account: a demo needs an explicit setting.
+  // A region or profile in the shell must not send demo data to an AWS account: a demo needs an explicit setting.
   const inProfile = !demo && (regionOf(values, undefined) ?? values.AWS_PROFILE) !== undefined;
   if (values.CELLPORT_ENGINE === 'embedded') return { kind: 'embedded' };
   if (values.CELLPORT_ENGINE !== 'aws' && endpoint === undefined && !inProfile) return { kind: 'embedded' };
@@ -172,7 +172,7 @@ function databaseOf(values: z.infer<typeof variables>, demo: boolean): DatabaseC
   };
 }
 
-/** See `Config.objects`. The embedded engine has a folder next to its data. */
+/** See `Config.objects`. With the embedded engine, the default is a folder next to its data. */
 function objectsOf(values: z.infer<typeof variables>, database: DatabaseConfig): ObjectsConfig | undefined {
   const place = values.CELLPORT_OBJECTS;
   const [, bucket, prefix = ''] = S3_PLACE.exec(place ?? '') ?? [];
@@ -196,7 +196,7 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
   if (!parsed.success) {
     const faults = parsed.error.issues.map((issue) => {
       const name = String(issue.path[0]);
-      // It may hold a password.
+      // The URL may contain a password.
       if (name === 'CELLPORT_REDIS_URL') return `${name} ${issue.message}`;
       return `${name} ${issue.message}; got ${shown(input[name] ?? '')}`;
     });
@@ -238,8 +238,8 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
 }
 
 /**
- * Turns off the AWS SDK's warning on Node 20 that versions from January 2027 will need Node 22: it concerns whoever raises
- * the pinned version. Call before the SDK is loaded.
+ * Turns off the AWS SDK's warning on Node 20 that versions from January 2027 will need Node 22: the SDK's version is
+ * pinned. Call before the SDK is loaded.
  */
 export function silenceSdkAdvice(): void {
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';

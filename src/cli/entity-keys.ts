@@ -5,7 +5,7 @@ import { collectionId, markerId } from '../keys/ids.js';
 import { readCode, readCollectionKey, readMarkerKey } from '../keys/validate.js';
 import type { KeyOptions } from './options.js';
 
-/** An entity whose keys are wanted. */
+/** An entity whose keys are printed. */
 export type Entity =
   | { readonly kind: 'collection'; readonly collection: string }
   | {

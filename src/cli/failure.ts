@@ -1,6 +1,6 @@
 import { CellportError } from '../errors.js';
 
-/** A command was stopped by a signal. */
+/** Thrown when a signal stops a command. */
 export class Interrupted extends Error {}
 
 /** Messages of the SDK that need advice. */
@@ -26,7 +26,7 @@ export function endOf(error: unknown): { readonly message: string; readonly code
   if (!(error instanceof Error)) return { message: `cellport: ${String(error)}`, code: 1 };
   const known = HINTS.find(({ pattern }) => pattern.test(error.name) || pattern.test(error.message));
   if (known !== undefined) return { message: `cellport: ${known.hint}\n(${error.message})`, code: 1 };
-  // The system's message names the file or port. Anything else is a bug, which needs the stack.
-  const ofSystem = typeof (error as NodeJS.ErrnoException).code === 'string' && 'syscall' in error;
-  return { message: `cellport: ${ofSystem ? error.message : (error.stack ?? error.message)}`, code: 1 };
+  // Messages of system errors name the file or port. Anything else is a bug, which needs the stack.
+  const fromSystem = typeof (error as NodeJS.ErrnoException).code === 'string' && 'syscall' in error;
+  return { message: `cellport: ${fromSystem ? error.message : (error.stack ?? error.message)}`, code: 1 };
 }

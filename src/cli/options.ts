@@ -50,7 +50,7 @@ export const geohashIndexOption = () =>
 export const geoJsonOption = () =>
   new Option('--geo-json <name>', 'attribute of the Geo Library table that holds the coordinates (geoJson)');
 
-/** Names in a table of the Geo Library that do not follow from its keys. */
+/** Names in a table of the Geo Library that cannot be read from its keys. */
 export interface GeoTableNames {
   readonly geohashIndex?: string;
   readonly geoJson?: string;

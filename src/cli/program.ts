@@ -22,7 +22,7 @@ Settings are environment variables. The most common ones:
   AWS_ENDPOINT_URL_DYNAMODB  another DynamoDB; AWS_REGION or AWS_PROFILE alone mean AWS
 Without any AWS variable, the embedded DynamoDB Local is started. See docs/configuration.md for all settings.`;
 
-/** The whole command line. A command loads the modules that it needs when it runs. */
+/** The command line. A command loads its modules when it runs. */
 function buildProgram(): Command {
   const { version } = createRequire(import.meta.url)('../../package.json') as { readonly version: string };
   const program = new Command('cellport')
@@ -47,7 +47,7 @@ function buildProgram(): Command {
   return program;
 }
 
-/** Runs the command line and gives its exit code, see EXIT_CODES. Never throws. */
+/** Runs the command line and returns its exit code, see EXIT_CODES. Never throws. */
 export async function runCli(args: readonly string[]): Promise<number> {
   const program = buildProgram();
   try {

@@ -1,5 +1,5 @@
 const REDRAW_MS = 100;
-/** How often to write a line if the output is not a terminal. */
+/** Interval between lines if the output is not a terminal. */
 const LINE_MS = 5000;
 const BAR_WIDTH = 24;
 
@@ -8,7 +8,7 @@ export function grouped(value: number): string {
   return Math.round(value).toLocaleString('en-US');
 }
 
-/** A duration for people: 3 s, 2 min 10 s, 1 h 5 min. */
+/** A readable duration: 3 s, 2 min 10 s, 1 h 5 min. */
 export function duration(ms: number): string {
   const seconds = Math.max(1, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -19,13 +19,13 @@ export function duration(ms: number): string {
 export interface Done {
   /** Rows so far. */
   readonly rows: number;
-  /** Rows that an earlier run had done. */
+  /** Rows that an earlier run had completed. */
   readonly resumed: number;
-  /** The part that is done, 0 to 1. */
+  /** Fraction that is done, 0 to 1. */
   readonly part: number;
 }
 
-/** A line with the progress, the rate and the time left; `ms` is the time since the work began. */
+/** A line with the progress, the rate and the remaining time; `ms` is the elapsed time. */
 export function progressLine(label: string, { rows, resumed, part }: Done, startPart: number, ms: number): string {
   const filled = Math.round(Math.min(1, part) * BAR_WIDTH);
   const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled);
@@ -61,7 +61,7 @@ export function progressBar(label: string, stream: NodeJS.WriteStream = process.
   };
 }
 
-/** Progress of an import, which first checks all rows, then writes them: one bar after the other. */
+/** Progress bars of an import: one while rows are checked, then one while they are written. */
 export interface ImportBars {
   readonly onChecked: (progress: { readonly rows: number; readonly part: number }) => void;
   readonly onProgress: (progress: {
@@ -73,7 +73,7 @@ export interface ImportBars {
 }
 
 export function importBars(label: string): ImportBars {
-  // Created when they are needed, because a bar measures its rate from its creation.
+  // Created on first use, because a bar measures its rate from its creation.
   let checking: ProgressBar | undefined;
   let writing: ProgressBar | undefined;
   return {
@@ -90,7 +90,7 @@ export function importBars(label: string): ImportBars {
   };
 }
 
-/** All of some counts together. */
+/** The sum of all counts. */
 export function sum(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((total, count) => total + count, 0);
 }

@@ -25,8 +25,8 @@ async function recount(session: Session, check: boolean): Promise<void> {
 
 export function recountCommand(): Command {
   return new Command('recount')
-    .description('Count all markers again and repair the cells; closes a gap in the stream')
-    .option('--check', 'change nothing; fail if a cell is wrong')
+    .description('Recount all markers and repair the cells, e.g. after a gap in the stream')
+    .option('--check', 'only report; fail if a cell is wrong')
     .addHelpText('after', EXIT_CODES)
     .action(({ check = false }: { check?: boolean }) => withDatabase((session) => recount(session, check)));
 }

@@ -11,7 +11,7 @@ interface ServeOptions extends GeoTableNames {
   readonly geoTable?: string;
 }
 
-/** Prints one line about the start. */
+/** Prints one line of the startup log. */
 function say(what: string, how: string): void {
   console.log(`${what.padEnd(10)} ${how}`);
 }
@@ -58,14 +58,14 @@ async function loadDemo({ config, signal, ...session }: Session, cells: Cells): 
   );
 }
 
-/** Waits until the cells hold everything written so far, and counts all markers again where that is needed. */
+/** Waits until the cells include every write so far, and recounts all markers if necessary. */
 async function completeCells(session: Session, cells: Cells, demo: boolean): Promise<void> {
   const { config, log, signal } = session;
   const began = performance.now();
   await cells.caughtUp(signal);
-  if (!config.consumer) return say('Cells', 'kept by another process: CELLPORT_CONSUMER is off');
+  if (!config.consumer) return say('Cells', 'updated by another process: CELLPORT_CONSUMER is off');
   say('Cells', `complete${demo ? ` ${duration(performance.now() - began)} after the last city` : ''}`);
-  // On AWS a recount reads the whole table: its owner has to ask for that.
+  // On AWS a recount reads, and pays for, the whole table: left to the user.
   if (config.database.kind !== 'embedded' || cells.status().countsExact) return;
   const { recountCells } = await import('../server/cells.js');
   const recounted = performance.now();
@@ -112,7 +112,7 @@ async function run(settings: Settings, options: ServeOptions, version: string): 
   say('Cellport', version);
   await withBackend(settings.config, (backend) => serve({ ...settings, ...backend }, options)).catch(
     (error: unknown) => {
-      // Stopped by a signal, at whatever step: that is success.
+      // A stop by a signal counts as success at any step.
       if (!(error instanceof Interrupted)) throw error;
     },
   );
@@ -122,7 +122,7 @@ export function serveCommand(version: string): Command {
   return new Command('serve')
     .description('Serve GraphQL; creates missing tables')
     .option('--demo', 'load the cities and countries of the world first, unless already loaded')
-    .option('--geo-table <name>', 'also serve this table of the Geo Library, read-only, as a collection of its name')
+    .option('--geo-table <name>', 'also serve this table of the Geo Library, read-only, as a collection with its name')
     .addOption(geohashIndexOption())
     .addOption(geoJsonOption())
     .addHelpText('after', EXIT_CODES)

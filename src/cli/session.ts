@@ -5,9 +5,9 @@ import type { Backend } from '../server/backend.js';
 import type { KeyOptions } from './options.js';
 import { onStop } from './stop.js';
 
-/** The settings, and a log that has warned of unknown ones. Throws BAD_USER_INPUT with all invalid settings. */
+/** Reads the settings and opens the log; warns of unknown settings. Throws BAD_USER_INPUT listing all invalid ones. */
 export async function readSettings(options: { readonly demo?: boolean } = {}): Promise<{ config: Config; log: Log }> {
-  // Loaded when a command runs, so that `--help` works whatever the settings are.
+  // Loaded when a command runs, so that `--help` works even with invalid settings.
   const [{ readConfig, silenceSdkAdvice }, { createLog }] = await Promise.all([
     import('../config.js'),
     import('../log.js'),
@@ -19,12 +19,12 @@ export async function readSettings(options: { readonly demo?: boolean } = {}): P
   return { config, log };
 }
 
-/** The key style that a command works with. */
+/** The key style of a command. */
 export async function keyStyle({ style }: Pick<KeyOptions, 'style'>): Promise<KeyStyle> {
   return style ?? (await readSettings()).config.keyStyle;
 }
 
-/** What a command works with. */
+/** The settings, log and stop signal of a command. */
 export interface Settings {
   readonly config: Config;
   readonly log: Log;
@@ -48,7 +48,7 @@ export async function withSettings(
   }
 }
 
-/** Runs a command on the database of the settings, and closes it when the command is done. */
+/** Runs a command on the configured database, and closes it afterwards. */
 export async function withDatabase(work: (session: Session) => Promise<void>): Promise<void> {
   await withSettings(async (settings) => {
     const { withBackend } = await import('../server/backend.js');

@@ -12,8 +12,8 @@ export interface Stop {
 }
 
 /**
- * A signal that is aborted by Ctrl-C or SIGTERM, with Interrupted as its reason. The second one ends the process at once,
- * which loses nothing that was acknowledged.
+ * A signal that is aborted by Ctrl-C or SIGTERM, with Interrupted as its reason. The second one ends the process
+ * immediately, which loses no acknowledged write.
  */
 export function onStop(): Stop {
   const controller = new AbortController();

@@ -21,9 +21,9 @@ async function sweep({ database, signal }: Session, olderThan: number): Promise<
 
 export function sweepCommand(): Command {
   return new Command('sweep')
-    .description('Remove objects that no zone refers to from the object store, left by processes that were killed')
+    .description('Remove objects without a zone from the object store, as killed processes leave them')
     .addOption(
-      new Option('--older-than <minutes>', 'keep newer ones: their zone may be about to be written')
+      new Option('--older-than <minutes>', 'keep newer objects: their zone may not be written yet')
         .argParser(wholeNumber(1, 1_000_000))
         .default(60),
     )

@@ -5,7 +5,7 @@ import type { Backend } from '../server/backend.js';
 import { EXIT_CODES } from './options.js';
 import { readSettings } from './session.js';
 
-/** Runs work on the database. A signal ends the process at once: nothing of it is left half done. */
+/** Runs work on the database. A signal ends the process immediately, which is safe because each step is atomic. */
 async function withTables(work: (backend: Backend) => Promise<void>): Promise<void> {
   const { config } = await readSettings();
   const { withBackend } = await import('../server/backend.js');
@@ -22,7 +22,7 @@ async function create({ database, where }: Backend): Promise<void> {
   }
 }
 
-/** What `table describe` shows of a table. */
+/** The tables as `table describe` shows them. */
 async function readTables({ database }: Backend) {
   const { tableDifferences } = await import('../store/table/table-check.js');
   const { tableDefinitions } = await import('../store/table/table-definitions.js');

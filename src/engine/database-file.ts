@@ -3,12 +3,12 @@ import { join } from 'node:path';
 
 const PAGE_BYTES = 4096;
 const HEADER_BYTES = 100;
-/** 200 MB at most, and no more than the file has. */
+/** 200 MB at most; SQLite caches only pages that exist. */
 const CACHED_PAGES = 50_000;
 
 /**
- * An SQLite file without tables: a header and an empty schema page. https://www.sqlite.org/fileformat2.html specifies all
- * of it but the page size and, at 48, the number of pages kept in memory.
+ * An SQLite file without tables: a header and an empty schema page, as in https://www.sqlite.org/fileformat2.html. Only
+ * the page size and the cache size (offset 48) are our choice.
  */
 function emptyDatabase(): Buffer {
   const page = Buffer.alloc(PAGE_BYTES);
@@ -26,9 +26,9 @@ function emptyDatabase(): Buffer {
 }
 
 /**
- * Creates the file in which DynamoDB Local stores the data of an access key in a region, if it does not exist. DynamoDB
- * Local itself creates one with a cache of 2 MB, and transactions that exceed it wait for the disk again and again. To be
- * called while no engine runs on the folder.
+ * Creates the file in which DynamoDB Local stores the data of an access key in a region, if it does not exist. The file
+ * that DynamoDB Local creates has a cache of 2 MB, and larger transactions wait for the disk repeatedly. Call only while
+ * no engine runs on the folder.
  */
 export function prepareDatabaseFile(dbPath: string, accessKey: string, region: string): void {
   const path = join(dbPath, `${accessKey}_${region}.db`);

@@ -20,8 +20,8 @@ const ATTEMPTS_FOR_A_PORT = 3;
 const LONGEST_ERROR_OUTPUT = 2_000;
 
 /**
- * Halves the CPU time of the first minute, and most engines on developers' machines run no longer: Java's second compiler
- * and parallel collector pay off on long-running servers.
+ * Halves the CPU time of the first minute, and most engines on developers' machines run no longer. Java's optimizing
+ * compiler and parallel collector pay off on long-running servers only.
  */
 const QUICK_TO_START = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
 
@@ -40,9 +40,7 @@ function jarFolder(): string {
   return join(lib, version);
 }
 
-/**
- * A free port, the wanted one if it is free. Another program may still take it before we do.
- */
+/** A free port; the wanted one if possible. Another program may still take it before we do. */
 async function freePort(wanted: number): Promise<number> {
   const server = createServer();
   const listening = new Promise<void>((resolve, reject) => {
@@ -76,8 +74,8 @@ function answers(port: number): Promise<boolean> {
 
 /**
  * Starts Amazon's DynamoDB Local in a Java process and waits until it is ready, for at most 30 s (a busy machine takes 3 to
- * 7). Stores data in `dbPath`, or in memory where that is null, and listens on `wantedPort` if it is free (0: any). Throws
- * UNAVAILABLE, saying what to install, where Java is missing or too old.
+ * 7). Stores data in `dbPath`, or in memory if that is null, and listens on `wantedPort` if it is free (0: any). Throws
+ * UNAVAILABLE, saying what to install, if Java is missing or too old.
  */
 export async function startJava(dbPath: string | null, wantedPort: number, signal: AbortSignal): Promise<JavaEngine> {
   const folder = jarFolder();
@@ -128,12 +126,12 @@ export async function startJava(dbPath: string | null, wantedPort: number, signa
 
 const STOPS_WITHIN_MS = 5_000;
 
-/** Ends the Java process: by SIGTERM, so that it closes its files, and by SIGKILL if that takes too long. */
+/** Stops the Java process: with SIGTERM, so that it closes its files, and with SIGKILL if that takes too long. */
 export async function stopJava({ process: child }: JavaEngine): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   child.kill('SIGTERM');
   const force = setTimeout(() => child.kill('SIGKILL'), STOPS_WITHIN_MS);
-  await gone;
+  await exited;
   clearTimeout(force);
 }

@@ -1,8 +1,8 @@
 /**
  * The keeper: a small process that owns the Java process of DynamoDB Local for one data folder. Every process that uses
- * the engine holds a connection to it. When the last connection is gone, however it went (kill -9 closes sockets too),
- * the keeper stops Java and itself. It runs in a process group of its own, so that Ctrl-C in a terminal reaches the
- * server, and Java outlives it for as long as the server needs to stop.
+ * the engine holds a connection to it. When the last connection closes, for whatever reason (kill -9 closes sockets too),
+ * the keeper stops Java and exits. It runs in its own process group, so that Ctrl-C in a terminal stops only the server,
+ * and Java keeps running until the server has stopped.
  *
  * Run as `node keeper.js [DATA_FOLDER]`; without a folder the data stays in memory.
  */
@@ -29,7 +29,7 @@ interface KeeperFile extends KeeperAddress {
   readonly java: JavaTrace | null;
 }
 
-/** The Java process, and its port: after a crash the next one listens there again if it can. */
+/** The Java process and its port, which the next process uses again if it can. */
 interface JavaTrace {
   readonly pid: number;
   readonly port: number;
@@ -42,14 +42,14 @@ function greet(greeting: KeeperGreeting): void {
 const isPort = (value: unknown): value is number =>
   Number.isInteger(value) && Number(value) > 0 && Number(value) < 65_536;
 
-/** The keeper file; undefined where it is missing or damaged: nothing in it is needed to start. */
+/** The keeper file; undefined if it is missing or damaged: nothing in it is needed to start. */
 function readKeeperFile(path: string): KeeperFile | undefined {
   try {
     const { port, token, java } = JSON.parse(readFileSync(path, 'utf8')) as Partial<Record<string, unknown>>;
     if (!isPort(port) || typeof token !== 'string') return undefined;
     const trace: Partial<Record<string, unknown>> = typeof java === 'object' && java !== null ? java : {};
-    const whole = typeof trace['pid'] === 'number' && isPort(trace['port']);
-    return { port, token, java: whole ? (trace as unknown as JavaTrace) : null };
+    const valid = typeof trace['pid'] === 'number' && isPort(trace['port']);
+    return { port, token, java: valid ? (trace as unknown as JavaTrace) : null };
   } catch {
     return undefined;
   }
@@ -60,7 +60,7 @@ function writeKeeperFile(path: string, file: KeeperFile): void {
   renameSync(`${path}.new`, path);
 }
 
-/** Sends one line to a port of this machine; gives the response, undefined where none in JSON comes. */
+/** Sends one line to a local port and returns the response; undefined if there is none or it is not JSON. */
 async function ask<T>(port: number, question: object): Promise<T | undefined> {
   const socket = connect(port, '127.0.0.1', () => socket.write(`${JSON.stringify(question)}\n`));
   socket.setTimeout(ANSWERS_WITHIN_MS, () => socket.destroy());
@@ -69,8 +69,8 @@ async function ask<T>(port: number, question: object): Promise<T | undefined> {
   return line;
 }
 
-/** The keeper in the file, if it is running: it knows the token, which no other program on its port does. */
-async function livingKeeper(file: string): Promise<KeeperAddress | undefined> {
+/** The keeper in the file, if it is running: only the keeper knows the token, so another program on its port fails. */
+async function runningKeeper(file: string): Promise<KeeperAddress | undefined> {
   const named = readKeeperFile(file);
   if (named === undefined) return undefined;
   const answer = await ask<{ pong?: unknown }>(named.port, { ping: named.token });
@@ -100,16 +100,16 @@ function listen(server: Server, port: number): Promise<boolean> {
 }
 
 /**
- * Makes this process the keeper of the folder, by listening on one of its ports, or gives the address of the keeper that is
- * already running.
+ * Makes this process the keeper of the folder, by listening on one of its ports, or returns the address of the keeper that
+ * is already running.
  */
 async function takeFolder(server: Server, dataDir: string, file: string): Promise<KeeperAddress | undefined> {
   for (const port of candidatePorts(dataDir)) {
-    if (await listen(server, port)) return livingKeeper(file);
+    if (await listen(server, port)) return runningKeeper(file);
     const holder = await ask<{ keeperOf?: unknown }>(port, { whose: dataDir });
-    // A keeper of this folder that has just started may not have written its file yet; ports of other programs are skipped.
+    // A keeper of this folder that has just started may not have written its file yet. Ports of other programs are skipped.
     for (let waited = 0; holder?.keeperOf === dataDir && waited < ANSWERS_WITHIN_MS; waited += POLL_MS) {
-      const other = await livingKeeper(file);
+      const other = await runningKeeper(file);
       if (other !== undefined) return other;
       await sleep(POLL_MS);
     }
@@ -135,7 +135,7 @@ function newAccessKey(): string {
   return `CP${randomBytes(16).toString('hex').toUpperCase()}`;
 }
 
-/** Whether this process is a DynamoDB Local on this folder, and not another one that was given its ID later. */
+/** Whether a process is a DynamoDB Local on this folder, rather than another process that now has the same ID. */
 function isOurJava(pid: number, dbPath: string): boolean {
   try {
     const command = execFileSync('ps', ['-o', 'command=', '-ww', '-p', String(pid)], { encoding: 'utf8' });
@@ -145,7 +145,7 @@ function isOurJava(pid: number, dbPath: string): boolean {
   }
 }
 
-/** Ends a Java process that a killed keeper left on this folder: two engines must never share one. */
+/** Kills a Java process that a killed keeper left running: two engines must never share a folder. */
 async function endOrphan(pid: number, dbPath: string): Promise<void> {
   if (!isOurJava(pid, dbPath)) return;
   process.kill(pid, 'SIGKILL');
@@ -213,7 +213,7 @@ async function keep(dataDir: string | undefined): Promise<void> {
     if (stopped.signal.aborted) return;
     stopped.abort();
     if (engine !== undefined) await stopJava(engine);
-    // The port is our lock on the folder: it is released last, with this process. The file stays, so that the next engine
+    // The port is our lock on the folder: it is released when this process exits. The file stays, so that the next engine
     // listens on the same port.
     process.exit(0);
   }
@@ -237,7 +237,7 @@ async function keep(dataDir: string | undefined): Promise<void> {
     const since = performance.now();
     started.process.once('exit', () => {
       youngDeaths = performance.now() - since > YOUNG_MS ? 0 : youngDeaths + 1;
-      // Data in memory is lost with it, and an engine that keeps dying right after its start would die again.
+      // In-memory data is lost with the process, and an engine that keeps exiting right after its start would exit again.
       const again = dbPath !== null && youngDeaths < TOO_MANY_YOUNG_DEATHS;
       if (again && !stopped.signal.aborted) start().catch(() => stop());
       else void stop();

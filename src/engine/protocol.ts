@@ -1,13 +1,13 @@
-/** Where a keeper listens on the loopback interface, and the token that its users have to send. */
+/** Where a keeper listens on the loopback interface, and the token that its users must send. */
 export interface KeeperAddress {
   readonly port: number;
   readonly token: string;
 }
 
-/** The keeper's one line to the process that started it: its own address, or that of the keeper already running. */
+/** The one line that a keeper prints for the process that started it: its own address or the running keeper's. */
 export type KeeperGreeting = KeeperAddress | { readonly error: string };
 
-/** The keeper's one line to each connection: the engine once it is ready, or that the keeper is stopping: retry. */
+/** The one line that a keeper sends on each connection, once the engine is ready or has failed. `stopping`: retry. */
 export type KeeperAnswer =
   | { readonly state: 'ready'; readonly endpoint: string; readonly region: string; readonly accessKey: string }
   | { readonly state: 'stopping' }
@@ -15,7 +15,7 @@ export type KeeperAnswer =
 
 const LONGEST_LINE = 10_000;
 
-/** The first line of a stream, parsed as JSON; undefined where the stream ends before it or it is not JSON. */
+/** The first line of a stream, parsed as JSON; undefined if the stream ends first or the line is not JSON. */
 export function firstLine<T>(stream: NodeJS.ReadableStream): Promise<T | undefined> {
   return new Promise((resolve) => {
     let text = '';

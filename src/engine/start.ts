@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { CellportError } from '../errors.js';
 import { type KeeperAddress, type KeeperAnswer, type KeeperGreeting, firstLine } from './protocol.js';
 
-/** A running DynamoDB Local. It runs while any process that started it is alive and has not closed it. */
+/** A running DynamoDB Local. It runs until every process that started it has closed it or exited. */
 export interface Engine {
   readonly endpoint: string;
   readonly region: string;
@@ -23,10 +23,10 @@ type ReadyAnswer = Extract<KeeperAnswer, { readonly state: 'ready' }>;
 const GIVE_UP_AFTER_MS = 60_000;
 const POLL_MS = 100;
 
-/** The address of the keeper of this folder, which is started where there is none. */
+/** The address of this folder's keeper, which is started if necessary. */
 async function findKeeper(dataDir: string | null): Promise<KeeperAddress> {
   const own = fileURLToPath(import.meta.url);
-  // From source (tests, development) the keeper needs tsx, as its user did; built, plain node is enough.
+  // From source (tests, development) the keeper needs tsx; once built, plain node is enough.
   const fromSource = own.endsWith('.ts');
   const keeper = resolve(dirname(own), fromSource ? 'keeper.ts' : 'keeper.js');
   const child: ChildProcessByStdio<null, Readable, null> = spawn(
@@ -47,7 +47,7 @@ async function findKeeper(dataDir: string | null): Promise<KeeperAddress> {
   return greeting;
 }
 
-/** Connects to a keeper; undefined where it is stopping or has just stopped. */
+/** Connects to a keeper; undefined if it is stopping or has just stopped. */
 async function joinKeeper(address: KeeperAddress): Promise<{ socket: Socket; answer: KeeperAnswer } | undefined> {
   const socket = connect(address.port, '127.0.0.1', () => socket.write(`{"use":${JSON.stringify(address.token)}}\n`));
   const answer = await firstLine<KeeperAnswer>(socket);
@@ -58,7 +58,7 @@ async function joinKeeper(address: KeeperAddress): Promise<{ socket: Socket; ans
   return { socket, answer };
 }
 
-/** Connects to the keeper of a folder, which is started where there is none; retries while one is stopping. */
+/** Connects to a folder's keeper, which is started if necessary; retries while one is stopping. */
 async function join(folder: string | null): Promise<{ socket: Socket; answer: ReadyAnswer }> {
   const deadline = performance.now() + GIVE_UP_AFTER_MS;
   for (;;) {
@@ -73,7 +73,7 @@ async function join(folder: string | null): Promise<{ socket: Socket; answer: Re
 
 /**
  * Starts DynamoDB Local on a data folder, or uses the one that another process runs there; null keeps the data in memory,
- * for this process alone. Resolves when it is ready. Throws UNAVAILABLE, saying what to install, where Java 17 is missing.
+ * for this process alone. Resolves when it is ready. Throws UNAVAILABLE, saying what to install, if Java 17 is missing.
  * The engine does not keep this process alive, and a killed process leaves no engine behind.
  */
 export async function startEngine({ dataDir }: { readonly dataDir: string | null }): Promise<Engine> {
@@ -89,8 +89,8 @@ export async function startEngine({ dataDir }: { readonly dataDir: string | null
     if (closing) socket.end();
     socket.on('error', () => socket.destroy());
     socket.once('close', () => {
-      // Only a killed keeper closes the connection: the next one restarts the engine, on the same port if it can. The data
-      // of an engine in memory is lost.
+      // Only a killed keeper closes the connection: the next keeper restarts the engine, on the same port if it can.
+      // In-memory data is lost.
       if (!closing && folder !== null) hold().catch(() => undefined);
     });
     socket.resume();

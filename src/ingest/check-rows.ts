@@ -10,7 +10,7 @@ import { type Row, isInvalid } from './read/row.js';
 export interface CheckProgress {
   /** Rows so far. */
   readonly rows: number;
-  /** The part of the source, 0 to 1. */
+  /** Fraction of the source that has been read, 0 to 1. */
   readonly part: number;
 }
 
@@ -22,7 +22,7 @@ export interface CheckJob<C> {
   readonly onChecked: (progress: CheckProgress) => void;
 }
 
-/** The rows that are valid. */
+/** The valid rows of a source. */
 export interface Checked {
   readonly offsets: RowOffsets;
   readonly rejected: number;
@@ -49,7 +49,7 @@ async function faultOf<C extends { readonly key: string }>(
 
 /**
  * Finds the valid rows of a source. Rows for which `check` throws CellportError, and those that repeat a key, go to the
- * rejects file. Does not use the database. Takes 16 bytes a row, and 40 more a key while it runs.
+ * rejects file. Does not use the database. Takes 16 bytes of memory per row, and 40 more per key while it runs.
  */
 export async function checkRows<C extends { readonly key: string }>(
   { collection, source, rejects: file, call, onChecked }: CheckJob<C>,

@@ -9,12 +9,12 @@ import { readItem } from '../store/request/conditional-change.js';
 import type { Call } from '../store/request/meter.js';
 
 const CHECK_EVERY_MS = 5_000;
-/** Emptying a deleted collection starts later than this. */
+/** How long a successful check is trusted; a deleted collection is emptied only later than this. */
 const TRUSTED_MS = 40_000;
 
 /**
- * Runs writes to a collection with a call that is aborted when the collection is deleted, or when nobody could check for
- * 40 s that it exists. Throws NOT_FOUND, as the call does, if it is gone or was created again.
+ * Runs writes to a collection with a call that is aborted when the collection is deleted, or when checks have failed for
+ * 40 s. Throws NOT_FOUND, as the call does, if the collection was deleted, even if it was created again.
  */
 export async function whileCollectionExists<T>(
   database: Database,
@@ -23,8 +23,8 @@ export async function whileCollectionExists<T>(
   write: (call: Call) => Promise<T>,
 ): Promise<T> {
   const stopped = new AbortController();
-  const gone = new AbortController();
-  const signal = AbortSignal.any([gone.signal, ...(call.signal === undefined ? [] : [call.signal])]);
+  const deleted = new AbortController();
+  const signal = AbortSignal.any([deleted.signal, ...(call.signal === undefined ? [] : [call.signal])]);
   // Every write in progress listens to it.
   setMaxListeners(0, signal);
   const watched = { ...call, signal };
@@ -36,7 +36,7 @@ export async function whileCollectionExists<T>(
   }
 
   async function watch(): Promise<void> {
-    // By the time of day: a machine that slept has to check first.
+    // Wall-clock time, because a monotonic clock may stop while the machine sleeps.
     for (let confirmed = systemClock.wall(); ;) {
       await systemClock.sleep(CHECK_EVERY_MS, stopped.signal);
       if (stopped.signal.aborted) return;
@@ -47,7 +47,7 @@ export async function whileCollectionExists<T>(
       } catch (error) {
         const transient = error instanceof CellportError && error.code !== 'NOT_FOUND';
         if (transient && systemClock.wall() - confirmed <= TRUSTED_MS) continue;
-        return gone.abort(error);
+        return deleted.abort(error);
       }
     }
   }

@@ -13,19 +13,16 @@ import { type OwnJob, type Worker, doJob } from './job.js';
 
 export interface EmptyingOptions {
   readonly worker: Worker;
-  /**
-   * Resolves once the cells include everything written before the call, with whether they are exact then. Rejects when the
-   * signal is aborted.
-   */
+  /** Resolves once the cells include every write before the call, with whether they are exact. Rejects on abort. */
   readonly cellsCaughtUp: (signal: AbortSignal) => Promise<boolean>;
-  /** Milliseconds; longer than any process continues to write into a collection that it read before it was deleted. */
+  /** Milliseconds after which no process writes to a deleted collection any longer. */
   readonly settleMs: number;
   readonly log: Log;
 }
 
 const PARTITIONS_AT_A_TIME = 8;
 const PARTITIONS_BETWEEN_REPORTS = 64;
-/** How often the cells are asked which partitions hold markers before every partition is read after all. */
+/** Passes over the partitions that the cells name as occupied, before all partitions are read. */
 const GUIDED_ROUNDS = 3;
 
 /** Removes all markers under some prefixes, starting with prefix number `from`. */
@@ -52,7 +49,7 @@ async function sweep(
   await flush(prefixes.total);
 }
 
-/** Removes all markers of a collection that is no longer written to. */
+/** Removes all markers of a collection to which no process writes any longer. */
 async function removeMarkers(options: EmptyingOptions, collection: Collection, job: OwnJob): Promise<void> {
   const { worker, cellsCaughtUp } = options;
   const call = newCall(job.signal);
@@ -63,7 +60,7 @@ async function removeMarkers(options: EmptyingOptions, collection: Collection, j
       await sweep(options, collection, prefixes, { from: 0, reached: () => undefined, call });
     }
   }
-  // Progress counts from 1, as 0 means that the job has not waited yet.
+  // Progress starts at 1, because 0 means that the job has not waited yet.
   const from = job.done() - 1;
   await sweep(options, collection, allPrefixes(collection), { from, reached: (next) => job.reach(next + 1), call });
 }
@@ -80,7 +77,7 @@ async function empty(options: EmptyingOptions, collection: Collection, job: OwnJ
   const call = newCall(job.signal);
   await removeLeftReadings(database, collection, Infinity, call);
   await removeZones(database, collection, call);
-  // A collection that is created again under the key starts with cells that count nothing.
+  // A new collection with the same key has to start with empty cells.
   const exact = await cellsCaughtUp(job.signal);
   const [total] = await getBlocks(database, database.keys.scope(collection), [''], call, { consistent: true });
   if (total !== undefined && total.children.size > 0) {
@@ -94,10 +91,10 @@ async function empty(options: EmptyingOptions, collection: Collection, job: OwnJ
 }
 
 /**
- * Empties a collection that was deleted and frees its key; false if another process is doing that. First it waits until no
- * process can still be writing markers, so that one pass finds all of them. It reads the partitions of the geo index: all
- * of them if they are few, otherwise those that the cells name, while these are exact. It removes each item only in the
- * incarnation that it read, so that a process that was suspended and continues does no harm.
+ * Empties a deleted collection and frees its key; false if another process is doing so. It first waits until no process
+ * can still be writing markers, so that one pass finds all of them. It reads the partitions of the geo index: all of them
+ * if they are few, otherwise those that the cells name as occupied, provided that the cells are exact. It removes an item
+ * only in the incarnation that it read, so that a process that was suspended and resumes does no harm.
  */
 export function emptyCollection(
   options: EmptyingOptions,

@@ -9,19 +9,19 @@ export interface Worker extends Contender {
   readonly database: Database;
 }
 
-/** A job that this process holds the lease of. */
+/** A job whose lease this process holds. */
 export interface OwnJob {
-  /** How far the work has come. */
+  /** Progress so far, in units of the job. */
   done(): number;
-  /** Records how far the work has come; stored with the next renewal of the lease. */
+  /** Records the progress, which is stored with the next renewal of the lease. */
   reach(done: number): void;
-  /** Aborted when the process stops, or another one takes the job over. */
+  /** Aborted when this process stops or another one takes over the job. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Does a job under its lease. False if another process holds the lease. Clocks only decide who tries, so what the work
- * writes must be harmless when two processes write it.
+ * Does a job under its lease; false if another process holds the lease. The lease depends on clocks, so two processes may
+ * briefly do the work at the same time: its writes must be idempotent.
  */
 export async function doJob(
   worker: Worker,

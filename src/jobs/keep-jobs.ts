@@ -9,12 +9,12 @@ export interface JobsOptions extends EmptyingOptions {
   readonly everyMs: number;
 }
 
-/** One search in so many includes readings left behind, because that costs a Query for each collection. */
+/** One search in this many includes orphaned readings, because that takes a Query for each collection. */
 const SEARCHES_PER_READINGS = 40;
 
 /**
- * Does what is left for the background until the signal is aborted: empties collections that were deleted, and removes
- * readings of deleted markers. Any number of processes may do so at once.
+ * Runs background jobs until the signal is aborted: empties deleted collections and removes readings of deleted markers.
+ * Any number of processes may do so at the same time.
  */
 export async function keepJobs(options: JobsOptions, signal: AbortSignal): Promise<void> {
   const { worker, log, everyMs } = options;

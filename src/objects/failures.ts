@@ -6,7 +6,7 @@ export function storeFailed(place: string, cause: unknown): CellportError {
   return storeUnavailable(place, String(code ?? name), cause);
 }
 
-/** UNAVAILABLE for an object store, with the reason as far as it is known. */
+/** UNAVAILABLE for an object store, with the reason. */
 export function storeUnavailable(place: string, reason: string, cause?: unknown): CellportError {
   return new CellportError('UNAVAILABLE', `object store ${place} is unavailable: ${reason}`, {}, { cause });
 }

@@ -1,21 +1,21 @@
 /**
- * Storage for bodies that are too large for an item of a table: a folder, or a bucket of S3. An object is written completely
- * or not at all, and replaces one of the same name. A name has one or more parts of letters, digits, `_`, `-` and `.`, of at
- * most 200 characters and not `.` or `..`, separated by slashes; no name may extend another one by a slash and more parts.
- * Every method throws UNAVAILABLE, with its cause, where the store fails or does not respond in time.
+ * Storage for bodies that are too large for a table item: a folder or an S3 bucket. Writes are atomic and replace an
+ * object of the same name. A name has one or more parts of letters, digits, `_`, `-` and `.`, of at most 200 characters
+ * and not `.` or `..`, separated by slashes; no name may extend another one by a slash and more parts. Every method throws
+ * UNAVAILABLE, with its cause, if the store fails or does not respond in time.
  */
 export interface ObjectStore {
   /** For display: where the objects are, e.g. `/srv/map/objects` or `s3://bucket/prefix`. */
   readonly place: string;
   /** Stores a body durably: every reader finds it once this has resolved. Throws an Error for an invalid name. */
   put(name: string, body: Uint8Array): Promise<void>;
-  /** The body of an object; undefined where it does not exist. */
+  /** The body of an object; undefined if it does not exist. */
   get(name: string): Promise<Uint8Array | undefined>;
   /** Removes an object, if it exists. */
   remove(name: string): Promise<void>;
   /**
-   * All objects in no particular order, read incrementally; those created or removed meanwhile may be missing. Includes what
-   * a put left behind whose process was killed, under a name that begins with `.writing/`.
+   * All objects in no particular order, read incrementally; those created or removed meanwhile may be missing. Includes
+   * partial files of killed processes, with names that begin with `.writing/`.
    */
   list(): AsyncIterable<{ readonly name: string; readonly modifiedAt: Date }>;
 }

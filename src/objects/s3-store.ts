@@ -14,7 +14,7 @@ import { type ObjectStore, checkObjectName, isObjectName } from './object-store.
 
 export interface S3Options extends Connection {
   readonly bucket: string;
-  /** What the names of all objects begin with, without a slash at its end; empty for none. */
+  /** Prefix of all object names, without a trailing slash; empty for none. */
   readonly prefix: string;
   /** Milliseconds that a call may take, with its retries and the whole body, before it fails with UNAVAILABLE. */
   readonly giveUpAfterMs?: number | undefined;
@@ -22,7 +22,7 @@ export interface S3Options extends Connection {
 
 const GIVE_UP_AFTER_MS = 8_000;
 
-/** An object store in a bucket of S3, or of any service with the same API; `close` closes its connections. */
+/** An object store in a bucket of S3 or a compatible service; `close` closes its connections. */
 export function createS3Store(options: S3Options): ObjectStore & { close(): void } {
   const { bucket, prefix, endpoint, giveUpAfterMs = GIVE_UP_AFTER_MS } = options;
   const start = prefix === '' ? '' : `${prefix}/`;
@@ -33,7 +33,7 @@ export function createS3Store(options: S3Options): ObjectStore & { close(): void
     failure: (error) => storeFailed(place, error),
   };
   const run = <T>(work: (signal: AbortSignal) => Promise<T>) => withDeadline(deadline, work);
-  // Services other than AWS seldom have a host name for each bucket.
+  // Few services other than AWS have a host name for each bucket.
   const client = new S3Client({ ...clientOptions(options), forcePathStyle: endpoint !== undefined });
   const at = (name: string) => ({ Bucket: bucket, Key: start + name });
 
@@ -48,7 +48,7 @@ export function createS3Store(options: S3Options): ObjectStore & { close(): void
       return run(async (abortSignal) => {
         try {
           const { Body } = await client.send(new GetObjectCommand(at(name)), { abortSignal });
-          // Its body, a Readable in Node, arrives after the command has ended: the deadline has to cover it, too.
+          // The body, a Readable in Node, arrives after the command has resolved: the deadline must cover it as well.
           return await buffer(addAbortSignal(abortSignal, Body as Readable));
         } catch (error) {
           if ((error as Error).name === 'NoSuchKey') return undefined;

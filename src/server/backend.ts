@@ -13,7 +13,7 @@ import { createStreamsClient } from '../stream/dynamodb.js';
 export interface Backend {
   readonly database: Database;
   readonly streams: DynamoDBStreamsClient;
-  /** For people: which database this is. */
+  /** For display: which database this is. */
   readonly where: string;
   /** Closes all connections, and the embedded engine unless another process uses it. */
   close(): Promise<void>;
@@ -29,7 +29,7 @@ async function openObjects(wanted: ObjectsConfig | undefined): Promise<(ObjectSt
   return createFolderStore(wanted.folder);
 }
 
-/** Opens the configured database; starts the embedded engine if there is none. Throws UNAVAILABLE if that fails. */
+/** Opens the configured database; starts the embedded engine if none is configured. Throws UNAVAILABLE if that fails. */
 export async function openBackend(config: Config): Promise<Backend> {
   const { database: wanted, tables, keyStyle, dataDir } = config;
   const objects = await openObjects(config.objects);
@@ -64,10 +64,10 @@ export async function openBackend(config: Config): Promise<Backend> {
   };
 }
 
-/** What reads the stream of a database. */
+/** What a reader of the stream needs. */
 export type StreamBackend = Pick<Backend, 'database' | 'streams'>;
 
-/** Opens the database for some work, and closes it when the work is done or has failed. */
+/** Opens the database, does the work and closes the database, even if the work fails. */
 export async function withBackend<T>(config: Config, work: (backend: Backend) => Promise<T>): Promise<T> {
   const backend = await openBackend(config);
   try {

@@ -13,12 +13,9 @@ import type { LiveFeed } from './live.js';
 /** The cells of all collections, kept by this process or by the one that holds the lease. */
 export interface Cells {
   status(): ConsumerStatus;
-  /**
-   * Resolves once the cells count everything written before the call. Rejects with the signal's reason when it is
-   * aborted, and when the consumer has failed.
-   */
+  /** Resolves once the cells include every write before the call. Rejects on abort, or if the consumer has failed. */
   caughtUp(signal: AbortSignal): Promise<void>;
-  /** Stops, and releases the lease so that another process can take over at once. */
+  /** Stops, and releases the lease so that another process can take over immediately. */
   stop(): Promise<void>;
 }
 
@@ -28,7 +25,7 @@ const POLL_MS = 50;
 /** How long a write may take to appear in the stream. */
 const APPEARS_WITHIN_MS = 300;
 
-/** What a consumer of the stream works with, and a recount too; `consumer` names its state. */
+/** What a stream consumer and a recount share; `consumer` names the stored state. */
 export function consumerParts({ database, streams }: StreamBackend, log: Log, consumer = CONSUMER) {
   return {
     stream: openStream(database, streams),
@@ -43,8 +40,8 @@ export function consumerParts({ database, streams }: StreamBackend, log: Log, co
 }
 
 /**
- * Counts all markers again while servers and writers are running, and repairs the cells; with `checkOnly` it only finds
- * the blocks that differ. Rejects with the signal's reason when it is aborted.
+ * Recounts all markers while servers and writers are running, and repairs the cells; with `checkOnly` it only finds the
+ * blocks that differ. Rejects with the signal's reason on abort.
  */
 export function recountCells(
   backend: StreamBackend,
@@ -56,7 +53,7 @@ export function recountCells(
   return recount({ ...consumerParts(backend, log), tables, checkOnly }, signal);
 }
 
-/** Cells that another process keeps: this one does not know whether they are up to date. */
+/** Cells that another process updates: this one does not know whether they are up to date. */
 export function leaveCells(): Cells {
   const unknown = { behindMs: undefined, gap: null, setAside: 0, batch: 0, recordsFolded: 0, blocksWritten: 0 };
   return {
@@ -76,7 +73,7 @@ export interface KeepOptions {
   readonly upgrade?: boolean | undefined;
 }
 
-/** Starts to keep the cells, to update caches and to pass changes on. The tables must exist. */
+/** Starts the stream consumer, which updates the cells and caches and passes changes on. The tables must exist. */
 export function keepCells(backend: StreamBackend, log: Log, { caches, live, upgrade }: KeepOptions = {}): Cells {
   const consumer = createConsumer({
     ...consumerParts(backend, log),
@@ -86,7 +83,7 @@ export function keepCells(backend: StreamBackend, log: Log, { caches, live, upgr
       try {
         caches?.markerCache.changed(entryChanges(record.before, record.after));
       } catch (error) {
-        // The cells go on counting; the cache has missed a change, so nothing in it can be trusted.
+        // The cells are still updated, but the cache has missed a change and can no longer be trusted.
         log.error({ err: error }, 'Could not apply a record to the marker cache; cleared it');
         caches?.markerCache.clear();
       }
@@ -97,7 +94,7 @@ export function keepCells(backend: StreamBackend, log: Log, { caches, live, upgr
       live?.onLoss(reason);
     },
     onApplied: (batch, changes) => caches?.cellCache.applied(batch, changes),
-    // Nobody updated what was cached before.
+    // Entries cached before were not updated meanwhile.
     onOwnership: (owner) => {
       caches?.cellCache.clear();
       caches?.markerCache.clear();

@@ -11,7 +11,7 @@ import type { Cells } from './cells.js';
 /** How many cities the load may be ahead of the cells. */
 const AHEAD_OF_CELLS = 20_000;
 
-/** How many of a demo's items exist, and how many of them were loaded now. */
+/** How many items a demo has, and how many of them this call loaded. */
 export interface DemoLoad {
   readonly count: number;
   readonly loaded: number;
@@ -26,8 +26,8 @@ export async function loadDemoCountries({ database }: Backend, signal: AbortSign
 }
 
 /**
- * Loads the cities, unless they were loaded before, at the pace of the cells: the embedded engine does one thing at a
- * time, so this takes no longer in all, and the map is complete soon after the last row.
+ * Loads the cities, unless they were loaded before, and pauses while the cells lag behind: the embedded engine does one
+ * thing at a time, so this takes no longer overall, and the map is complete soon after the last row.
  */
 export async function loadDemoCities(
   { dataDir }: Config,

@@ -5,7 +5,7 @@ import { getCollections } from '../store/collection/collections.js';
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 
-/** A table of the Geo Library, and names in it that its keys do not tell. */
+/** A table of the Geo Library, and names that cannot be read from its keys. */
 export interface GeoTableOptions {
   readonly name: string;
   readonly geohashIndex?: string | undefined;
@@ -15,7 +15,7 @@ export interface GeoTableOptions {
 export interface OpenGeoTable {
   readonly table: GeoTable;
   readonly layout: Layout;
-  /** Key of the collection that it is served as. */
+  /** Key of the collection as which it is served. */
   readonly key: string;
 }
 

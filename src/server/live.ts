@@ -7,7 +7,7 @@ import { openStream } from '../stream/dynamodb.js';
 import { followStream, readWholeStream } from '../stream/follower.js';
 import type { StreamBackend } from './backend.js';
 
-/** What the consumer passes on. */
+/** Receives what the consumer passes on. */
 export type LiveFeed = Required<Pick<ConsumerOptions, 'onRecord' | 'onLoss' | 'onOwnership'>>;
 
 /** Changes for subscribers, received by this process. */
@@ -25,7 +25,7 @@ function streamOf({ database, streams }: StreamBackend, log: Log) {
   return { stream: openStream(database, streams), clock: systemClock, keys: database.keys, log };
 }
 
-/** Receives from Redis what the one consumer of all servers reads. */
+/** Receives changes from Redis, where the server that runs the consumer publishes them. */
 function receiveFromRedis(url: string, backend: StreamBackend, hub: LiveHub, log: Log): Live {
   const channel = `cellport:${backend.database.tables.entities}`;
   const relay = openRelay({ url, channel, keys: backend.database.keys, hub, log });
@@ -49,7 +49,7 @@ function receiveFromStream(backend: StreamBackend, hub: LiveHub, log: Log, stopp
       {
         onEnd(at) {
           hub.connected();
-          // Everything written before the consumer took over is read, and what the consumer has read since was written later.
+          // Stop once every write before the consumer took over has been read: the consumer passes on all later ones.
           return ownedSince === undefined || at <= ownedSince;
         },
         onLoss: (reason) => hub.disconnected(reason),

@@ -11,14 +11,14 @@ import { type Jobs, startJobs } from './jobs.js';
 import { openLive } from './live.js';
 import { type HttpServer, createHttpServer, createServices } from './services.js';
 
-/** How long requests in progress may take once the server is told to stop. */
+/** How long requests in progress may take after `close` is called. */
 const CLOSE_WITHIN_MS = 5_000;
 
 export interface Server {
   readonly cells: Cells;
-  /** Starts the background jobs and listens. Gives the URL; throws UNAVAILABLE if the port is in use. */
+  /** Starts the background jobs and listens. Returns the URL; throws UNAVAILABLE if the port is in use. */
   listen(): Promise<string>;
-  /** Ends everything that the server started; requests in progress get five seconds. Does not close the backend. */
+  /** Stops everything that the server started; requests in progress get five seconds. Does not close the backend. */
   close(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ function portInUse({ host, port }: Config['http'], error: NodeJS.ErrnoException)
   return new CellportError('UNAVAILABLE', `port ${port} on ${host} is in use; set PORT to another`, { host, port });
 }
 
-/** Rejects with UNAVAILABLE if the port is in use, so that nobody waits for data to load first. */
+/** Rejects with UNAVAILABLE if the port is in use, so that a command fails before it loads data. */
 export async function checkPort(http: Config['http']): Promise<void> {
   const probe = createServer();
   await new Promise<void>((resolve, reject) => {
@@ -52,7 +52,7 @@ async function stopListening({ http, close }: HttpServer, log: Log): Promise<voi
   clearTimeout(late);
 }
 
-/** A server over an open database whose tables exist: it keeps the cells and hears of changes, but does not listen yet. */
+/** A server over an open database whose tables exist: it updates cells and receives changes, but does not listen yet. */
 export function openServer(config: Config, backend: Backend, geoTable: GeoTable | undefined, log: Log): Server {
   const { limits, introspection, cacheBytes } = config;
   const live = openLive(backend, config.redisUrl, log);

@@ -31,8 +31,8 @@ export interface ServiceOverrides extends Partial<Omit<ServerServices, 'db'>> {
 }
 
 /**
- * The services over a database, with what `overrides` gives in place of the defaults. A quarter of the memory for caches
- * goes to the geometry of zones; cells and markers share the rest equally.
+ * The services over a database; `overrides` replaces defaults. A quarter of the cache memory goes to the geometry of
+ * zones; cells and markers share the rest equally.
  */
 export function createServices(
   { database }: Pick<Backend, 'database'>,
@@ -76,7 +76,7 @@ export interface HttpServer {
   readonly close: () => Promise<void>;
 }
 
-/** An HTTP server that answers from these services, not yet listening. */
+/** An HTTP server that uses these services, not yet listening. */
 export async function createHttpServer(
   services: ServerServices,
   { executor, pages = BUILT_PAGES, allowedOrigins, log = silentLog }: HttpServerOptions = {},

@@ -30,8 +30,8 @@ function areaOf(bounds: BoundsOption | undefined): Area | undefined {
 }
 
 /**
- * The prefixes that have markers, from cells that count everything written before the call; undefined if the collection
- * has so few partitions that all of them can be queried. Throws UNAVAILABLE if the cells may be wrong.
+ * The prefixes that have markers, from cells that include every write before the call; undefined if the collection has so
+ * few partitions that all of them can be queried. Throws UNAVAILABLE if the cells may be wrong.
  */
 async function prefixesOf(session: Session, collection: Collection): Promise<Prefixes | undefined> {
   const { config, database, log, signal } = session;
@@ -49,10 +49,10 @@ async function prefixesOf(session: Session, collection: Collection): Promise<Pre
   );
 }
 
-/** Counts rows, and shows the progress when it is known. */
+/** Counts rows, and shows the progress once it is known. */
 class Tally {
   rows = 0;
-  /** The part of the whole, 0 to 1. */
+  /** Fraction of the export that is done, 0 to 1. */
   part: number | undefined;
   readonly #bar: ProgressBar | undefined;
 
@@ -69,7 +69,7 @@ class Tally {
   }
 }
 
-/** The text of the file, piece by piece. */
+/** The text of the file, in pieces. */
 async function textOf(
   session: Session,
   collection: Collection,
@@ -100,7 +100,7 @@ async function textOf(
 export async function exportRows(job: ExportJob): Promise<void> {
   const { collection: key, out, zones = false } = job;
   const area = areaOf(job.bounds);
-  // A bar would stand between the rows on a terminal that shows them.
+  // On a terminal that shows the rows, a bar would be mixed with them.
   const bar = out === undefined && process.stdout.isTTY ? undefined : progressBar(key);
   const tally = new Tally(bar);
   const began = performance.now();

@@ -10,12 +10,12 @@ import { duration, grouped, progressBar } from '../progress.js';
 import { importMarkerRows } from './markers.js';
 import type { ImportOptions } from './options.js';
 
-/** Segments of the parallel Scan by default. */
+/** Default segments of the parallel Scan. */
 const SEGMENTS = 8;
 
 /**
- * Copies a table of the Geo Library to disk and loads the copy as a file, then removes it. Interrupted, the same command
- * resumes the copy or the load, whichever it was.
+ * Copies a table of the Geo Library to disk, loads the copy as a file and removes it. After an interruption, the same
+ * command resumes the copy or the load.
  */
 export async function importGeoTable(table: string, options: ImportOptions): Promise<void> {
   await importMarkerRows(table, options, async ({ config, database, signal }) => {
@@ -48,7 +48,7 @@ export async function importGeoTable(table: string, options: ImportOptions): Pro
     return {
       source: {
         name: `geo-table ${table}`,
-        // How it is read depends on the index and the attribute.
+        // The index and the attribute determine how the copy is read.
         identity: [await fileIdentity(path), layout.id, geoJson].join(' '),
         rows: spoolRows(path, (await stat(path)).size, layout),
       },

@@ -7,7 +7,7 @@ import { type ImportOptions, collectionInput } from './options.js';
 import type { Session } from '../session.js';
 import { runImport } from './report.js';
 
-/** What is loaded, and what to do once it is. */
+/** A source, and what to do once it is loaded. */
 interface Opened {
   readonly source: Load['source'];
   readonly done?: () => Promise<void>;
@@ -22,7 +22,7 @@ export async function importMarkersFile(path: string, options: ImportOptions): P
   }));
 }
 
-/** Imports the markers of the source that `open` gives, and waits until the cells count them. */
+/** Imports the markers of the source that `open` returns, and waits until the cells include them. */
 export async function importMarkerRows(
   name: string,
   options: ImportOptions,

@@ -12,37 +12,37 @@ export interface ReportOptions {
   readonly rejects?: string;
 }
 
-/** What came of an import. */
+/** The result of an import. */
 export interface Outcome {
-  /** Rows by what was done with them, `rejected` among them. */
+  /** Number of rows by outcome, including `rejected`. */
   readonly counts: Readonly<Record<string, number>> & { readonly rejected: number };
   /** Whether the collection was created. */
   readonly created?: boolean;
-  /** Rows that an interrupted import had done. */
+  /** Rows that an interrupted import had completed. */
   readonly resumed?: number;
   /** Milliseconds. */
   readonly took: number;
 }
 
-/** An import under way. */
+/** An import in progress. */
 export interface ImportRun {
   readonly session: Session;
   readonly rejects: RejectsFile;
   readonly bars: ImportBars;
-  /** Prints what came of the rows. Throws BAD_USER_INPUT if all of them are rejected. */
+  /** Prints the result. Throws BAD_USER_INPUT if all rows are rejected. */
   readonly report: (outcome: Outcome) => void;
 }
 
 export interface Import {
-  /** Of the file or table. */
+  /** Name of the file or table. */
   readonly name: string;
-  /** What its rows are. */
+  /** The kind of its rows. */
   readonly what: 'marker' | 'zone' | 'reading';
   /** What the same command does after an interruption. */
   readonly resume: string;
 }
 
-/** Runs an import on the database of the settings, whose tables are created if they are missing. */
+/** Runs an import on the configured database; creates missing tables. */
 export async function runImport(
   { name, what, resume }: Import,
   options: ReportOptions,

@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream';
 
 import { badInput } from '../../errors.js';
 
-/** Resolves when the stream has written a piece; rejects with its error, or with the signal's reason. */
+/** Resolves when the stream has written a piece; rejects with the stream's error or the signal's reason. */
 function writePiece(stream: Writable, piece: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason as Error);
@@ -18,15 +18,15 @@ function writePiece(stream: Writable, piece: string, signal: AbortSignal): Promi
 }
 
 /**
- * Writes text to a stream at its pace, and leaves it open. Throws the stream's error, and the signal's reason when it is
- * aborted, even while the stream is blocked.
+ * Writes text to a stream with backpressure, and leaves it open. Throws the stream's error, or the signal's reason on
+ * abort, even while the stream is blocked.
  */
 export async function writeToStream(
   stream: Writable,
   pieces: AsyncIterable<string>,
   signal: AbortSignal,
 ): Promise<void> {
-  // The write reports errors; without a listener the event would end the process as well.
+  // The write callback reports errors; without a listener, the error event would also end the process.
   stream.on('error', () => undefined);
   for await (const piece of pieces) {
     signal.throwIfAborted();
@@ -36,10 +36,10 @@ export async function writeToStream(
 
 /** The file at a path, links resolved; undefined for a device or a pipe. Throws BAD_USER_INPUT for a folder. */
 async function fileAt(path: string): Promise<string | undefined> {
-  const there = await stat(path).catch(() => undefined);
-  if (there === undefined) return path;
-  if (there.isDirectory()) throw badInput('--out', path, 'a file, not a folder');
-  return there.isFile() ? realpath(path) : undefined;
+  const existing = await stat(path).catch(() => undefined);
+  if (existing === undefined) return path;
+  if (existing.isDirectory()) throw badInput('--out', path, 'a file, not a folder');
+  return existing.isFile() ? realpath(path) : undefined;
 }
 
 async function writePieces(file: FileHandle, pieces: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
@@ -50,9 +50,9 @@ async function writePieces(file: FileHandle, pieces: AsyncIterable<string>, sign
 }
 
 /**
- * Writes text to a file atomically: it is written under another name and renamed when complete; a failure leaves the file
- * unchanged. A device or a pipe is written directly. Throws BAD_USER_INPUT for a folder, before `pieces` is read, and the
- * signal's reason when it is aborted.
+ * Writes text to a file atomically: under a temporary name, renamed when complete; a failure leaves the file unchanged.
+ * Writes directly to a device or a pipe. Throws BAD_USER_INPUT for a folder, before `pieces` is read, and the signal's
+ * reason on abort.
  */
 export async function writeToFile(path: string, pieces: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
   const target = await fileAt(path);
@@ -64,18 +64,18 @@ export async function writeToFile(path: string, pieces: AsyncIterable<string>, s
       await device.close();
     }
   }
-  const growing = `${target}.${randomUUID().slice(0, 8)}.part`;
+  const partial = `${target}.${randomUUID().slice(0, 8)}.part`;
   try {
-    const file = await open(growing, 'wx');
+    const file = await open(partial, 'wx');
     try {
       await writePieces(file, pieces, signal);
       await file.sync();
     } finally {
       await file.close();
     }
-    await rename(growing, target);
+    await rename(partial, target);
   } catch (error) {
-    await rm(growing, { force: true });
+    await rm(partial, { force: true });
     throw error;
   }
 }

@@ -16,7 +16,7 @@ import { rangeRequest } from '../../store/request/ranges.js';
 import { send } from '../../store/request/send.js';
 import { retryInBackground } from '../../store/request/retries.js';
 
-/** Ranges that are queried ahead, because most partitions are empty or small. */
+/** Ranges that are queried concurrently, because most partitions are empty or small. */
 const RANGES_AHEAD = 8;
 const ENTRIES_A_PAGE = 500;
 /** The limit of BatchGetItem. */
@@ -27,17 +27,17 @@ const WORLD = normalizeBounds('bounds', { west: -180, south: -90, east: 180, nor
 export interface MarkersJob {
   readonly database: Database;
   readonly collection: Collection;
-  /** Only markers inside it or on its edge; all by default. */
+  /** Exports only markers inside it or on its edge; all by default. */
   readonly area?: Area | undefined;
-  /** The prefixes that may have markers, if there are too many to query each. */
+  /** The prefixes that may have markers; needed if there are too many prefixes to query all. */
   readonly prefixes?: Prefixes | undefined;
   readonly call: Call;
-  /** Called with the part of the key ranges that is done, 0 to 1. */
+  /** Called with the fraction of the key ranges that is done, 0 to 1. */
   readonly onPart?: ((part: number) => void) | undefined;
 }
 
 interface PartRange extends KeyRange {
-  /** The part of all ranges that is done after this one. */
+  /** The fraction of all ranges that is done after this one. */
   readonly part: number;
 }
 
@@ -60,7 +60,7 @@ function* rangesOf({ database: { keys }, collection, area = WORLD, prefixes }: M
   }
 }
 
-/** A page of the keys of markers in a range. */
+/** A page of the keys of the markers in a range. */
 async function readKeys({ database, call }: MarkersJob, range: PartRange, after?: Item) {
   const request = rangeRequest(database, { ...range, limit: ENTRIES_A_PAGE }, after);
   const { Items = [], LastEvaluatedKey: next } = await retryInBackground(
@@ -111,10 +111,11 @@ export async function checkStillThere({
 }
 
 /**
- * All markers of a collection, read from their base items, some at a time: by partition of the geo index, geohash and key,
- * with Query calls only. Memory is bounded, and nothing is read ahead of a slow consumer beyond a few pages. A marker that
- * exists throughout and does not move comes exactly once; one that moves may come twice, or not at all. Throttling is
- * retried. Throws CONFLICT at the end if the collection was deleted meanwhile, because markers may be missing.
+ * All markers of a collection in batches, ordered by partition of the geo index, geohash and key. Keys are read with Query
+ * calls, markers from their base items. Memory is bounded: at most a few pages are read ahead of a slow consumer. A marker
+ * that exists throughout and does not move is returned exactly once; one that moves may be returned twice or not at all.
+ * Throttling is retried. Throws CONFLICT at the end if the collection was deleted meanwhile, because markers may be
+ * missing.
  */
 export async function* readMarkers(job: MarkersJob): AsyncGenerator<readonly Marker[]> {
   const { database, collection, area = WORLD, call } = job;

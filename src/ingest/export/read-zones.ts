@@ -15,13 +15,13 @@ import { retryInBackground } from '../../store/request/retries.js';
 import { checkStillThere } from './read-markers.js';
 
 const ZONES_A_PAGE = 100;
-/** Some have megabytes. */
+/** Few, because a zone can have megabytes. */
 const ZONES_AHEAD = 4;
 
 export interface ReadZonesJob {
   readonly database: Database;
   readonly collection: Collection;
-  /** Only zones that intersect it or touch its edge; all by default. */
+  /** Exports only zones that intersect it or touch its edge; all by default. */
   readonly area?: Area | undefined;
   readonly call: Call;
 }
@@ -56,7 +56,7 @@ async function readWhole(job: ReadZonesJob, zone: Zone): Promise<WholeZone | und
 }
 
 /**
- * All zones of a collection by key, with their full geometry, using Query calls only. A few are read ahead of the consumer.
+ * All zones of a collection in the order of their keys, with their full geometry. A few are read ahead of the consumer.
  * Throttling is retried. Throws UNAVAILABLE naming a zone whose geometry cannot be read, and CONFLICT at the end if the
  * collection was deleted meanwhile, because zones may be missing.
  */

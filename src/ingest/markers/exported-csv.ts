@@ -19,7 +19,7 @@ function readLabel(cell: string): string | null {
   if (cell === '') return null;
   if (!cell.startsWith('"')) return cell;
   const label = readJson(cell);
-  // Somebody may have typed a name in quotes.
+  // A user may have typed a name in quotes.
   return typeof label === 'string' ? label : cell;
 }
 

@@ -15,32 +15,32 @@ import type { MarkerRow } from './marker-row.js';
 import { shuffledOrder } from './order.js';
 import { upsertMarkers } from './upsert.js';
 
-/** Rows that are read at once: writes of the other window need this thread in between, or DynamoDB idles. */
+/** Rows that are read before yielding the event loop to the writes of the other window; otherwise DynamoDB idles. */
 const SLICE_ROWS = 400;
-/** Windows in progress, so that DynamoDB does not idle at the end of one. */
+/** Concurrent windows, so that DynamoDB does not idle at the end of one. */
 const WINDOWS_AT_A_TIME = 2;
 
 export interface ImportProgress {
   readonly counts: ImportCounts;
-  /** Rows that an interrupted run had done. */
+  /** Rows that an interrupted run had completed. */
   readonly resumed: number;
-  /** The part of the markers that is done, 0 to 1. */
+  /** Fraction of the markers that is done, 0 to 1. */
   readonly part: number;
 }
 
 export interface ImportJob extends CheckJob<MarkerRow> {
   readonly database: Database;
-  /** Whether the collection was created for this import, so that it is empty. */
+  /** Whether the collection was created for this import and is empty. */
   readonly fresh: boolean;
-  /** What the state depends on, see `importStateFile`. */
+  /** See `importStateFile`. */
   readonly identity: string;
   readonly state: ImportStateFile;
-  /** Whether to remember that the import is complete, so that another run does nothing; otherwise it compares all rows. */
+  /** Whether to keep the state of a complete import, so that the next run does nothing; otherwise it compares all rows. */
   readonly once: boolean;
-  /** A random 32-bit integer; the order of writing follows from it, unless an interrupted run has left one. */
+  /** A random 32-bit integer that determines the order of writing; a resumed import uses the seed of the first run. */
   readonly seed: number;
   readonly now: () => Date;
-  /** Called after each window, which it holds up. */
+  /** Called and awaited after each window. */
   readonly onProgress: (progress: ImportProgress) => void | Promise<void>;
   readonly call: Call;
   /** Rows that are written together, 2,000 by default. */
@@ -71,12 +71,12 @@ async function readWindow(job: ImportJob, offsets: readonly RowOffset[], now: st
   return items;
 }
 
-/** How to write: `blind` if nothing can exist yet, `alone` if only an earlier run of this import can have written. */
-type Way = 'blind' | 'alone' | 'beside others';
+/** `blind`: no marker can exist yet. `alone`: only an earlier run of this import can have written. `shared`: anything. */
+type WriteMode = 'blind' | 'alone' | 'shared';
 
 /** A function that writes the markers of a window. */
-function windowWriter({ database, call }: ImportJob, way: Way): (items: readonly Item[]) => Promise<Written> {
-  if (way === 'blind') {
+function windowWriter({ database, call }: ImportJob, mode: WriteMode): (items: readonly Item[]) => Promise<Written> {
+  if (mode === 'blind') {
     const put = markerWriter(database, call);
     return async (items) => {
       await put(items);
@@ -85,14 +85,19 @@ function windowWriter({ database, call }: ImportJob, way: Way): (items: readonly
   }
   return async (items) => {
     const written = { created: 0, updated: 0, unchanged: 0 };
-    const outcomes = await upsertMarkers(database, items, call, { alone: way === 'alone' });
+    const outcomes = await upsertMarkers(database, items, call, { alone: mode === 'alone' });
     for (const outcome of outcomes) written[outcome] += 1;
     return written;
   };
 }
 
-/** Writes all windows that are not done and saves the state after each; gives the last state. */
-async function writeWindows(job: ImportJob, begun: ImportState, offsets: RowOffsets, way: Way): Promise<ImportState> {
+/** Writes all remaining windows and saves the state after each; returns the last state. */
+async function writeWindows(
+  job: ImportJob,
+  begun: ImportState,
+  offsets: RowOffsets,
+  mode: WriteMode,
+): Promise<ImportState> {
   let state = begun;
   const report = () =>
     job.onProgress({
@@ -102,12 +107,12 @@ async function writeWindows(job: ImportJob, begun: ImportState, offsets: RowOffs
     });
   await report();
   const now = job.now().toISOString();
-  const write = windowWriter(job, way);
+  const write = windowWriter(job, mode);
   const remaining = inOrder(offsets, shuffledOrder(offsets.count, begun.seed), begun.written);
   const windows = windowsOf(remaining, job.windowRows);
   let failed = false;
   const writeNext = async (window: readonly RowOffset[]): Promise<Written> => {
-    // Nothing starts after a failure; the error of the window that failed is the one that is thrown.
+    // No window starts after a failure. The caller gets the error of the window that failed.
     if (failed) throw new Error('an earlier window has failed');
     try {
       return await write(await readWindow(job, window, now));
@@ -136,10 +141,10 @@ async function writeWindows(job: ImportJob, begun: ImportState, offsets: RowOffs
 
 /**
  * Imports the rows of a source as markers of a collection. All rows are checked first; then the valid ones are written in
- * an order that is spread over the whole source, so that no partition takes a burst. Importing is an upsert: the same file
- * again changes nothing; rows that differ raise the version of their marker. After an interruption at any moment it
- * resumes in the same order after the last window up to which nothing is missing, and compares what follows with what
- * exists. Memory grows with the source by some 60 bytes a row. Rejects with the signal's reason when the call is aborted.
+ * a random order, so that no partition gets a burst of writes. An import is an upsert: repeating it changes nothing, and
+ * rows that differ increment the version of their marker. After an interruption it resumes in the same order after the
+ * last window up to which all are complete, and compares the remaining rows with existing markers. Memory grows with the
+ * source by about 60 bytes per row. Rejects with the signal's reason on abort.
  */
 export async function importMarkers(job: ImportJob): Promise<ImportProgress> {
   const fromStart: ImportState = {
@@ -155,20 +160,20 @@ export async function importMarkers(job: ImportJob): Promise<ImportProgress> {
     const { counts } = interrupted;
     return { counts, resumed: markersIn(counts) + counts.rejected, part: 1 };
   }
-  // Before anything is read: a run that is killed while it checks leaves a note that the collection was created for it.
+  // Saved before rows are checked: a run that is killed meanwhile must record that the collection was created for it.
   await job.state.write(interrupted ?? fromStart);
   try {
     const { offsets, rejected, greatest } = await checkRows(job, (row) => itemOf(job, row, ''));
     const usable = interrupted !== undefined && (interrupted.markers ?? offsets.count) === offsets.count;
-    // Another release may find other rows valid in the same file; then the order is a different one.
+    // Another version of Cellport may accept other rows of the same file, which changes the order.
     const from = usable ? interrupted : { ...fromStart, bulk: fromStart.bulk || interrupted?.bulk === true };
     const begun = { ...from, markers: offsets.count, counts: { ...from.counts, rejected } };
     await job.state.write(begun);
-    const way = !begun.bulk ? 'beside others' : interrupted === undefined ? 'blind' : 'alone';
+    const mode = !begun.bulk ? 'shared' : interrupted === undefined ? 'blind' : 'alone';
     const state = await whileCollectionExists(job.database, job.collection, job.call, async (call) => {
-      // Before the first is written: nobody else may be given a number that a marker of the file will have.
+      // Before the first write: no other writer may be assigned a number that is a key in the file.
       if (greatest > 0) await countFrom(job.database, job.collection, greatest, call);
-      return writeWindows({ ...job, call }, begun, offsets, way);
+      return writeWindows({ ...job, call }, begun, offsets, mode);
     });
     if (job.once) await job.state.write({ ...state, done: true });
     else await job.state.clear();

@@ -5,17 +5,17 @@ import { z } from 'zod';
 
 const counts = z.object({ created: z.number(), updated: z.number(), unchanged: z.number(), rejected: z.number() });
 
-/** Rows by what was done with them. */
+/** Number of rows by outcome. */
 export type ImportCounts = Readonly<z.infer<typeof counts>>;
 
 const stateShape = z.object({
-  /** What is imported where; the state is void for another one. */
+  /** Identifies the source and the target; a state with another identity is ignored. */
   identity: z.string(),
   /** Determines the order in which the rows are written. */
   seed: z.number(),
   /** Valid rows; undefined until all are checked. */
   markers: z.number().optional(),
-  /** How many of them are done: the first ones in that order. */
+  /** How many of them are done, counted in that order. */
   written: z.number(),
   counts,
   /** Whether the collection was created by this import, so that it holds no other markers. */
@@ -36,7 +36,7 @@ export interface ImportStateFile {
 
 const SAMPLE_BYTES = 64 * 1024;
 
-/** Identifies the content of a file without reading all of it: by path, size, time of change and first bytes. */
+/** Identifies the content of a file without reading all of it: by path, size, modification time and first bytes. */
 export async function fileIdentity(path: string): Promise<string> {
   const { size, mtimeMs } = await stat(path);
   const file = await open(path);

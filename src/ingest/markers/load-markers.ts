@@ -15,7 +15,7 @@ export interface Load extends Pick<ImportJob, 'rejects' | 'once' | 'onChecked' |
   readonly dataDir: string;
   /** The collection, and how to create it if it is missing. */
   readonly collection: CollectionInput;
-  /** `name` tells the source from others, `identity` its content and how it is read: other content starts from the beginning. */
+  /** `name` identifies the source, `identity` its content and how it is read; new content is imported from the start. */
   readonly source: { readonly name: string; readonly identity: string; readonly rows: ImportJob['source'] };
   readonly signal: AbortSignal;
 }
@@ -28,12 +28,12 @@ export interface Loaded extends ImportProgress {
 
 /**
  * Imports rows into a collection, which is created if it is missing. Resumes where an interrupted load of the same source
- * stopped. Rejects with the signal's reason when it is aborted.
+ * stopped. Rejects with the signal's reason on abort.
  */
 export async function loadMarkers({ database, dataDir, source, signal, ...load }: Load): Promise<Loaded> {
   const { collection, created } = await openCollection(database, load.collection);
   const [entities] = await describeTables(database);
-  // A table or collection that was created again is a different one: nothing done to the old one is done to it.
+  // Progress does not carry over to a table or collection that was deleted and created again.
   const table = entities?.description?.TableId ?? entities?.description?.CreationDateTime?.toISOString() ?? '';
   const identity = [source.identity, table, collection.key, collection.createdAt].join(' ');
   const name = `${source.name} ${database.tables.entities} ${collection.key}`;

@@ -53,7 +53,7 @@ function mapColumns(path: string, names: readonly string[], options: ReadOptions
   return map;
 }
 
-/** Degrees; with another delimiter than a comma, 52,4 is 52.4. Anything that is not a number stays text. */
+/** Degrees; unless the delimiter is a comma, 52,4 means 52.4. Anything that is not a number stays text. */
 function degrees(text: string, delimiter: Delimiter): unknown {
   const plain = delimiter === ',' ? text.trim() : text.trim().replace(',', '.');
   const value = Number(plain);

@@ -13,7 +13,7 @@ import {
   without,
 } from '../read/row.js';
 
-/** A marker as a row has it: the store validates key, position and sizes. */
+/** A marker read from a row; the store validates key, position and sizes. */
 export interface MarkerRow {
   readonly key: string;
   readonly position: { readonly lng: unknown; readonly lat: unknown };
@@ -29,7 +29,7 @@ function placeIn(value: unknown): readonly string[] | undefined {
   return Array.isArray(value) && value.every((name): name is string => typeof name === 'string') ? value : undefined;
 }
 
-/** What a Feature has besides key and position. Throws InvalidRow. */
+/** The parts of a Feature other than key and position. Throws InvalidRow. */
 function contentOfFeature(
   own: unknown,
   properties: Fields,

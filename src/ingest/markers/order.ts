@@ -1,7 +1,7 @@
 /** Steps by the golden ratio visit every 32-bit number once before they repeat. */
 const STEP = 0x9e3779b9;
 
-/** Mixes the bits of an integer (the finaliser of MurmurHash3). */
+/** Mixes the bits of an integer, with the finalizer of MurmurHash3. */
 function mixed(number: number): number {
   let bits = number | 0;
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
@@ -10,13 +10,13 @@ function mixed(number: number): number {
 }
 
 /**
- * The numbers from 0 to below `count` in a pseudo-random order that follows from the seed, a 32-bit integer: neighbours in
- * a file are often neighbours on the globe too, and would go to one partition at once.
+ * The numbers 0 to `count` - 1 in a pseudo-random order determined by a 32-bit seed. Neighbours in a file are often
+ * neighbours on the globe too, and in file order would hit one partition at the same time.
  */
 export function shuffledOrder(count: number, seed: number): Uint32Array {
   const order = Uint32Array.from({ length: count }, (_, at) => at);
   let state = mixed(seed);
-  // Fisher and Yates.
+  // Fisher-Yates shuffle.
   for (let at = count - 1; at > 0; at -= 1) {
     state = (state + STEP) | 0;
     const other = Math.floor((mixed(state) / 2 ** 32) * (at + 1));

@@ -14,7 +14,7 @@ import { retryInBackground } from '../../store/request/retries.js';
 export type Outcome = 'created' | 'updated' | 'unchanged';
 
 const WRITES_AT_A_TIME = 16;
-/** How often an item may change between our read and our write. */
+/** Attempts for an item that others change between our read and our write. */
 const ROUNDS = 10;
 
 /** Replaces the item that was read; false if it has changed since. */
@@ -29,10 +29,10 @@ async function replace(database: Database, next: Item, found: Item, call: Call):
 }
 
 /**
- * Creates or updates the markers of `items` (made by `newMarkerItem`, with different keys) and gives what was done with
- * each: one batched read, then a conditional write of those that are missing or differ. Can be repeated and run beside
- * other writers: an item that changes in between is read again. Throttling is retried. `alone` says that nobody else
- * creates markers with these keys: then missing ones are written in batches, which is faster.
+ * Creates or updates the markers of `items` (made by `newMarkerItem`, with different keys) and returns the outcome for
+ * each: one batched read, then conditional writes of markers that are missing or differ. Idempotent, and safe next to
+ * other writers: an item that changes in between is read again. Throttling is retried. `alone` means that no other process
+ * creates markers with these keys; missing ones are then written in batches, which is faster.
  */
 export async function upsertMarkers(
   database: Database,

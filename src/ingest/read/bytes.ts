@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 const CHUNK_BYTES = 64 * 1024;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Longest row. A DynamoDB item has at most 400 KB, so anything longer lacks a quote or bracket. */
+/** Longest row in bytes. A DynamoDB item has at most 400 KB, so a longer row lacks a closing quote or bracket. */
 export const LONGEST_ROW = 8 * 1024 * 1024;
 
 /** A part of a file. */
@@ -14,7 +14,7 @@ export interface Chunk {
   readonly bytes: Buffer;
 }
 
-/** The bytes of a file in chunks, without a byte order mark. Rejects as the file system does. */
+/** The bytes of a file in chunks, without a byte order mark. Rejects with errors of the file system. */
 export async function* readBytes(path: string): AsyncGenerator<Chunk> {
   let start = 0;
   for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>) {

@@ -12,11 +12,11 @@ export type Delimiter = (typeof DELIMITERS)[number];
 
 /** A quoted field may span lines up to this size; a longer record lacks a closing quote. */
 const LONGEST_RECORD = 4 * 1024 * 1024;
-/** Records, and bytes, that are parsed in one call. */
+/** Maximum records and bytes that are parsed in one call. */
 const BATCH = 500;
 const BATCH_BYTES = 1024 * 1024;
 
-/** Lines that belong together because of their quotes. */
+/** One line, or several that a quoted field spans. */
 interface CsvRecord {
   readonly lines: readonly Line[];
   /** Without the last line feed. */
@@ -46,12 +46,12 @@ function recordOf(lines: readonly Line[]): CsvRecord {
 }
 
 /**
- * Joins lines into records: one ends where its quotes are balanced. A record that turns out to be malformed gives back
- * all lines but the first, so that a stray quote invalidates its own line and not those after it.
+ * Joins lines into records: a record ends where its quotes are balanced. If it turns out to be malformed, all lines but
+ * the first are read again as records, so that a stray quote invalidates only its own line.
  */
 class Records {
   readonly #source: AsyncGenerator<readonly Line[]>;
-  /** Lines that belong to no record yet, and the index of the next one. */
+  /** Lines read ahead, and the index of the next one. */
   #lines: readonly Line[] = [];
   #next = 0;
 
@@ -120,8 +120,8 @@ export function columnMissing(path: string, wanted: readonly string[], names: re
 }
 
 /**
- * Makes a function that reads the cells of a record, of which there are as many as columns. Throws BAD_USER_INPUT if a
- * column is missing; the function throws InvalidRow.
+ * Returns a function that reads the cells of a record, one per column. Throws BAD_USER_INPUT if a column is missing; the
+ * function throws InvalidRow.
  */
 export type TableKind<C> = (columns: readonly string[], delimiter: Delimiter) => (cells: readonly string[]) => C;
 
@@ -147,7 +147,7 @@ function readHeader<C>(path: string, header: CsvRecord | undefined, kind: TableK
 function cellsOf(texts: readonly string[], delimiter: Delimiter): (readonly string[] | undefined)[] {
   const together = parseRecords(texts.join('\n'), delimiter);
   if (together?.length === texts.length) return together;
-  // One malformed record fails the call for all, so each is parsed alone.
+  // One malformed record fails the whole call, so each is parsed alone.
   return texts.map((text) => {
     const alone = parseRecords(text, delimiter);
     return alone?.length === 1 ? alone[0] : undefined;
@@ -202,8 +202,8 @@ async function* readRows<C>(records: Records, header: Header<C>): AsyncGenerator
 }
 
 /**
- * Reads a CSV file whose columns are matched by the names in its header. The delimiter is the header's: comma, semicolon,
- * tab or bar; quotes are those of RFC 4180. Reading throws BAD_USER_INPUT if a column is missing.
+ * Reads a CSV file whose columns are matched by the names in its header. The delimiter (comma, semicolon, tab or bar) is
+ * detected from the header; quotes follow RFC 4180. Reading throws BAD_USER_INPUT if a column is missing.
  */
 export function tableReader<C>(path: string, kind: TableKind<C>): RowReader<C> {
   let header: Header<C> | undefined;
@@ -218,7 +218,7 @@ export function tableReader<C>(path: string, kind: TableKind<C>): RowReader<C> {
     },
     contents(rows) {
       const known = header;
-      if (known === undefined) throw new Error('rows() reads the header and has to run first');
+      if (known === undefined) throw new Error('rows() must run first: it reads the header');
       const texts = rows.map((bytes) => textOf(bytes) ?? '');
       return chunks(texts, BATCH).flatMap((batch) => contentsOf(batch, known));
     },

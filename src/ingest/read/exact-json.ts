@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** Sixteen digits: the shortest integer that a JavaScript number may not represent. */
+/** Sixteen digits: the length of the smallest integers that a JavaScript number cannot represent exactly. */
 const LONG_NUMBER = /\d{16}/;
 /** Strings first, so that digits inside them are skipped. */
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
@@ -11,7 +11,7 @@ export function writeExactly(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch {
-    // Only bigints make it throw: data from the database has no cycles.
+    // Contains a bigint: the data have no cycles, the only other reason to throw.
   }
   const mark = `${randomUUID()}:`;
   const marked = JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? `${mark}${part}` : part));
@@ -24,7 +24,7 @@ export function writeExactly(value: unknown): string {
  */
 export function parseExactly(text: string): unknown {
   if (!LONG_NUMBER.test(text)) return JSON.parse(text);
-  // Node 20's reviver does not get the source text of a number, so these become strings with a mark that no file has.
+  // Node 20's reviver does not get the source text of a number, so long integers become strings with a unique mark.
   const mark = `${randomUUID()}:`;
   const marked = text.replace(STRING_OR_NUMBER, (token) =>
     WHOLE_NUMBER.test(token) && !Number.isSafeInteger(Number(token)) ? `"${mark}${token}"` : token,

@@ -16,7 +16,7 @@ const BY_EXTENSION: Readonly<Record<string, FileFormat>> = {
   '.tsv': 'csv',
 };
 
-/** The format that the extension of a file stands for. Throws BAD_USER_INPUT for any other extension. */
+/** The format of a file by its extension. Throws BAD_USER_INPUT for an unknown extension. */
 export function formatOf(path: string): FileFormat {
   const format = BY_EXTENSION[extname(path).toLowerCase()];
   if (format !== undefined) return format;

@@ -55,10 +55,10 @@ export class FileSource<C extends object> implements RowSource<C> {
   }
 
   async read(offsets: readonly RowOffset[]): Promise<readonly C[]> {
-    if (this.#file === undefined) throw new Error('scan() has to run before read()');
+    if (this.#file === undefined) throw new Error('scan() must run before read()');
     const rows = await readAtOffsets(this.#file, offsets);
     await this.#checkVersion();
-    // The version is not reliable (coarse clocks, network file systems): rows that are written must be those checked.
+    // The version is not reliable (coarse clocks, network file systems), so checksums ensure that checked rows are written.
     if (rows.some((bytes, at) => crc32(bytes) !== offsets[at]?.checksum)) throw changed(this.#path);
     return this.#reader.contents(rows).map((content) => {
       if (!isInvalid(content)) return content;

@@ -15,7 +15,7 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Longest text around the features; a file with more is of another kind. */
+/** Longest text around the features; a file with more is not a FeatureCollection. */
 const LONGEST_FRAME = 1024 * 1024;
 const FEATURES_KEY = /"features"\s*:\s*$/;
 const WGS84 = /CRS:?:?84|EPSG:(?:[\d.]*:)?4326|WGS ?84/i;
@@ -29,9 +29,9 @@ interface Element {
 
 /**
  * Splits the file at the commas of its `features` array, by counting brackets outside strings; JSON.parse then reads one
- * element at a time. A streaming parser of tokens would not know the line of a feature, and would stop at the first
- * error. The text around the features (the frame) is passed to `onFrame` twice, with its offset: when the features begin,
- * completed to valid JSON, and in full at the end.
+ * element at a time. A streaming tokenizer would not know the line of a feature, and would stop at the first error. The
+ * text around the features (the frame) is passed to `onFrame` twice, with its offset: when the features begin, completed
+ * to valid JSON, and in full at the end.
  */
 async function* readElements(
   path: string,
@@ -44,7 +44,7 @@ async function* readElements(
   let inString = false;
   let escaped = false;
   let line = 1;
-  /** Depth of what is directly inside the features array, 0 until it begins. */
+  /** Bracket depth directly inside the features array; 0 outside of it. */
   let inside = 0;
   let done = false;
   let pieces: Buffer[] = [];
@@ -123,7 +123,7 @@ async function* readElements(
     const rest = chunk.subarray(from);
     if (inside === 0) {
       frame += rest.toString('latin1');
-      // It may be a single feature.
+      // The file may be a single feature.
       if (frame.length > Math.max(longest, LONGEST_FRAME)) {
         throw badInput('file', path, `GeoJSON with a features array: none begins in its first ${frame.length} bytes`);
       }

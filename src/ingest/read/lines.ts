@@ -14,8 +14,8 @@ export interface Line {
 }
 
 /**
- * The lines of a file, in batches by chunk: a generator of single lines would cost more than reading them. Only the first
- * `longest` bytes of a line are kept; its length is right nevertheless.
+ * The lines of a file, in batches by chunk: a generator of single lines would cost more than reading them. Only the
+ * beginning of a line longer than `longest` bytes is kept; its `length` is still that of the whole line.
  */
 export async function* readLines(path: string, longest = LONGEST_ROW): AsyncGenerator<readonly Line[]> {
   let pieces: Buffer[] = [];

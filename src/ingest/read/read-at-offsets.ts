@@ -8,11 +8,11 @@ const WIDEST_GAP = 16 * 1024;
 const LONGEST_READ = 1024 * 1024;
 const READS_AT_A_TIME = 16;
 
-/** Rows that are read together. */
+/** A contiguous part of the file that is read in one call. */
 interface Stretch {
   readonly start: number;
   end: number;
-  /** Indexes of their offsets. */
+  /** Indexes of the offsets of its rows. */
   readonly numbers: number[];
 }
 

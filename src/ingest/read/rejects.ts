@@ -10,7 +10,7 @@ export interface Reject {
 
 const LONGEST_ROW_SHOWN = 20_000;
 
-/** The row, or its beginning: rejected rows of megabytes must not fill the disk. */
+/** The row, truncated if it is long: rejected rows of megabytes must not fill the disk. */
 function shown(row: unknown): unknown {
   const text = typeof row === 'string' ? row : JSON.stringify(row, withBigints);
   if (text === undefined || text.length <= LONGEST_ROW_SHOWN) return row;
@@ -19,7 +19,7 @@ function shown(row: unknown): unknown {
 
 const withBigints = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
 
-/** The file of rejected rows, one JSON object per line; created with the first one. */
+/** The file of rejected rows, one JSON object per line; created with the first row. */
 export class RejectsFile {
   readonly path: string;
   #file: FileHandle | undefined;
@@ -32,8 +32,8 @@ export class RejectsFile {
   async begin(): Promise<void> {
     try {
       // Only a regular file: the path may be a device or a link.
-      const there = await lstat(this.path).catch(() => undefined);
-      if (there?.isFile() === true) await rm(this.path, { force: true });
+      const existing = await lstat(this.path).catch(() => undefined);
+      if (existing?.isFile() === true) await rm(this.path, { force: true });
     } catch (error) {
       throw this.#failure(error);
     }

@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib';
 
-/** Where a row is in its source, and how to recognise it when it is read again. */
+/** Where a row is in its source, and a checksum to verify it when it is read again. */
 export interface RowOffset {
-  /** Bytes of the file before it; in a source that is not a file, rows before it. */
+  /** Bytes before it in the file; if the source is not a file, rows before it. */
   readonly start: number;
   /** In bytes. */
   readonly length: number;
@@ -25,7 +25,7 @@ interface Block {
 
 /** An append-only list of offsets in 16 bytes each. */
 export class RowOffsets implements Iterable<RowOffset> {
-  // Blocks, because one array would exist twice while it grows.
+  // In blocks, because growing a single array would need its memory twice.
   readonly #blocks: Block[] = [];
   #count = 0;
 
@@ -62,7 +62,7 @@ export class RowOffsets implements Iterable<RowOffset> {
 
   #block(number: number): Block {
     const block = this.#blocks[Math.floor(number / BLOCK)];
-    if (block === undefined) throw new Error(`there is no offset ${number} of ${this.#count}`);
+    if (block === undefined) throw new Error(`no offset at index ${number}; the list has ${this.#count}`);
     return block;
   }
 }

@@ -5,7 +5,7 @@ import type { Row } from './row.js';
 export interface RowSource<C> {
   /** The end of the offsets: bytes of a file, or the number of rows. */
   readonly size: number;
-  /** All rows, some at a time. Memory does not grow with the source. */
+  /** All rows, in batches. Memory does not grow with the source. */
   scan(): AsyncIterable<readonly Row<C>[]>;
   /** The contents of scanned rows at these offsets, in this order. Throws CONFLICT if the source has changed since. */
   read(offsets: readonly RowOffset[]): Promise<readonly C[]>;

@@ -20,7 +20,7 @@ export interface Row<C> extends RowOffset {
 
 /** Reads the rows of a file in one format. */
 export interface RowReader<C> {
-  /** All rows in order, some at a time. Throws BAD_USER_INPUT if the file as a whole is not of the format. */
+  /** All rows in order, in batches. Throws BAD_USER_INPUT if the file as a whole is not of the format. */
   rows(): AsyncGenerator<readonly Row<C>[]>;
   /** The contents of valid rows from their bytes, once `rows` is complete. */
   contents(rows: readonly Buffer[]): readonly (C | Invalid)[];
@@ -44,7 +44,7 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What `make` returns, or the reason of the InvalidRow that it throws. */
+/** The result of `make`, or the reason if it throws InvalidRow. */
 export function contentOf<C>(make: () => C): C | Invalid {
   try {
     return make();
@@ -72,7 +72,7 @@ export function label(field: string, value: unknown): string | null {
   throw new InvalidRow(`${field} is not text`);
 }
 
-/** The fields except those that have another use. */
+/** The fields without those already used. */
 export function without(fields: Fields, used: readonly (string | undefined)[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !used.includes(name)));
 }
@@ -80,7 +80,7 @@ export function without(fields: Fields, used: readonly (string | undefined)[]): 
 /** Member of a Feature for the name, category and place of a marker that cannot be among its properties. */
 export const OWN_MEMBER = 'cellport';
 
-/** A name or category in that member, where an empty string counts. Throws InvalidRow. */
+/** A name or category in that member, where an empty string is kept. Throws InvalidRow. */
 export function ownLabel(field: string, value: unknown): string | null {
   if (value === undefined || value === null || typeof value === 'string') return value ?? null;
   throw new InvalidRow(`${field} in the member ${OWN_MEMBER} is not text`);
@@ -95,7 +95,7 @@ export function partsOfFeature(feature: unknown, { keyField }: ReadOptions) {
   if (!isFields(properties)) throw new InvalidRow('properties is not an object');
   return {
     geometry,
-    /** A function, so that a wrong geometry is reported first. */
+    /** A function, so that an invalid geometry is reported first. */
     key: () => (keyField === undefined ? keyText('id', feature['id']) : keyText(keyField, properties[keyField])),
     properties,
     own: feature[OWN_MEMBER],

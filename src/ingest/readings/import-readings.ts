@@ -12,15 +12,15 @@ import type { ReadingRow } from './reading-row.js';
 import type { Reject, RejectsFile } from '../read/rejects.js';
 import { type Invalid, type Row, isInvalid } from '../read/row.js';
 
-/** Markers to remember, so that they are not read again for each row. */
+/** Size of the cache of markers, which are not read again for each row. */
 const MOST_MARKERS = 50_000;
 
-/** Rows by what was done with them: `expired` ones were skipped. */
+/** Number of rows by outcome; `expired` rows were skipped. */
 export type ReadingCounts = Readonly<Record<'recorded' | 'expired' | 'rejected', number>>;
 
 export interface ReadingsProgress {
   readonly counts: ReadingCounts;
-  /** The part of the file that is done, 0 to 1. */
+  /** Fraction of the file that is done, 0 to 1. */
   readonly part: number;
 }
 
@@ -36,7 +36,7 @@ export interface ReadingsJob {
   readonly call: Call;
 }
 
-/** The marker that a row names, by its incarnation, because another marker may have had its key before. */
+/** The incarnation of the marker that a row names: another marker may have had the same key before. */
 type Found = { readonly incarnation: string } | Invalid;
 /** Incarnations of markers by their keys. */
 type Known = LRUCache<string, string>;
@@ -100,7 +100,7 @@ function itemOf(
   }
 }
 
-/** Writes a window; gives the counts of its rows. */
+/** Writes a window; returns the counts of its rows. */
 async function writeWindow(job: ReadingsJob, window: readonly Row<ReadingRow>[], known: Known): Promise<ReadingCounts> {
   const markers = await findMarkers(job, window, known);
   const items: Item[] = [];
@@ -119,8 +119,8 @@ async function writeWindow(job: ReadingsJob, window: readonly Row<ReadingRow>[],
 
 /**
  * Imports the rows of a file as readings of a collection's markers, window by window in the order of the file. Of several
- * rows of one marker and instant the last one counts. The same file again writes the same items: after an interruption,
- * repeat the import. Memory does not grow with the file. Rejects with the signal's reason when the call is aborted.
+ * rows with the same marker and instant, the last one wins. Idempotent: after an interruption, repeat the import. Memory
+ * does not grow with the file. Rejects with the signal's reason on abort.
  */
 export async function importReadings(job: ReadingsJob): Promise<ReadingCounts> {
   const known: Known = new LRUCache({ max: MOST_MARKERS });

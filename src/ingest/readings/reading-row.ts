@@ -17,9 +17,9 @@ import {
   without,
 } from '../read/row.js';
 
-/** A reading as a row has it, valid except that its marker may not exist. */
+/** A reading read from a row, valid except that its marker may not exist. */
 export interface ReadingRow extends Reading {
-  /** The marker's. */
+  /** Key of the marker. */
   readonly key: string;
 }
 
@@ -33,7 +33,7 @@ function mapFields(names: readonly string[], { keyField }: ReadOptions): Partial
   return { ...(named === undefined ? {} : { key: named }), ...(at === undefined ? {} : { at }) };
 }
 
-/** Runs a check; what it refuses makes the row invalid. */
+/** Runs a check; turns its CellportError into InvalidRow. */
 function checked<T>(check: () => T): T {
   try {
     return check();
@@ -55,9 +55,9 @@ function readingOf(key: unknown, at: unknown, fields: Fields): ReadingRow {
   };
 }
 
-/** A number as JSON writes it, so that `007` stays a text. */
+/** A number as in JSON, so that `007` stays text. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** A double keeps this many decimal digits. */
+/** A double represents this many decimal digits exactly. */
 const SAFE_DIGITS = 15;
 
 /** A number if the cell is written as one and no digit is lost, otherwise the text. */
@@ -100,7 +100,7 @@ const readingValue =
     return readingOf(key && line[key], at && line[at], { ...flat, ...named });
   };
 
-/** Reads the readings of a file. Throws BAD_USER_INPUT for GeoJSON, which holds no readings. */
+/** Reads the readings of a file. Throws BAD_USER_INPUT for GeoJSON, which is not supported. */
 export function readingReader(path: string, format: FileFormat, options: ReadOptions): RowReader<ReadingRow> {
   if (format === 'csv') return tableReader(path, readingTable(path, options));
   if (format === 'ndjson') return valueReader(path, readingValue(options));

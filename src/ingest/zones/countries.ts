@@ -27,7 +27,7 @@ type Countries = GeometryCollection<{ readonly name: string }>;
 type GeoJson = { readonly type: 'Polygon' | 'MultiPolygon'; readonly coordinates: unknown };
 type Rings = readonly (readonly Position[])[];
 
-/** A country; its border is built from arcs when it is needed. */
+/** A country; its border is built from arcs on demand. */
 export interface Country extends Required<Pick<ZoneInput, 'name' | 'properties'>> {
   readonly key: string;
   readonly geometry: () => { readonly type: 'MultiPolygon'; readonly coordinates: readonly Rings[] };
@@ -79,8 +79,8 @@ export interface CountriesOptions {
 }
 
 /**
- * Creates missing countries and gives how many it created. The last one is created after all others: if it exists, nothing
- * is done, so that a country that somebody deleted stays deleted.
+ * Creates missing countries and returns how many it created. The last country is created after all others: if it exists,
+ * the load was complete, and countries that a user has deleted since are not created again.
  */
 export async function loadCountries(
   { database, collection, now, call }: CountriesOptions,
@@ -89,27 +89,27 @@ export async function loadCountries(
   const last = countries.at(-1);
   const { keys } = database;
   if (last === undefined || (await readItem(database, keys.zone(keys.scope(collection), last.key), call))) return 0;
-  const there = new Set<string>();
+  const existing = new Set<string>();
   let after: string | undefined;
   do {
     const page = await readZonePage(database, collection, { after, limit: PAGE, consistent: true }, call);
-    for (const { key } of page.zones) there.add(key);
+    for (const { key } of page.zones) existing.add(key);
     after = page.next;
   } while (after !== undefined);
-  let made = 0;
-  async function make({ geometry, ...country }: Country): Promise<void> {
+  let created = 0;
+  async function create({ geometry, ...country }: Country): Promise<void> {
     call.signal?.throwIfAborted();
     try {
       const input = { ...country, geometry: geometry() };
       await createZone(database, collection, input, now().toISOString(), call);
-      made += 1;
+      created += 1;
     } catch (error) {
       // Created by a concurrent load.
       if (!(error instanceof CellportError && error.code === 'CONFLICT')) throw error;
     }
   }
-  const missing = countries.filter(({ key }) => key !== last.key && !there.has(key));
-  await mapConcurrently(missing, AT_A_TIME, make);
-  await make(last);
-  return made;
+  const missing = countries.filter(({ key }) => key !== last.key && !existing.has(key));
+  await mapConcurrently(missing, AT_A_TIME, create);
+  await create(last);
+  return created;
 }

@@ -11,13 +11,13 @@ import type { RowOffset } from '../read/row-offset.js';
 import { whileCollectionExists } from '../watch-collection.js';
 import type { ZoneRow } from './zone-row.js';
 
-/** Some have megabytes. */
+/** Few, because a zone can have megabytes. */
 const ZONES_AT_A_TIME = 4;
 
 export interface ZonesJob extends CheckJob<ZoneRow> {
   readonly database: Database;
   readonly now: () => Date;
-  /** Called after each zone; `part` of them are done, 0 to 1. */
+  /** Called after each zone; `part` is the fraction that is done, 0 to 1. */
   readonly onProgress: (progress: { readonly counts: ImportCounts; readonly part: number }) => void;
   readonly call: Call;
 }
@@ -31,7 +31,7 @@ async function writeZone(job: ZonesJob, offset: RowOffset, call: Call) {
   const { database, collection, source } = job;
   call.signal?.throwIfAborted();
   const [row] = await source.read([offset]);
-  if (row === undefined) throw new Error('a source gives a row for every offset');
+  if (row === undefined) throw new Error('the source returned no row for an offset');
   const draft = await draftOf(job, row);
   const now = job.now().toISOString();
   const reference = { collection, key: row.key };
@@ -39,9 +39,9 @@ async function writeZone(job: ZonesJob, offset: RowOffset, call: Call) {
 }
 
 /**
- * Imports the rows of a source as zones of a collection. All rows are checked first; then each is compared with what
- * exists, and written if it differs: the same file again writes nothing, and after an interruption only what is missing.
- * Takes a few zones at a time, and some 60 bytes a row. Rejects with the signal's reason when the call is aborted.
+ * Imports the rows of a source as zones of a collection. All rows are checked first; then each is compared with the
+ * existing zone and written if it differs. Repeating an import writes nothing, or after an interruption only what is
+ * missing. Memory holds a few zones, and about 60 bytes per row. Rejects with the signal's reason on abort.
  */
 export async function importZones(job: ZonesJob): Promise<ImportCounts> {
   const { database, collection, source } = job;

@@ -17,7 +17,7 @@ import {
   without,
 } from '../read/row.js';
 
-/** A zone as a row has it: the store validates it. */
+/** A zone read from a row; the store validates it. */
 export interface ZoneRow {
   readonly key: string;
   readonly name: string | null;
@@ -25,7 +25,7 @@ export interface ZoneRow {
   readonly geometry: unknown;
 }
 
-/** Longest row: 500,000 positions with all digits, and properties. */
+/** Longest row in bytes: 500,000 positions with all digits, and properties. */
 const LONGEST_ZONE = 32 * 1024 * 1024;
 
 const isZoneType = (type: unknown) => ZONE_TYPES.some((name) => name === type);
@@ -47,7 +47,7 @@ function zoneOfFeature(feature: unknown, options: ReadOptions): ZoneRow {
   return { key: key(), ...named, geometry };
 }
 
-/** Reads the zones of a file. Throws BAD_USER_INPUT for CSV, which holds no zones. */
+/** Reads the zones of a file. Throws BAD_USER_INPUT for CSV, which is not supported. */
 export function zoneReader(path: string, format: FileFormat, options: ReadOptions): RowReader<ZoneRow> {
   const read = (feature: unknown) => zoneOfFeature(feature, options);
   if (format === 'geojson') return featureReader(path, read, LONGEST_ZONE);
@@ -55,7 +55,7 @@ export function zoneReader(path: string, format: FileFormat, options: ReadOption
   throw badInput('format', format, 'geojson or ndjson for zones');
 }
 
-/** The zones of a file, as `openMarkers` opens markers. Throws BAD_USER_INPUT for CSV, which holds no zones. */
+/** The zones of a file, as `openMarkers` opens markers. Throws BAD_USER_INPUT for CSV, which is not supported. */
 export async function openZones(
   path: string,
   format: FileFormat,
@@ -64,7 +64,7 @@ export async function openZones(
   return openFile(path, zoneReader(path, format, options));
 }
 
-/** Whether a file holds zones rather than markers: whether its first geometry is an area or a line. */
+/** Whether a file contains zones rather than markers, judged by its first geometry. */
 export async function isZoneFile(path: string, format: FileFormat): Promise<boolean> {
   await fileSize(path);
   if (format === 'csv') return false;
