@@ -147,7 +147,7 @@ function cycles(imports: ReadonlyMap<string, readonly string[]>): string[][] {
 }
 
 describe('the direction of imports', () => {
-  test('there is source in every folder of the table, and no folder outside it', () => {
+  test('every folder of the table has source, and no folder is outside it', () => {
     const folders = new Set(files.filter((file) => file.includes('/')).map((file) => file.split('/')[0]));
     expect(folders).toEqual(new Set(Object.keys(MAY_IMPORT)));
   });
@@ -170,11 +170,11 @@ describe('the direction of imports', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('no file imports itself by way of others, types included', () => {
+  test('no imports are circular, types included', () => {
     expect(cycles(new Map(files.map((file) => [file.replace(/\.ts$/, ''), targetsOf(file)])))).toEqual([]);
   });
 
-  test.each(Object.entries(ONE_DOOR))('%s is named behind its one door only', (name, door) => {
+  test.each(Object.entries(ONE_DOOR))('%s is named only in its designated files', (name, door) => {
     const users = files.filter((file) =>
       importsOf(file).some((specifier) => specifier === name || specifier.startsWith(`${name}/`)),
     );
@@ -182,7 +182,7 @@ describe('the direction of imports', () => {
     expect(users.filter((file) => !door.test(file))).toEqual([]);
   });
 
-  test('each client of AWS is constructed in one file, and only server/ and lambda/ ask for one', () => {
+  test('each AWS client is constructed in one file, and only server/ and lambda/ request one', () => {
     const constructing = files.filter((file) => /new (?:DynamoDB(?:Streams)?|S3)Client\b/.test(text(file)));
     expect(new Set(constructing)).toEqual(new Set(['store/database.ts', 'stream/dynamodb.ts', 'objects/s3-store.ts']));
     const asking = files.filter(

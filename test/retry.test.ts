@@ -18,7 +18,7 @@ const failing = (times: number) => {
 };
 
 describe('retry', () => {
-  test('gives what the first successful call gives, without a pause where that is the first one', async () => {
+  test('returns the result of the first successful call, without a pause if the first call succeeds', async () => {
     const clock = recordedClock();
     expect(await retry(failing(0), { attempts: 3, clock })).toBe(1);
     expect(clock.slept).toEqual([]);
@@ -30,7 +30,7 @@ describe('retry', () => {
     await expect(retry(failing(3), { attempts: 3, clock: recordedClock() })).rejects.toThrow('call 3 failed');
   });
 
-  test('throws at once what is not retryable', async () => {
+  test('throws at once an error that is not retryable', async () => {
     const clock = recordedClock();
     await expect(retry(failing(1), { attempts: 3, clock, retryable: () => false })).rejects.toThrow('call 1 failed');
     expect(clock.slept).toEqual([]);
@@ -43,7 +43,7 @@ describe('retry', () => {
     expect(reported).toEqual(['0: Error: call 1 failed']);
   });
 
-  test('does not retry after its signal was aborted, and throws the failure', async () => {
+  test('does not retry after its signal is aborted, and throws the failure', async () => {
     const stop = new AbortController();
     const work = () => {
       stop.abort(new Error('stopped'));
@@ -53,20 +53,20 @@ describe('retry', () => {
   });
 });
 
-describe('the pauses', () => {
+describe('the pauses between retries', () => {
   test('are random up to a bound that doubles, never above the longest', async () => {
     const clock = recordedClock(0.75);
     for (const retries of [0, 1, 2, 3, 4]) await pause(retries, { firstMs: 100, longestMs: 1_000, clock });
     expect(clock.slept).toEqual([75, 150, 300, 600, 750]);
   });
 
-  test('may be of no time at all', async () => {
+  test('may be zero', async () => {
     const clock = recordedClock(0);
     await pause(5, { clock });
     expect(clock.slept).toEqual([0]);
   });
 
-  test('end at once when the signal is aborted, and throw its reason', async () => {
+  test('end at once when the signal is aborted, with its reason', async () => {
     const stop = new AbortController();
     const pausing = pause(100, { firstMs: 60_000, longestMs: 60_000, signal: stop.signal });
     stop.abort(new Error('stopped'));

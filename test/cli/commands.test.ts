@@ -68,7 +68,7 @@ describe('the command line', () => {
 });
 
 describe('keys', () => {
-  it('are the ones in the tables, in both styles', () => {
+  it('are those stored in the tables, in both styles', () => {
     const options = { prefixLength: 2, writeShards: 1 };
     const marker = { kind: 'marker', collection: 'parks', key: 'p1', lng: 16.9, lat: 52.4 } as const;
     expect(keysOf(marker, options, 'readable')).toMatchObject({
@@ -90,7 +90,7 @@ describe('keys', () => {
 });
 
 describe('plan', () => {
-  it('lists few ranges with the bounding box of each, without a database', () => {
+  it('lists a few ranges, each with its bounding box, without a database', () => {
     const plan = planOf(
       { bounds: [-0.6, 51.2, 0.4, 51.8], zoom: 10, collection: 'cities', prefixLength: 2, writeShards: 1 },
       'readable',

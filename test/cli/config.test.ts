@@ -61,7 +61,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('starts the embedded engine unless another database is configured, and never loads a demo into an account from a shell profile', () => {
+  it('starts the embedded engine unless another database is configured, and never loads the demo into the account of a shell profile', () => {
     expect(config({ AWS_REGION: 'eu-central-1' }).database).toMatchObject({
       kind: 'configured',
       region: 'eu-central-1',
@@ -79,7 +79,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('resolves endpoints as the AWS SDK does: the one of the service before the common one, for streams as well', () => {
+  it('resolves endpoints as the AWS SDK does: the service-specific one before the common one, for streams too', () => {
     const common = { AWS_ENDPOINT_URL: 'http://all:1' };
     const own = { ...common, AWS_ENDPOINT_URL_DYNAMODB: 'http://db:1' };
     expect(config(common, true).database).toMatchObject({
@@ -93,7 +93,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('keeps large geometry in the configured folder or bucket, and has no default beside another database', () => {
+  it('stores large geometry in the configured folder or bucket, with no default for an external database', () => {
     const objects = (place: string, env = {}) => config({ ...env, CELLPORT_OBJECTS: place }).objects;
     expect(config({ CELLPORT_DATA_DIR: '/data' }).objects).toEqual({ kind: 'folder', folder: '/data/objects' });
     expect(config({ AWS_REGION: 'eu-central-1' }).objects).toBeUndefined();

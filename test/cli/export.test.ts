@@ -80,7 +80,7 @@ async function stallingAfter(batches: number): Promise<{ url: string; stalled: P
 }
 
 describe('cellport export', () => {
-  test('writes a collection to standard output, which import reads again', async () => {
+  test('writes a collection to standard output in a form that import accepts', async () => {
     const { code, output, out } = await outcome('export', '--collection', 'places', '--format', 'csv');
     expect({ code, output: output.slice(-400) }).toMatchObject({ code: 0 });
     const lines = out.trim().split('\n');
@@ -106,7 +106,7 @@ describe('cellport export', () => {
     await rm(path);
   });
 
-  test('says what is wrong before it reads', async () => {
+  test('reports errors before it reads anything', async () => {
     for (const [name, value] of Object.entries(settings())) vi.stubEnv(name, value);
     const said = vi.spyOn(console, 'error').mockImplementation(() => undefined);
     const wrong: [args: string[], code: number, message: RegExp][] = [
@@ -146,7 +146,7 @@ describe('cellport export', () => {
     expect(keys.toSorted()).toEqual(Array.from({ length: 40 }, (_, index) => `k${index}`).toSorted());
   });
 
-  test('leaves no partial file when it is stopped, and an existing file unchanged', async () => {
+  test('leaves no partial file when stopped, and keeps an existing file unchanged', async () => {
     const path = join(folder, 'out.ndjson');
     await writeFile(path, 'before');
     const { url, stalled } = await stallingAfter(4);
@@ -160,7 +160,7 @@ describe('cellport export', () => {
     expect(await readFile(path, 'utf8')).toBe('before');
   });
 
-  test('ends when the output pipe is closed', async () => {
+  test('exits when the output pipe is closed', async () => {
     const { url } = await stallingAfter(Infinity);
     const run = start(['export', '--collection', 'places', '--format', 'ndjson'], url);
     run.child.stdout?.destroy();

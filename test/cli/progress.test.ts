@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { duration, progressLine } from '../../src/cli/progress.js';
 
-it('a progress line shows the part done, the rate of this run and the time left', () => {
+it('a progress line shows the percentage done, the rate of this run and the time left', () => {
   expect(progressLine('Cities', { rows: 20_000, resumed: 0, part: 0.4 }, 0, 4000)).toMatch(
     /^Cities █+░+ 40 % {2}20,000, 5,000\/s, 6 s left$/,
   );

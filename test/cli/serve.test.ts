@@ -65,7 +65,7 @@ async function engineGone(data: string): Promise<void> {
 
 describe('cellport serve', () => {
   it(
-    'answers, stops at SIGTERM with its engine, and loses no acknowledged write at kill -9',
+    'serves requests, stops with its engine on SIGTERM, and loses no acknowledged write on kill -9',
     async () => {
       const first = start('serve', ['serve']);
       const url = await serving(first);
@@ -109,7 +109,7 @@ describe('cellport serve', () => {
 
 describe('cellport import', () => {
   it(
-    'loads a file, reports its rows, changes nothing when repeated, and resumes when interrupted; counts follow',
+    'loads a file, reports its rows, changes nothing when repeated, resumes after an interruption, and updates the counts',
     async () => {
       const path = join(folder, 'places.csv');
       const lines = Array.from(
@@ -158,7 +158,7 @@ describe('cellport import', () => {
   );
 
   it(
-    'tables are created, described and deleted by command',
+    'commands create, describe and delete the tables',
     async () => {
       const run = async (...args: string[]) => {
         const each = start('table', ['table', ...args]);

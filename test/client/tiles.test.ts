@@ -100,7 +100,7 @@ describe('tiles', () => {
     );
   });
 
-  test('are joined to rectangles that contain each wanted tile once, and no other', () => {
+  test('are joined into rectangles that contain each wanted tile once, and no others', () => {
     const wanted = rectangle.chain((rect) =>
       fc.record({ rect: fc.constant(rect), flags: fc.array(fc.boolean(), { minLength: 36, maxLength: 36 }) }),
     );

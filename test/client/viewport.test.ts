@@ -131,7 +131,7 @@ const boundsOf = ({ variables }: { readonly variables: Readonly<Record<string, u
   Object.entries(variables).flatMap(([name, value]) => (/^bounds\d/.test(name) ? [value as View['bounds']] : []));
 
 describe('a viewport', () => {
-  test('draws each marker exactly once during any walk, and never loads a tile twice', async () => {
+  test('draws each marker exactly once however the user pans and zooms, and never loads a tile twice', async () => {
     const requests = recordRequests();
     const viewport = open({ limit: 120 });
     const random = randomFrom(11);
@@ -210,7 +210,7 @@ describe('a viewport', () => {
     expect(drawn.map(({ key }) => key).toSorted()).toEqual(expected.toSorted());
   });
 
-  test('keeps the previous level while the next one loads, and aborts requests it has left behind', async () => {
+  test('keeps the previous level while the next one loads, and aborts obsolete requests', async () => {
     const viewport = open({ limit: 60 });
     const { clusters } = await show(viewport, around(10, 50, 4));
     expect(clusters.length).toBeGreaterThan(0);
@@ -240,7 +240,7 @@ describe('a viewport', () => {
     expect(marker?.position.lat).toBeCloseTo(single.position.lat, 5);
   });
 
-  test('keeps its content after an error, reports it, and retries until the server is back', async () => {
+  test('keeps its content after an error, reports the error, and retries until the server is back', async () => {
     const viewport = open({ limit: 60 });
     const before = await show(viewport, around(10, 50, 4));
     const real = globalThis.fetch;
@@ -280,7 +280,7 @@ describe('live changes', () => {
     return open({ url: `${liveServer.url}/graphql`, collection: 'cars', live: true, ...options });
   };
 
-  test('show what another client creates, moves and deletes without a new request', async () => {
+  test('show what other clients create, move and delete, without a new request', async () => {
     await create('still', 16.1, 52.1);
     const viewport = follow();
     viewport.view(here, 9);

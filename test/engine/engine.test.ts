@@ -119,7 +119,7 @@ describe('the embedded engine', () => {
     await vi.waitFor(() => expect(javaOn(folder)).toEqual([]), { timeout: 20_000 });
   });
 
-  test('processes that start at once on one folder share one engine, which stays until the last is gone', async () => {
+  test('processes that start at once on one folder share one engine, which runs until the last one exits', async () => {
     const folder = newFolder();
     const users = [user([folder]), user([folder]), user([folder])];
     const endpoints = await Promise.all(users.map(async (each) => (await each.said('endpoint'))['endpoint']));
@@ -133,7 +133,7 @@ describe('the embedded engine', () => {
     expect(javaOn(folder)).toEqual([java]);
   });
 
-  test('acknowledged writes survive a kill of the writer, of Java and of the keeper, and the writer goes on', async () => {
+  test('acknowledged writes survive a kill of the writer, of Java and of the keeper, and the writer continues', async () => {
     const folder = newFolder();
     const engine = await start(folder);
     const client = await makeRows(engine);
@@ -155,7 +155,7 @@ describe('the embedded engine', () => {
     expect(await missing(clientOf(await start(folder)), rows)).toEqual([]);
   });
 
-  test('an engine can be started again the moment it was closed, with its data', async () => {
+  test('an engine can be restarted right after it was closed, and has its data', async () => {
     const folder = newFolder();
     const first = await start(folder);
     const client = await makeRows(first);
@@ -180,7 +180,7 @@ describe('the embedded engine', () => {
     expect((await clientOf(await start(folder)).send(new ListTablesCommand({}))).TableNames).toEqual([]);
   });
 
-  test('a stranger on the port of the keeper file does not block a start', async () => {
+  test('another program on the keeper’s port does not block a start', async () => {
     const folder = newFolder();
     const stranger = createServer((socket) => socket.end('220 hello\r\n').on('error', () => undefined));
     await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
@@ -191,7 +191,7 @@ describe('the embedded engine', () => {
     expect((await clientOf(await start(folder)).send(new ListTablesCommand({}))).TableNames).toEqual([]);
   });
 
-  test('a long path with spaces serves as a data folder', async () => {
+  test('a long path with spaces works as a data folder', async () => {
     const folder = join(newFolder(), 'a folder whose name is longer than a socket path may be '.repeat(3).trim());
     mkdirSync(folder);
     expect((await clientOf(await start(folder)).send(new ListTablesCommand({}))).TableNames).toEqual([]);
@@ -209,17 +209,17 @@ describe('the embedded engine', () => {
     expect((await clientOf(engine).send(new ListTablesCommand({}))).TableNames).toEqual([]);
   });
 
-  test('without Java one message says what to install', async () => {
+  test('without Java, a single message says what to install', async () => {
     const { error } = await user([newFolder()], { PATH: '' }).said('endpoint');
     expect(error).toMatch(/needs Java 17 or newer.*docker compose up/);
   });
 
-  test('in memory each process has an engine of its own', async () => {
+  test('in-memory engines are not shared between processes', async () => {
     const [one, other] = await Promise.all([start(null), start(null)]);
     expect(one.endpoint).not.toBe(other.endpoint);
   });
 
-  test('data is seen with its own access key alone', async () => {
+  test('data is visible only with its own access key', async () => {
     const engine = await start(newFolder());
     const client = await makeRows(engine);
     const stranger = clientOf({ ...engine, credentials: { accessKeyId: 'other', secretAccessKey: 'other' } });

@@ -37,7 +37,7 @@ describe.each(WAYS)('sensors at places by $way', ({ way, table, open }) => {
     for (const one of [name, other]) await client.send(new CreateTableCommand(table(one)));
   });
 
-  test('are found at every level by whole names, in any Unicode spelling', async () => {
+  test('are found at every level by whole names, in any Unicode normalization', async () => {
     const sensor = (id: string, ...place: string[]) => register.create({ id, name: `Sensor ${id}`, place });
     await sensor('1', 'Poznań', 'A', '1', '101');
     await sensor('2', 'Poznan\u0301', 'A', '1', '102');
@@ -57,7 +57,7 @@ describe.each(WAYS)('sensors at places by $way', ({ way, table, open }) => {
     expect(await register.find('7')).toEqual({ id: '7', name: 'Sensor 7', place: [] });
   });
 
-  test('leave no stale entry when they are changed, moved, put into storage and back, or removed', async () => {
+  test('leave no stale entry when they are changed, moved, put into storage and back, or deleted', async () => {
     await register.create({ id: 'a', name: 'A', place: ['Berlin', 'D', '4'] });
     await register.rename('a', 'Aa');
     await register.calibrate('a', '2026-11-21');
@@ -73,7 +73,7 @@ describe.each(WAYS)('sensors at places by $way', ({ way, table, open }) => {
     expect([await ids(register, 'Gdańsk'), await register.find('a')]).toEqual([[], undefined]);
   });
 
-  test('are not created twice, and not changed if they do not exist', async () => {
+  test('cannot be created twice, or changed if they do not exist', async () => {
     await register.create({ id: 'b', name: 'B', place: ['Kraków', 'A'] });
     await expect(register.create({ id: 'b', name: 'Other', place: ['Łódź'] })).rejects.toThrow(/condition/i);
     for (const change of [
@@ -102,7 +102,7 @@ describe.each(WAYS)('sensors at places by $way', ({ way, table, open }) => {
     expect(await sent(() => register.sensorsIn(['Lublin', 'B'], { limit: 10 }))).toEqual(['Query']);
   });
 
-  test('match their lists after concurrent clients have created, moved, renamed and removed the same ones', async () => {
+  test('match their lists after concurrent clients have created, moved, renamed and deleted the same ones', async () => {
     const random = randomFrom(23);
     const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
     const cities = ['Poznań', 'Berlin', 'Paris'] as const;

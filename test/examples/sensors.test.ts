@@ -41,7 +41,7 @@ async function answers(): Promise<ReadonlyMap<string, string>> {
   );
 }
 
-test('the sensor example sets up its register and answers correctly; a second run finds it there', async () => {
+test('the sensor example sets up its registry and answers correctly, and a second run reuses it', async () => {
   const asked = new Map([
     ['All sensors in Poznań?', '104 on 2 pages (Bałtyk 72, Okrąglak 32)'],
     ['All sensors in Berlin?', '114 on 2 pages (Bikini-Haus 42, Haus des Lehrers 72)'],

@@ -8,7 +8,7 @@ import { polygonsOf, starWithHole, windingContains } from './zone-shapes.js';
 const read = (geometry: unknown) => readZoneGeometry('geometry', geometry).geometry;
 
 describe('a geometry that crosses the antimeridian', () => {
-  test('is cut there: within -180..180, with closed rings and the same positions inside', () => {
+  test('is cut there, into closed rings within -180..180 that contain the same positions', () => {
     const crossing = starWithHole.filter(({ ring }) => ring.some(([lng]) => lng > 180 || lng < -180));
     const places = fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true }));
     fc.assert(
@@ -44,7 +44,7 @@ describe('a geometry that crosses the antimeridian', () => {
     );
   });
 
-  test('may be cut into more than two parts, and have a hole across the antimeridian', () => {
+  test('may be cut into more than two parts, and may have a hole across the antimeridian', () => {
     // A comb whose three teeth reach over the line.
     const comb = [
       [170, 0],
@@ -105,7 +105,7 @@ describe('a geometry that crosses the antimeridian', () => {
   });
 });
 
-test('a geometry that does not cross the antimeridian stays unchanged, without altitudes', () => {
+test('a geometry that does not cross the antimeridian stays unchanged, except that altitudes are dropped', () => {
   const polygon = {
     type: 'Polygon',
     coordinates: [
@@ -177,7 +177,7 @@ test.each([
     },
     'coordinates[0][1]',
   ],
-])('%j is no geometry of a zone, and the error names the part', (geometry, part) => {
+])('%j is not a valid zone geometry, and the error names the invalid part', (geometry, part) => {
   expect(() => read(geometry)).toThrow(
     expect.objectContaining({
       code: 'BAD_USER_INPUT',

@@ -30,7 +30,7 @@ describe('bounds from a map client', () => {
     [-1e308, 1e308, -180, 180],
     [720, 720, 0, 0],
     [-0, 0, 0, 0],
-  ])('%d..%d is %d..%d', (west, east, expectedWest, expectedEast) => {
+  ])('%d..%d is normalized to %d..%d', (west, east, expectedWest, expectedEast) => {
     const { bounds } = area(west, east);
     expect([bounds.west, bounds.east]).toEqual([expectedWest, expectedEast]);
   });
@@ -59,7 +59,7 @@ describe('bounds from a map client', () => {
   });
 
   test.each([Number.NaN, Infinity, -Infinity, '1', null, undefined, {}, 1n])(
-    '%s is refused on every edge by name',
+    '%s is rejected on every edge, by name',
     (value) => {
       for (const edge of ['west', 'south', 'east', 'north']) {
         const broken = { ...box(0, 0, 1, 1), [edge]: value } as Bounds;

@@ -73,7 +73,7 @@ test('positions in a cell are between its minimum and maximum distance, and both
   );
 });
 
-test('every position of a ring is in its cover, which stays within its budget', () => {
+test('every position of a ring is in its cover, which stays within the budget', () => {
   let apart = 0;
   fc.assert(
     fc.property(
@@ -101,7 +101,7 @@ test('every position of a ring is in its cover, which stays within its budget', 
   expect(apart).toBeGreaterThan(300);
 });
 
-test('the cover of a circle is as fine as its budget allows: little of it is outside', () => {
+test('the cover of a circle is as fine as the budget allows: little of it is outside', () => {
   const center = { lng: 13.4, lat: 52.5 };
   const area = (radius: number, most: number) =>
     coverShape(ringRelation(center, 0, radius), most).reduce((sum, { from: start, to }) => sum + to - start, 0);

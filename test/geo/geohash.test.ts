@@ -22,7 +22,7 @@ const aGeohash = (max: number) =>
   fc.string({ unit: fc.constantFrom(...Array.from(GEOHASH_ALPHABET)), minLength: 1, maxLength: max });
 
 describe('geohash', () => {
-  test('a point on the line between cells belongs to the western or southern one', () => {
+  test('a point on the edge between two cells belongs to the western or southern one', () => {
     expect(encode({ lng: 0, lat: 0 }, 6)).toBe('7zzzzz');
     expect(encode({ lng: 5e-324, lat: 1e-20 }, 6)).toBe('s00000');
     expect(encode({ lng: -0, lat: -0 }, 6)).toBe('7zzzzz');

@@ -107,7 +107,7 @@ describe('a polygon', () => {
     );
   });
 
-  test('is the same at the antimeridian, whether cut in two, running on beyond 180 or jumping to the other side', () => {
+  test('is the same at the antimeridian, whether cut in two, continued beyond 180 or wrapped to the other side', () => {
     fc.assert(
       fc.property(aQuestion, fc.constantFrom(170, 190, -185, 179.5), ([rings, points], turn) => {
         const wrap = (lng: number) => (lng > 180 ? lng - 360 : lng < -180 ? lng + 360 : lng);
@@ -162,7 +162,7 @@ describe('a polygon', () => {
     expect(antarctic.area.bounds).toEqual({ west: -180, south: -90, east: 180, north: -68 });
   });
 
-  test('may consist of several polygons that overlap and are anywhere', () => {
+  test('may consist of several polygons, which may overlap', () => {
     const several = multi(
       [box(0, 0, 10, 10), box(2, 2, 8, 8)],
       [box(4, 4, 12, 12)],
@@ -222,7 +222,7 @@ describe('a polygon', () => {
     expect(Math.min(cut, whole)).toBeGreaterThan(500);
   });
 
-  test('with the edges of a cell contains that cell, and crosses only the neighbours that own one of the edges', () => {
+  test('with the edges of a cell contains that cell, and crosses only the neighbours that own one of these edges', () => {
     const { west, south, east, north } = cellBounds('u33d');
     const shape = polygon(box(west, south, east, north));
     expect(shape.relationToCell({ west, south, east, north })).toBe('inside');
@@ -406,7 +406,7 @@ test.each([
     'at most 10000 positions',
     { type: 'Polygon', coordinates: [Array.from({ length: 10_001 }, () => [0, 0])] },
   ],
-] as const)('geometry that is no polygon is refused at %s: %s', (field, allowed, value) => {
+] as const)('an invalid polygon is rejected at %s: %s', (field, allowed, value) => {
   const read = () => readShape('polygon', value, { types: ['Polygon', 'MultiPolygon'], mostVertices: 10_000 });
   expect(read).toThrow(CellportError);
   expect(read).toThrow(

@@ -86,7 +86,7 @@ describe('a simplified polygon', () => {
     expect(doubleArea(outer) / 2).toBeGreaterThan(0.95 * Math.PI * 100);
   });
 
-  test('never lets a spit of land cross its own bay', () => {
+  test('never makes a headland cross its own bay', () => {
     // A comb with narrow teeth, each of which another one stands in the way of.
     const teeth = Array.from({ length: 30 }, (_, n): Xy[] => [
       [n, 0],

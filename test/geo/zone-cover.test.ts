@@ -29,7 +29,7 @@ const inBox = ({ west, south, east, north }: Bounds, lng: number, lat: number) =
   west <= lng && lng <= east && south <= lat && lat <= north;
 
 describe('the cover of a zone', () => {
-  test('has at most 16 cells of three lengths, one of which contains each position of the zone in its box', () => {
+  test('has at most 16 cells of three lengths, which together contain every position of the zone', () => {
     fc.assert(
       fc.property(
         fc.array(star, { minLength: 1, maxLength: 3 }),

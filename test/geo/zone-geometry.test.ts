@@ -109,7 +109,7 @@ describe('the geometry of a zone', () => {
     }
   });
 
-  test('covers all longitudes as a line that circles the globe more than once', () => {
+  test('may be a line that circles the globe more than once, which covers all longitudes', () => {
     const coordinates = Array.from({ length: 10 }, (_, n): Xy => [wrap(100 + n * 120), n]);
     const { geometry: made, shape } = readZoneGeometry('geometry', { type: 'LineString', coordinates });
     expectRfc7946(JSON.stringify(made));
@@ -177,13 +177,13 @@ describe('the geometry of a zone', () => {
       'geometry.coordinates[0][0]',
     ],
     ['a geometry that names another', { type: 'Point', coordinates: [0, 0], geometry: null }, 'geometry.type'],
-  ])('is refused as bad input where it is %s', (_, given, field) => {
+  ])('is rejected as bad input if it is %s', (_, given, field) => {
     expect(() => read(given)).toThrow(
       expect.objectContaining({ code: 'BAD_USER_INPUT', details: expect.objectContaining({ field }) }),
     );
   });
 
-  test('may be beside a foreign member called geometry', () => {
+  test('may have a foreign member called geometry', () => {
     const given = { type: 'Polygon', coordinates: [rectangle(0, 0, 1, 1)] };
     expect(read({ ...given, geometry: null })).toEqual(given);
   });

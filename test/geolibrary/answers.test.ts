@@ -118,7 +118,7 @@ const CORNER = { lng: -45, lat: -35.264389682754654 };
 const EASY = 'geo-2-longitude-first';
 
 describe('a bounding box', () => {
-  test('of any shape has the markers that brute force finds, each once over all pages', async () => {
+  test('of any shape contains the markers that brute force finds, each once across all pages', async () => {
     const lng = fc.oneof(fc.double({ min: -540, max: 540, noNaN: true }), fc.constantFrom(-180, 180, 170, -170, 190));
     const lat = fc.oneof(fc.double({ min: -90, max: 90, noNaN: true }), fc.constantFrom(-90, 90, 0, 45));
     const span = fc.oneof(fc.double({ min: 0, max: 400, noNaN: true }), fc.double({ min: 0, max: 2, noNaN: true }));
@@ -151,7 +151,7 @@ describe('a bounding box', () => {
     expect(pages).toBeGreaterThan(2);
   });
 
-  test('is counted and drawn by reading it; if it is too large, the error says what to do', async () => {
+  test('is counted and clustered by reading its markers; if it is too large, the error says what to do', async () => {
     const call = newCall();
     const answers = openedAs(EASY).answers(call, LIMITS);
     const town = readViewport({ bounds: { west: 16.5, south: 52.1, east: 17.4, north: 52.7 }, zoom: 9 });
@@ -239,7 +239,7 @@ describe('a radius query', () => {
   });
 
   // All possible first digits meet here: 147 hash keys of two digits, 1,462 of three.
-  test('returns nearest first across the corner where all IDs begin, in pages within the limit', async () => {
+  test('returns nearest first around the position where S2 IDs start, in pages within the limit', async () => {
     for (const [name, center, radius, atMost] of [
       [EASY, { lng: 0, lat: 0 }, 3e7, 30],
       [EASY, CORNER, 6_000_000, 30],
@@ -269,7 +269,7 @@ describe('a radius query', () => {
     await expect(other).rejects.toThrow('after must be a cursor');
   });
 
-  test('of 50 km takes few Query calls if hash keys are short', async () => {
+  test('of 50 km takes few Query calls with short hash keys', async () => {
     for (const center of POSITIONS.slice(0, 40)) {
       const { found, most } = await nearby(EASY, center, 50_000, 1000);
       expect(found).toEqual(bruteNearby(center, 50_000));

@@ -69,7 +69,7 @@ describe('a layout', () => {
 });
 
 describe('the copy of a table', () => {
-  test('resumes in each segment where it was interrupted, and has each item once', async () => {
+  test('resumes each segment where it was interrupted, and has each item once', async () => {
     const stop = new AbortController();
     const stopping = newDatabase('readable', { tables: database.tables });
     const answers: Promise<Record<string, unknown>>[] = [];
@@ -102,7 +102,7 @@ describe('the copy of a table', () => {
     expect(calls.count()).toBe(done);
   });
 
-  test('is read as markers; items without one are reported with the reason', async () => {
+  test('is read as markers; items that are not markers are reported with the reason', async () => {
     const source = spoolRows(path, (await stat(path)).size, layout);
     const markers = new Map<string, unknown>();
     const reasons: string[] = [];

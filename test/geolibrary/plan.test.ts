@@ -75,14 +75,14 @@ describe('a cover by S2 cells', () => {
 });
 
 describe('hash keys', () => {
-  test('are the first digits of an ID, not counting its sign', () => {
+  test('are the leading digits of an ID, without its sign', () => {
     expect(hashKeyOf(5_764_607_523_034_234_879n, 2)).toBe(57n);
     expect(hashKeyOf(-5_764_607_523_034_234_879n, 2)).toBe(-57n);
     expect(hashKeyOf(123_456n, 6)).toBe(123_456n);
     expect(hashKeyOf(12n, 6)).toBe(12n);
   });
 
-  test('partition ranges of IDs: each ID is under its own hash key and no other', () => {
+  test('partition ranges of IDs: each ID has exactly one hash key', () => {
     fc.assert(
       fc.property(id, id, id, fc.constantFrom(...LENGTHS), (a, b, middle, length) => {
         const [from = 0n, to = 0n] = [a, b].toSorted((x, y) => (x < y ? -1 : 1));
@@ -102,7 +102,7 @@ describe('hash keys', () => {
 });
 
 describe('a plan', () => {
-  test('reads every ID of its ranges once, under its own hash key, in six queries or one for each hash key', () => {
+  test('reads every ID of its ranges once, under its own hash key, in six queries or one per hash key', () => {
     fc.assert(
       fc.property(point, near(3), near(3), fc.constantFrom(...LENGTHS), (at, wide, high, length) => {
         const area = normalizeBounds('bounds', {
@@ -127,7 +127,7 @@ describe('a plan', () => {
     );
   });
 
-  test('of the whole world starts at once, however many hash keys there are', () => {
+  test('of the whole world is made at once, however many hash keys there are', () => {
     const world = normalizeBounds('bounds', { west: -180, south: -90, east: 180, north: 90 });
     const ranges = coverRegion(areaRegion(world), 48);
     const counts = LENGTHS.map((length) => Number(planQueries(ranges, length).hashKeys));
@@ -138,7 +138,7 @@ describe('a plan', () => {
   });
 });
 
-test('the centre of a cell is at the position that it was made of', () => {
+test('the centre of a cell is at the position that the cell was made from', () => {
   fc.assert(
     fc.property(point, (at) => {
       expect(distance(at, centreOf(idAt(at)))).toBeLessThan(0.02);

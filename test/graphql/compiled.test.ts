@@ -71,7 +71,7 @@ const isCompiled = (text: string) => {
 
 const INNER = 'query ($i: Inner, $n: Int, $s: String, $m: [Int!], $j: JSON)';
 
-describe('the same answer as graphql-js', () => {
+describe('a compiled query returns the same answer as graphql-js', () => {
   test.each<[string, Record<string, unknown>?]>([
     ['{thing {id name late thing {late thing {id __typename}}} other: thing(id: "2") {name id}}'],
     ['{thing {z: id a: id m: late} thing {b: name z: id}}'],
@@ -119,7 +119,7 @@ describe('the same answer as graphql-js', () => {
   });
 });
 
-describe('what graphql-js executes', () => {
+describe('graphql-js executes', () => {
   test.each([
     ['mutations', 'mutation {thing {id}}'],
     ['directives', 'query ($yes: Boolean!) {thing {id name @include(if: $yes)}}'],
@@ -135,7 +135,7 @@ describe('what graphql-js executes', () => {
   });
 });
 
-test('no literal of a client gets into the compiled code', async () => {
+test('no literal from a client gets into the compiled code', async () => {
   // graphql-jit replaces a string with this prefix by a date, and writes the rest as code.
   const magic = '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74d';
   const text = `${magic}globalThis.wasRun = true`;

@@ -19,7 +19,7 @@ function refusal(source: string, limits: Partial<Limits> = {}): CellportError | 
 const nested = (depth: number) => `${'{a'.repeat(depth)}${'}'.repeat(depth)}`;
 
 describe('a document is rejected before validation', () => {
-  test('for its depth in nested fields, from the first one too many', () => {
+  test('for nested fields, from the first level beyond the limit', () => {
     expect(refusal(nested(12))).toBeUndefined();
     expect(refusal(nested(13))).toMatchObject({
       code: 'LIMIT_EXCEEDED',
@@ -28,7 +28,7 @@ describe('a document is rejected before validation', () => {
     });
   });
 
-  test('for depth that comes from its fragments alone', () => {
+  test('for depth that comes from fragments alone', () => {
     const source = '{a{...A}} fragment A on T{b{... on U{c{...B}}}} fragment B on T{d{e}}';
     expect(refusal(source, { maxDepth: 5 })).toBeUndefined();
     expect(refusal(source, { maxDepth: 4 })?.details).toMatchObject({ value: 5 });
@@ -46,7 +46,7 @@ describe('a document is rejected before validation', () => {
     );
   });
 
-  test('for its fields: 2,000 equal ones never reach the validation that compares them', () => {
+  test('for its fields: 2,000 equal ones never reach validation, which would compare them', () => {
     expect(refusal(`{${Array.from({ length: 1_000 }, (_, index) => `a${index}`).join(' ')}}`)).toBeUndefined();
     expect(refusal(`{${'a '.repeat(2_000)}}`)?.details).toMatchObject({
       field: 'number of fields in the query',
@@ -90,7 +90,7 @@ describe('a document is rejected before validation', () => {
 });
 
 describe('fragments are expanded safely', () => {
-  test('sixty that each spread the next one twice are counted at once, and rejected', () => {
+  test('sixty that each spread the next one twice are counted without delay, and rejected', () => {
     const fragments = Array.from(
       { length: 60 },
       (_, index) => `fragment F${index} on T{...F${index + 1} ...F${index + 1}}`,
@@ -104,7 +104,7 @@ describe('fragments are expanded safely', () => {
     ['into itself', '{...A} fragment A on T{a{...A}}'],
     ['into one another', '{...A} fragment A on T{...B} fragment B on T{b{...C}} fragment C on T{...A ...B}'],
     ['that are not there', '{...Nobody}'],
-  ])('spread %s, they come to an end and are left to validation', (_name, source) => {
+  ])('spread %s, they terminate and are left to validation', (_name, source) => {
     expect(refusal(source)).toBeUndefined();
   });
 
@@ -137,12 +137,12 @@ describe('fragments are expanded safely', () => {
   });
 });
 
-describe('what is not rejected', () => {
-  test('introspection, however deep its types are nested', () => {
+describe('a document is not rejected', () => {
+  test('for introspection, however deep its types are nested', () => {
     expect(refusal(`{__schema{types{fields{type${'{ofType'.repeat(9)}{name}${'}'.repeat(9)}}}}}`)).toBeUndefined();
   });
 
-  test('a syntax error is left to the parser', () => {
+  test('for a syntax error, which is left to the parser', () => {
     expect(() => refusal('{')).toThrow(GraphQLError);
     expect(() => refusal('}}}}')).toThrow(GraphQLError);
     expect(() => refusal('')).toThrow(GraphQLError);

@@ -6,7 +6,7 @@ import { JsonText, spliced, stringify } from '../../src/graphql/json-text.js';
 const textOf = (value: unknown) => new JsonText(Buffer.from(JSON.stringify(value)));
 const written = (value: unknown) => String(spliced(stringify(value)));
 
-test('a text is written as the value it is, wherever and however often it is in an answer', () => {
+test('serialized JSON text is embedded as its value, wherever and however often it occurs in a response', () => {
   fc.assert(
     fc.property(fc.array(fc.jsonValue(), { minLength: 1 }), fc.jsonValue(), (values, between) => {
       const around = (list: readonly unknown[]) => ({ a: list, b: [between, { c: list[0], list }], d: list.at(-1) });
@@ -16,14 +16,14 @@ test('a text is written as the value it is, wherever and however often it is in 
   );
 });
 
-test('a text alone, an answer without texts, and a text given to JSON.stringify are written correctly', () => {
+test('JSON text alone, a response without any, and JSON text passed to JSON.stringify are serialized correctly', () => {
   const text = textOf({ a: [1, '$&'] });
   expect(written(text)).toBe(text.text);
   expect(written({ a: '$&', b: null })).toBe('{"a":"$&","b":null}');
   expect(JSON.stringify([text])).toBe(`[${text.text}]`);
 });
 
-test('an answer that cannot be written does not affect the next one', () => {
+test('a response that cannot be serialized does not affect the next one', () => {
   const text = textOf(1);
   expect(() => stringify([text, 1n])).toThrow(TypeError);
   expect(JSON.stringify(text)).toBe('1');

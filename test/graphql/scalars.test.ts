@@ -36,11 +36,11 @@ describe('DateTime', () => {
     1_700_000_000_000,
     null,
     {},
-  ])('refuses %j, and says what an instant looks like', (value) => {
+  ])('rejects %j, and shows the expected format', (value) => {
     expect(() => scalars.DateTime.parseValue(value)).toThrow('RFC 3339');
   });
 
-  test('reads back every instant that it writes', () => {
+  test('parses every instant that it formats', () => {
     const instants = fc.date({
       min: new Date('0001-01-01T00:00:00Z'),
       max: new Date('9999-12-31T23:59:59Z'),

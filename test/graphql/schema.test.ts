@@ -62,7 +62,7 @@ describe('the schema', () => {
     expect(definitions.flatMap(undescribed)).toEqual([]);
   });
 
-  test('states for every number what it counts or measures', () => {
+  test('describes what every number counts or measures', () => {
     const units =
       /\b(characters|degrees|metres|px|days|markers|collections|zones|features|readings|instants|partitions|positions|version|raised by 1|zoom|from 0)\b/i;
     const numbers = definitions.flatMap((definition) => {

@@ -62,7 +62,7 @@ describe('a viewport', () => {
   const NUMBERS = ['west', 'south', 'east', 'north', 'zoom'];
   const path = (name: string) => (name === 'zoom' ? 'zoom' : `bounds.${name}`);
 
-  test.each(NUMBERS)('%s that is infinite, a text, null, true or missing is named', async (name) => {
+  test.each(NUMBERS)('%s that is infinite, a string, null, true or missing is rejected by name', async (name) => {
     expectBadInput(await askRaw(name, '1e999'), path(name), 'Infinity', /Float/);
     expectBadInput(await askRaw(name, '-1e999'), path(name), '-Infinity', /Float/);
     expectBadInput(await askRaw(name, '"7"'), path(name), '"7"', /Float/);
@@ -70,11 +70,11 @@ describe('a viewport', () => {
     expect(only(await askRaw(name, 'null')).extensions['code']).toBe('BAD_USER_INPUT');
   });
 
-  test.each(NUMBERS)('%s that is NaN is no JSON, and BAD_USER_INPUT', async (name) => {
+  test.each(NUMBERS)('%s that is NaN is invalid JSON, and BAD_USER_INPUT', async (name) => {
     expect(only(await askRaw(name, 'NaN')).extensions['code']).toBe('BAD_USER_INPUT');
   });
 
-  test.each(NUMBERS)('%s that is infinite or a text in the query itself is refused', async (name) => {
+  test.each(NUMBERS)('%s that is infinite or a string in the query itself is rejected', async (name) => {
     const literal = (number: string) => {
       const value = (edge: string) => (edge === name ? number : String({ ...BOUNDS, zoom: 8 }[edge as 'zoom']));
       const edges = ['west', 'south', 'east', 'north'].map((edge) => `${edge}: ${value(edge)}`).join(' ');
@@ -116,7 +116,7 @@ const inViewport = (field: string, variables: Record<string, unknown> = {}, type
   });
 
 describe('a field of a viewport', () => {
-  test('of a collection that does not exist is NOT_FOUND, and fails no other field', async () => {
+  test('of a collection that does not exist is NOT_FOUND, without failing other fields', async () => {
     const fields = [
       'markers {nodes {key}}',
       'cells {count}',
@@ -136,7 +136,7 @@ describe('a field of a viewport', () => {
     }
   });
 
-  test.each([0, -1, 5_001, 1e9, 2_147_483_647])('first: %i is refused', async (first) => {
+  test.each([0, -1, 5_001, 1e9, 2_147_483_647])('first: %i is rejected', async (first) => {
     const variables = { first };
     const named = async (answer: Promise<Answered>, field = 'first') =>
       expectBadInput(await answer, field, String(first), /1 to 5,?000/);
@@ -155,7 +155,7 @@ describe('a field of a viewport', () => {
     );
   });
 
-  test('first: 1.5, 1e10 and "5" are not an Int', async () => {
+  test('first: 1.5, 1e10 and "5" are rejected as not an Int', async () => {
     for (const first of [1.5, 1e10, '5']) {
       const answer = await inViewport(
         'markers(collection: "parks", first: $first) {nodes {key}}',
@@ -166,7 +166,7 @@ describe('a field of a viewport', () => {
     }
   });
 
-  test.each([0, 13, -1, 1e9])('precision: %i is refused', async (precision) => {
+  test.each([0, 13, -1, 1e9])('precision: %i is rejected', async (precision) => {
     const variables = { precision };
     const cells = await inViewport(
       'cells(collection: "parks", precision: $precision) {count}',
@@ -179,7 +179,7 @@ describe('a field of a viewport', () => {
     expectBadInput(await server.ask(QUERY, variables), 'precision', String(precision), /1 to 12/);
   });
 
-  test.each([0, -1, 513, 1e9])('radius: %i is refused', async (radius) => {
+  test.each([0, -1, 513, 1e9])('radius: %i is rejected', async (radius) => {
     const answer = await inViewport(
       'clusters(collection: "parks", radius: $radius) {count}',
       { radius },
@@ -190,7 +190,7 @@ describe('a field of a viewport', () => {
 });
 
 describe('a geohash', () => {
-  test.each(['ua', 'u!', 'i', 'l', 'o', '', 'u'.repeat(13), '不', ' u'])('%j is refused', async (geohash) => {
+  test.each(['ua', 'u!', 'i', 'l', 'o', '', 'u'.repeat(13), '不', ' u'])('%j is rejected', async (geohash) => {
     const asVariable = await server.ask(
       'query ($geohash: Geohash!) {cell(collection: "parks", geohash: $geohash) {count}}',
       { geohash },
@@ -223,7 +223,7 @@ describe('a cursor', () => {
       { bounds, collection, after, filter },
     );
 
-  test('of another bounding box, collection, filter or list, or that is none, is rejected', async () => {
+  test('of another bounding box, collection, filter or list is rejected, and so is any other text', async () => {
     const { data } = await inViewport('markers(collection: "parks", first: 2) {pageInfo {endCursor}}');
     const cursor = data.viewport.markers.pageInfo.endCursor as string;
     expect((await markers(cursor)).data.viewport.markers.nodes).toHaveLength(2);
@@ -244,7 +244,7 @@ describe('a cursor', () => {
       expect(only(answer).extensions).toMatchObject({ code: 'BAD_USER_INPUT', field: 'after' });
   });
 
-  test('of the list of collections resumes after its collection, and is not a cursor of markers', async () => {
+  test('of the list of collections resumes after its collection, and is not valid for markers', async () => {
     const { data } = await server.ask(
       '{collections(first: 1) {nodes {key} pageInfo {hasNextPage hasPreviousPage endCursor}}}',
     );
@@ -295,7 +295,7 @@ describe('a new marker', () => {
     ['lng', 180.5, '-180 to 180'],
     ['lng', -1e308, '-180 to 180'],
     ['lat', '50', '-90 to 90'],
-  ])('at a %s of %s is refused', async (name, value, allowed) => {
+  ])('at a %s of %s is rejected', async (name, value, allowed) => {
     const answer = await create({ position: { lng: 10, lat: 50, [name]: value } });
     expectBadInput(answer, `input.position.${name}`, String(value), allowed);
   });
@@ -317,7 +317,7 @@ describe('a new marker', () => {
     }
   });
 
-  test('with separators or any other character in its key is stored under that key, or rejected', async () => {
+  test('with a key of separators or any other characters is stored under that key, or rejected', async () => {
     for (const key of ['a::b', '::', 'a#b', '#', ':', 'ÄÖ不🏃', 'a/b?c=d', '\\', '%', 'null', 'self']) {
       const answer = await server.ask('mutation ($input: CreateMarkerInput!) {createMarker(input: $input) {id key}}', {
         input: { collection: 'huts', key, position: { lng: 10, lat: 50 } },
@@ -474,7 +474,7 @@ test('null for an argument with a default is treated as omitted', async () => {
   expect(data.viewport.auto.total).toBe(5);
 });
 
-describe('an id', () => {
+describe('an ID', () => {
   test.each([
     '',
     'nonsense',
@@ -483,7 +483,7 @@ describe('an id', () => {
     'marker::parks::nobody',
     'zone::parks::p1',
     'x'.repeat(3_000),
-  ])('%j that names nothing is null', async (id) => {
+  ])('%j that identifies nothing is null', async (id) => {
     const { data, errors } = await server.ask(
       'query ($id: ID!, $ids: [ID!]!) {node(id: $id) {id} marker(id: $id) {id} nodes(ids: $ids) {id}}',
       {
@@ -497,7 +497,7 @@ describe('an id', () => {
     ]);
   });
 
-  test('one of 5,001 is refused', async () => {
+  test('one of 5,001 is rejected', async () => {
     const answer = await server.ask('query ($ids: [ID!]!) {nodes(ids: $ids) {id}}', { ids: Array(5_001).fill('a') });
     expectBadInput(answer, 'ids', '5001', /5,?000/);
   });

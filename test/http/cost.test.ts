@@ -109,7 +109,7 @@ test('the cost of a viewport is the sum of what DynamoDB reports for it', async 
   expect(cost.itemsReturned).toBeGreaterThan(0);
 });
 
-test('writes have a cost, too, and only requests that ask for the cost get it', async () => {
+test('writes have a cost, too, and only requests that ask for it get it', async () => {
   const mutation = (key: string) =>
     `mutation {createMarkers(collection: "parks", markers: [{key: "${key}1", position: {lng: 100, lat: 0}}, {key: "${key}2", position: {lng: 100, lat: 0}}]) {failures {code}}}`;
   const { cost } = await asked(mutation('a'));

@@ -200,7 +200,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
   const [zoo, ...others] = PLACES;
   const keysOf = (nodes: { key: string }[]) => nodes.map((node) => node.key).sort();
 
-  test('created objects are returned as they were given, by every path to them', async () => {
+  test('created objects are returned as they were given, by every query', async () => {
     const collection = {
       key,
       name: 'Places',
@@ -316,7 +316,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     expect(centroid.lat).toBeCloseTo((52.5085 + 52.5145 + 52.5035) / 3, 5);
   });
 
-  test('a viewport has what is inside it, and nothing else', async () => {
+  test('a viewport returns exactly the markers inside it', async () => {
     const bounds = { west: 13.2, south: 52.4, east: 13.5, north: 52.6 };
     const { data, errors } = await server.ask(VIEWPORT, { key, bounds, zoom: 8 });
     expect(errors).toEqual([]);
@@ -452,7 +452,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     expect(server.compared.same - same).toBeGreaterThan(7);
   });
 
-  test('updating and deleting return the marker, and are visible at once', async () => {
+  test('updates and deletions return the marker, and are visible at once', async () => {
     const update = { id: 'marker::places::planten', name: null, position: { lng: 10, lat: 53.6 }, expectedVersion: 1 };
     const gone = 'marker::places::kranzler';
     const { data, errors } = await server.ask(CHANGE + MARKER, { update, gone });
@@ -469,7 +469,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     });
   });
 
-  test('a collection can be updated; a deleted one is gone at once with its contents, and its key stays reserved', async () => {
+  test('a collection can be updated; a deleted one disappears at once with its contents, and its key stays reserved', async () => {
     const make = `mutation {
       createCollection(input: {key: "short-lived", name: "S", code: "Sl"}) {key}
       createMarker(input: {collection: "short-lived", key: "m", position: {lng: 1, lat: 2}}) {id}

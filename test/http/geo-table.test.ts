@@ -21,7 +21,7 @@ const TOWN = 'bounds: { west: 16.5, south: 52.1, east: 17.4, north: 52.7 }, zoom
 const inTown = POSITIONS.filter(({ lng, lat }) => lng >= 16.5 && lng <= 17.4 && lat >= 52.1 && lat <= 52.7).length;
 
 describe('a table of the Geo Library, served read-only', () => {
-  test('is a collection among the others, with its markers in any viewport', async () => {
+  test('is listed as a collection, and has its markers in any viewport', async () => {
     const { data, errors, extensions } = await server.ask(
       `{ collections { nodes { key } }
          collection(key: "places") { id key name count countsExact createdAt }
@@ -83,7 +83,7 @@ describe('a table of the Geo Library, served read-only', () => {
     expect(pageInfo.hasNextPage).toBe(false);
   });
 
-  test('rejects unsupported fields by name, and fails no other field', async () => {
+  test('rejects unsupported fields by name, without failing other fields', async () => {
     const { data, errors } = await server.ask(
       `{ viewport(${TOWN}) {
            cells(collection: "places") { count }

@@ -53,7 +53,7 @@ const STORES = [
   ...(HAS_S3_SERVER ? ([['a bucket of S3', openBucket]] as const) : []),
 ] as const;
 
-describe.each(STORES)('zones whose geometry lies in %s', async (_, open) => {
+describe.each(STORES)('zones whose geometry is stored in %s', async (_, open) => {
   const db = await testDatabase();
   let server: LiveServer;
   let objects: ObjectStore;
@@ -86,7 +86,7 @@ describe.each(STORES)('zones whose geometry lies in %s', async (_, open) => {
     return name ?? 'none';
   }
 
-  test('are created with an object, read as they were given, and get a new object when they change', async () => {
+  test('are created with an object, returned as they were given, and get a new object when they change', async () => {
     expect(await create('one', star(1, 10))).toMatchObject({ errors: [], data: { createZone: { version: 1 } } });
     const name = await newName([]);
     const { zone, errors } = await read('one');
@@ -105,7 +105,7 @@ describe.each(STORES)('zones whose geometry lies in %s', async (_, open) => {
   test.each([
     ['missing', (name: string) => objects.remove(name)],
     ['damaged', (name: string) => objects.put(name, Buffer.from('something else'))],
-  ])('that is %s fails on its field alone, as UNAVAILABLE', async (key, harm) => {
+  ])('with a geometry that is %s fail only that field, with UNAVAILABLE', async (key, harm) => {
     const before = await names();
     await create(key, star(3, 60));
     const name = await newName(before);

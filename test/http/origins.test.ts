@@ -12,7 +12,7 @@ describe.each([
   { allowed: [], welcome: [], unwelcome: [FRIEND, STRANGER] },
   { allowed: ['http://localhost:5173', FRIEND], welcome: [FRIEND], unwelcome: [STRANGER, 'http://maps.example.org'] },
   { allowed: ['*'], welcome: [FRIEND, STRANGER], unwelcome: [] },
-])('pages of other sites, where $allowed are allowed', ({ allowed, welcome, unwelcome }) => {
+])('pages of other sites, with $allowed allowed', ({ allowed, welcome, unwelcome }) => {
   let server: LiveServer;
   beforeAll(async () => {
     server = await startServer(newDatabase(), { allowedOrigins: allowed });
@@ -44,7 +44,7 @@ describe.each([
     return isOpen;
   };
 
-  test.each(welcome.map((origin) => [origin]))('may ask and subscribe from %s', async (origin) => {
+  test.each(welcome.map((origin) => [origin]))('may send requests and subscribe from %s', async (origin) => {
     const seenBy = allowed.includes('*') ? '*' : origin;
     const preflight = await mayAsk(origin);
     expect([preflight.status, readers(preflight)]).toEqual([204, seenBy]);
@@ -60,7 +60,7 @@ describe.each([
     expect(await opened(origin)).toBe(true);
   });
 
-  test.each(unwelcome.map((origin) => [origin]))('may not from %s', async (origin) => {
+  test.each(unwelcome.map((origin) => [origin]))('may not send requests or subscribe from %s', async (origin) => {
     expect(readers(await mayAsk(origin))).toBeNull();
     for (const answer of answers(origin)) {
       const response = await answer;
@@ -70,7 +70,7 @@ describe.each([
     expect(await opened(origin)).toBe(false);
   });
 
-  test('the page of this server itself may', async () => {
+  test('may be blocked, but never the server’s own page', async () => {
     expect(await opened(server.url)).toBe(true);
   });
 });

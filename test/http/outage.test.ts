@@ -113,7 +113,7 @@ describe('while DynamoDB is unavailable', () => {
 });
 
 describe('while DynamoDB throttles', () => {
-  test('a little, no client notices', async () => {
+  test('briefly, no client notices', async () => {
     const db = database();
     const faults = injectFaults(db, 'Query', ['throttled', 'throttled']);
     const server = await serverOn(db);
@@ -121,7 +121,7 @@ describe('while DynamoDB throttles', () => {
     expect(faults.met).toBe(2);
   });
 
-  test('all the time, requests fail with THROTTLED and say when to retry', async () => {
+  test('persistently, requests fail with THROTTLED and say when to retry', async () => {
     const db = database(undefined, 60_000);
     injectFaults(db, 'Query', 'throttled');
     injectFaults(db, 'PutItem', 'throttled');
@@ -146,7 +146,7 @@ describe('the deadline', () => {
     expect([status, data]).toEqual([200, null]);
   });
 
-  test('holds even for a read that ignores it', async () => {
+  test('applies even to a read that ignores the signal', async () => {
     const db = database();
     const server = await serverOn(db, { limits: { deadlineMs: 300 } });
     Object.assign(server.services.db, { client: { send: () => new Promise(() => undefined) } });
@@ -185,7 +185,7 @@ describe('a client that disconnects', () => {
     await expect(answer).rejects.toThrow('aborted');
   }
 
-  test('ends its reads, and nothing is logged', async () => {
+  test('aborts its reads, and nothing is logged', async () => {
     const ended = stopReason(db);
     interceptCalls(db, 'Query', () => new Promise(() => undefined));
     const server = await serverOn(db);
@@ -194,7 +194,7 @@ describe('a client that disconnects', () => {
     expect(server.logged).toEqual([]);
   });
 
-  test('does not end its write, which completes', async () => {
+  test('does not abort its write, which completes', async () => {
     let goOn = () => {};
     const held = new Promise<void>((resolve) => {
       goOn = resolve;
@@ -240,7 +240,7 @@ describe('an unexpected error', () => {
     ]);
   });
 
-  test('a rejected document makes no call of DynamoDB', async () => {
+  test('is not caused by a rejected document, which makes no calls to DynamoDB', async () => {
     const db = database();
     const server = await serverOn(db);
     const sent = recordCalls(db);

@@ -35,7 +35,7 @@ async function map() {
   return { nodes: data.viewport.markers.nodes as unknown[], reads: reads.length };
 }
 
-test('a cached map shows what this server has written at once, without reading it again', async () => {
+test('a cached map shows this server’s own writes at once, without reading them again', async () => {
   const mutate = (mutation: string) => server.ask(`mutation { ${mutation} }`);
   const known = (nodes: unknown[]) => ({ nodes, reads: 0 });
   expect((await map()).reads).toBeGreaterThan(0);

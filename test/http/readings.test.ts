@@ -100,7 +100,7 @@ describe('one marker with its latest readings', () => {
     }
   });
 
-  test('besides the read of its collection if that is not cached', async () => {
+  test('takes one call, besides the read of its collection if that is not cached', async () => {
     server.services.collectionCache.forget('sensors');
     expect((await server.ask(`{marker(id: "${id}") {${fields}}}`, {}, COST)).extensions?.['cost']).toMatchObject({
       queries: 1,
@@ -135,7 +135,7 @@ describe('readings of many markers', () => {
       markers(collection: "sensors", first: 40) {nodes {key readings(last: 5) {at values} ${more}}}
     }}`;
 
-  test('in a viewport are one Query for each marker, which returns the rest of the marker, too', async () => {
+  test('in a viewport are one Query per marker, which returns the rest of the marker, too', async () => {
     const { data, errors } = await server.ask(query(MARKERS, 'version a: readings(last: 2) {at}'), {}, COST);
     expect(errors).toEqual([]);
     const { nodes } = data.viewport.markers;
@@ -159,7 +159,7 @@ describe('readings of many markers', () => {
     expect(commands()).toEqual([]);
   });
 
-  test('of markers by ID are one Query each, and markers without readings one batch', async () => {
+  test('of markers by ID are one Query each, and markers without requested readings are one batch', async () => {
     const ids = [0, 1, 2].map((n) => `marker::sensors::s${n}`);
     const nodes = '... on Marker {key readings(last: 1) {at values}}';
     const { data } = await server.ask(`query ($ids: [ID!]!) {nodes(ids: $ids) {${nodes}}}`, { ids });
@@ -168,7 +168,7 @@ describe('readings of many markers', () => {
   });
 });
 
-test('a collection whose readings are in buckets gives the same answers, by other calls', async () => {
+test('a collection whose readings are in buckets gives the same answers, with different calls', async () => {
   const create = `mutation {
     createCollection(input: {key: "busy", name: "Busy", readingsTtlDays: 4, readingsBucket: DAY}) {readingsTtlDays readingsBucket}
     createMarker(input: {collection: "busy", key: "b", position: {lng: 1, lat: 1}}) {key readings {at}}
@@ -203,7 +203,7 @@ describe('arguments of readings', () => {
     ['last: -1', 'last'],
     ['last: 5001', 'last'],
     [`from: "${at(5)}", to: "${at(4)}"`, 'from'],
-  ])('%s is refused at the field', async (args, field) => {
+  ])('%s is rejected at its field', async (args, field) => {
     const { data, errors } = await server.ask(`{marker(id: "${id}") {key readings(${args}) {at}}}`);
     expect(data.marker).toBeNull();
     expect(errors).toMatchObject([{ path: ['marker', 'readings'], extensions: { code: 'BAD_USER_INPUT', field } }]);
@@ -239,7 +239,7 @@ describe('recordReadings', () => {
   });
 
   test.each(['marker::sensors::none', 'marker::nowhere::s0', 'collection::sensors', 'nonsense', ''])(
-    'of %j is NOT_FOUND',
+    'for %j is NOT_FOUND',
     async (marker) => {
       const { data, errors } = await server.ask(RECORD, { marker, readings: [{ values: { a: 1 } }] });
       expect(data).toBeNull();

@@ -119,7 +119,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     expect(readsLeftOut).toBe(0);
   });
 
-  test('every marker is in the cells of a range, and these are in its bounding box', async () => {
+  test('every marker is in the cells of a range, and the cells are in its bounding box', async () => {
     const { data, reads } = await explained(await freshServer(), MAP);
     const nodes = data.viewport.markers.nodes as { position: { lng: number; lat: number } }[];
     expect(nodes.length).toBeGreaterThan(20);
@@ -174,7 +174,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     expect(reads.length).toBeGreaterThan(read.length);
   });
 
-  test('ranges that are not geohashes have no cells, and other tables and indexes have their names', async () => {
+  test('ranges that are not geohashes have no cells, and other tables and indexes are named', async () => {
     const { reads } = await explained(
       await freshServer(),
       '{collections {nodes {key}} collection(key: "parks") {markersIn(place: ["Berlin"], first: 3) {nodes {key readings(last: 1) {at}}} places {name}}}',
@@ -242,14 +242,14 @@ describe('requesting reads', async () => {
     expect((await get(compiled, { 'x-cellport-cost': '1' })).extensions).toEqual({ cost: answers[0]?.cost });
   });
 
-  test('other requests get no reads, and do not ask DynamoDB for units', async () => {
+  test('other requests get no reads, and do not request consumed capacity from DynamoDB', async () => {
     expect((await get(interpreted, {})).extensions).toBeUndefined();
     expect((await get(interpreted, { 'x-cellport-explain': '0' })).extensions).toBeUndefined();
     expect(sent.commands.length).toBeGreaterThan(0);
     expect(sent.commands.filter(({ input }) => 'ReturnConsumedCapacity' in input)).toEqual([]);
   });
 
-  test('at most 500 ranges are listed, with the number of those left out', async () => {
+  test('at most 500 ranges are listed, with the number of omitted ones', async () => {
     const ids = Array.from({ length: COUNT }, (_, index) => `marker::parks::p${index}`);
     const query = 'query ($ids: [ID!]!) {nodes(ids: $ids) {... on Marker {readings(last: 1) {at}}}}';
     const { extensions } = await interpreted.ask(query, { ids }, EXPLAIN);

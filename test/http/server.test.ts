@@ -37,12 +37,12 @@ describe('the routes', () => {
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  test('/healthz says that the process runs, and calls nothing', async () => {
+  test('/healthz reports that the process runs, and makes no calls', async () => {
     const response = await fetch(`${server.url}/healthz`);
     expect([response.status, await response.json()]).toEqual([200, { healthy: true }]);
   });
 
-  test('an unknown path is 404, and no path leads out of the folder of GraphiQL', async () => {
+  test('an unknown path is 404, and no path escapes the folder of GraphiQL', async () => {
     expect((await fetch(`${server.url}/nowhere`)).status).toBe(404);
     for (const path of ['/graphiql/../package.json', '/graphiql/%2e%2e/package.json', '/graphiql/..%2fpackage.json']) {
       const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
@@ -83,7 +83,7 @@ describe('a body that is not a request', () => {
     ['null', 'null', 400, 'POST body missing'],
     ['without a query', '{"variables":{}}', 400, 'non-empty `query`'],
     ['with a query that is not a string', '{"query":1}', 400, 'GraphQL queries must be strings'],
-  ])('%s: BAD_USER_INPUT with the reason, and the cost if requested', async (_name, body, status, message) => {
+  ])('%s is BAD_USER_INPUT with the reason, and the cost if requested', async (_name, body, status, message) => {
     const response = await server.post(body, { 'x-cellport-cost': '1' });
     expect([response.status, response.headers.get('content-type')]).toEqual([status, JSON_TYPE]);
     const answer = (await response.json()) as { errors: unknown[]; extensions: { cost: unknown } };
@@ -102,14 +102,14 @@ describe('a body that is not a request', () => {
     });
   });
 
-  test('over the limit of bytes: 413 and LIMIT_EXCEEDED, and the next request is answered', async () => {
+  test('over the size limit is 413 and LIMIT_EXCEEDED, and the next request is answered', async () => {
     const response = await server.post(JSON.stringify({ query: `{__typename} #${'x'.repeat(40_000)}` }));
     expect(response.status).toBe(413);
     expect(await firstError(response)).toMatchObject({ extensions: { code: 'LIMIT_EXCEEDED', limit: 40_000 } });
     expect((await server.ask('{__typename}')).data).toEqual({ __typename: 'Query' });
   });
 
-  test('of a type that any page of the web can send is rejected, so that no other site acts for its visitors', async () => {
+  test('of a content type that any web page can send is rejected, to prevent cross-site request forgery', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
       const response = await server.post('{"query":"{__typename}"}', { 'content-type': type });
       expect(response.status).toBe(415);
@@ -128,7 +128,7 @@ describe('a query by GET', () => {
     expect([response.status, (await firstError(response))?.extensions.code]).toEqual([400, 'BAD_USER_INPUT']);
   });
 
-  test('is answered with such a header, within the same limits', async () => {
+  test('with such a header is answered, within the same limits', async () => {
     const headers = { 'apollo-require-preflight': '1' };
     expect(await (await fetch(url('{__typename}'), { headers })).json()).toEqual({ data: { __typename: 'Query' } });
     const deep = await firstError(await fetch(url(`${'{a'.repeat(13)}${'}'.repeat(13)}`), { headers }));
@@ -186,7 +186,7 @@ describe('nested lists', () => {
   const viewport = 'viewport(bounds: {west: 0, south: 0, east: 1, north: 1}, zoom: 9)';
   const ask = async (query: string, variables = {}) => (await server.ask(query, variables)).errors[0]?.extensions;
 
-  test('that may add up to too many objects are rejected before anything is read', async () => {
+  test('that could return too many objects are rejected before anything is read', async () => {
     expect(
       await ask(
         `{${viewport} {markers(collection: "a", first: 100) {nodes {collection {markers(first: 50) {nodes {id}}}}}}}`,
@@ -199,7 +199,7 @@ describe('nested lists', () => {
     });
   });
 
-  test('count by their variables and defaults, in fragments and under aliases', async () => {
+  test('count with their variables and defaults, in fragments and under aliases', async () => {
     const query = `query ($first: Int = 5000) {${viewport} {a: markers(collection: "a") {...P} b: markers(collection: "a", first: $first) {...P}}}
       fragment P on MarkerConnection {nodes {key}}`;
     expect(await ask(query)).toMatchObject({ value: 6_000 });

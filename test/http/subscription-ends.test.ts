@@ -148,7 +148,7 @@ test('if changes may be lost, all subscriptions end and say so', async () => {
   await client.dispose();
 });
 
-test('a server that shuts down tells every subscriber, and closes', async () => {
+test('a server that shuts down ends every subscription with a reason, and closes', async () => {
   const { server: stopped } = await startWith();
   const { url } = stopped;
   const client = websocketClient(url);

@@ -54,7 +54,7 @@ const kinds = (data: readonly Data[]) =>
   data.map(({ markerChanged: { kind, id } }) => `${kind} ${id.split('::').at(-1)}`);
 
 describe('over a WebSocket', () => {
-  test('each subscriber gets the changes in its bounding box, whoever made them, across the antimeridian, too', async () => {
+  test('each subscriber gets all changes in its bounding box, by any client, across the antimeridian too', async () => {
     const client = websocketClient(server.url);
     const all = collect(client, CHANGED, { collection: 'parks' });
     const inside = collect(client, CHANGED, { collection: 'parks', bounds: BOX });
@@ -256,7 +256,7 @@ describe('a rejected subscription', () => {
     socket.close();
   });
 
-  test('comes from a page of another site', async () => {
+  test('may come from a page of another site', async () => {
     const address = `${server.url.replace('http', 'ws')}/graphql`;
     const refused = new WebSocket(address, 'graphql-transport-ws', { origin: 'https://evil.example' });
     const [error] = (await once(refused, 'error')) as [Error];

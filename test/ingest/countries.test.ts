@@ -105,7 +105,7 @@ test('a stopped load resumes where it was', async () => {
   expect(left).toBeLessThan(255 - 30);
 }, 600_000);
 
-test('every country exists once, keyed by number or name, large ones in objects', async () => {
+test('every country exists once, keyed by number or name, with large ones in objects', async () => {
   expect(await loadCountries(options, countries)).toBe(0);
   const { context: map } = requestContext(db);
   const { edges } = await collectionZones(map, collection, { first: 1_000 });
@@ -177,7 +177,7 @@ test(`zonesAt agrees with an independent point-in-polygon at ${POSITIONS} places
   expect(inside).toBeGreaterThan(POSITIONS / 2);
 }, 900_000);
 
-test('a country that somebody deleted stays away', async () => {
+test('a deleted country is not created again', async () => {
   await deleteZone(db, { collection, key: '616' }, {}, newCall());
   expect(await loadCountries(options, countries)).toBe(0);
 });

@@ -511,7 +511,7 @@ describe('importing a file', () => {
     expect((await readText(`${path}.rejects.ndjson`, 'utf8')).trim().split('\n')).toHaveLength(1);
   });
 
-  it('refuses a file that was changed or replaced after the check, and writes nothing', async () => {
+  it('rejects a file that was changed or replaced after the check, and writes nothing', async () => {
     const lines = many(150)
       .map((line) => JSON.stringify(line))
       .join('\n');

@@ -106,7 +106,7 @@ describe('importing readings', () => {
     }
   });
 
-  test('of thousands takes batches of 25 and one read per marker, and the last of an instant counts', async () => {
+  test('of thousands takes batches of 25 and one read per marker, and keeps the last reading of each instant', async () => {
     const keys = ['x', 'y', 'z'];
     const collection = await newCollection(keys);
     const rows = Array.from({ length: 5_000 }, (_, n) => `${keys[n % 3]};${at(n)};${n}`);
@@ -210,7 +210,7 @@ describe('importing readings', () => {
     ]);
   });
 
-  test('refuses a table without a marker or an instant, and GeoJSON', async () => {
+  test('rejects GeoJSON, and a table without a marker or a time', async () => {
     const collection = await newCollection(['a']);
     const refused = { code: 'BAD_USER_INPUT' };
     await expect(run(collection, await file('no-at.csv', ['marker,n', 'a,1']))).rejects.toMatchObject(refused);
@@ -218,7 +218,7 @@ describe('importing readings', () => {
     await expect(run(collection, await file('map.geojson', ['{}']))).rejects.toMatchObject(refused);
   });
 
-  test('ends with the reason of its signal, and gives the same result when started again', async () => {
+  test('stops with the reason of its signal, and gives the same result when run again', async () => {
     const collection = await newCollection(['a']);
     const path = await file(
       'stopped.ndjson',
@@ -280,7 +280,7 @@ describe('importing readings', () => {
   });
 });
 
-test('the command reports the rows, and refuses options for markers', async () => {
+test('the command reports the rows, and rejects options for markers', async () => {
   const collection = await newCollection(['a']);
   const { endpoint, region, credentials } = engine();
   const env = {

@@ -55,7 +55,7 @@ describe('the order in which an import writes', () => {
   });
 });
 
-it('offsets are those that were pushed, however many there are', () => {
+it('any number of offsets is kept in order', () => {
   const place = (at: number): RowOffset => ({
     start: at * 2 ** 20 + 1,
     length: at % 4_000_000,

@@ -176,7 +176,7 @@ describe('GeoJSON', () => {
     expect(reasonsOf(rows)).toEqual(patterns.map(([line, pattern]) => [line, expect.stringMatching(pattern)]));
   });
 
-  it('reads what JSON.parse reads, wherever chunks end and whatever is in strings', async () => {
+  it('reads what JSON.parse reads, wherever chunks end and whatever strings contain', async () => {
     const property = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom('"features":[', ']}', '\\"', '{', '\\'),
@@ -203,7 +203,7 @@ describe('GeoJSON', () => {
     );
   });
 
-  it('refuses a file that is truncated, of another kind, or not in degrees', async () => {
+  it('rejects a file that is truncated, of another kind, or not in degrees', async () => {
     const whole = JSON.stringify(collection(feature('a'), feature('b')));
     for (const cut of [
       whole.slice(0, -1),
@@ -289,7 +289,7 @@ describe('CSV', () => {
     }
   });
 
-  it('reads as numbers only what is written as one', async () => {
+  it('reads as a number only what is written as one', async () => {
     const [marker] = markersOf(
       await rowsOf('csv', 'id,lng,lat,a,b,c,d,e,f\n007,1,2,12,007,1e3,-0.5,12345678901234567890,true\n'),
     );

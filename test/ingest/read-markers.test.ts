@@ -117,23 +117,26 @@ describe('the markers of a collection', () => {
     { prefixLength: 0, writeShards: 1, queries: 1 },
     { prefixLength: 1, writeShards: 3, queries: 96 },
     { prefixLength: 2, writeShards: 1, queries: 1024 },
-  ])('come once each by Query calls alone: $queries partitions', async ({ prefixLength, writeShards, queries }) => {
-    const markers = everywhere(600);
-    const collection = await newCollection({ prefixLength, writeShards });
-    await put(collection, markers);
-    calls.reset();
-    const found = await readAll(collection);
-    expect(keysOf(found)).toEqual(keysOf(markers));
-    expect(byKey(found)).toEqual(byKey(markers));
-    // A page holds 500 entries.
-    expect(calls.count('Query')).toBeLessThanOrEqual(queries + markers.length / 500);
-    // One more looks whether the collection is still there.
-    expect(calls.count('BatchGetItem')).toBe(Math.ceil(markers.length / 100) + 1);
-    expect(calls.count('Scan')).toBe(0);
-    // The same file each time.
-    if (prefixLength < 2)
-      expect((await readAll(collection)).map(({ key }) => key)).toEqual(found.map(({ key }) => key));
-  });
+  ])(
+    'are read once each with only Query calls: $queries partitions',
+    async ({ prefixLength, writeShards, queries }) => {
+      const markers = everywhere(600);
+      const collection = await newCollection({ prefixLength, writeShards });
+      await put(collection, markers);
+      calls.reset();
+      const found = await readAll(collection);
+      expect(keysOf(found)).toEqual(keysOf(markers));
+      expect(byKey(found)).toEqual(byKey(markers));
+      // A page holds 500 entries.
+      expect(calls.count('Query')).toBeLessThanOrEqual(queries + markers.length / 500);
+      // One more looks whether the collection is still there.
+      expect(calls.count('BatchGetItem')).toBe(Math.ceil(markers.length / 100) + 1);
+      expect(calls.count('Scan')).toBe(0);
+      // The same file each time.
+      if (prefixLength < 2)
+        expect((await readAll(collection)).map(({ key }) => key)).toEqual(found.map(({ key }) => key));
+    },
+  );
 
   test('in a bounding box are those that brute force finds, across the antimeridian and at the poles', async () => {
     const markers = everywhere(500);
@@ -161,7 +164,7 @@ describe('the markers of a collection', () => {
     expect(calls.count('Query')).toBeLessThan(10);
   });
 
-  test('in too many partitions to query each are found by the cells', async () => {
+  test('in too many partitions to query each are found through the cells', async () => {
     const markers = everywhere(60).map((one) => ({ ...one, category: '', properties: {} }));
     const collection = await newCollection({ prefixLength: 5 });
     await addMarkers(database, collection, markers, 1);

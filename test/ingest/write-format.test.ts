@@ -124,11 +124,11 @@ describe('a table with the columns of an export', () => {
     expect(await read('csv', text)).toEqual([plain]);
   });
 
-  test('may have names that somebody has put in quotes', async () => {
+  test('may have quoted names', async () => {
     expect(await read('csv', `${header}\na,1,2,"""Bob"" Bar",,,\n`)).toMatchObject([{ name: '"Bob" Bar' }]);
   });
 
-  test('say what is wrong with a cell that is not JSON', async () => {
+  test('has an error that explains what is wrong with a cell that is not JSON', async () => {
     const rows = ['a,1,2,,,here,', 'a,1,2,,,,{', 'a,1,2,,,,5', ',1,2,,,,'];
     expect(await read('csv', [header, ...rows].join('\n'))).toEqual([
       'place is not a JSON list',

@@ -178,7 +178,7 @@ describe('zones that are exported and imported again', () => {
     ['geojson', ['Antarctica', 'Russia', 'Fiji', 'Chile', 'Poland']],
     ['ndjson', ['New Zealand', 'South Africa', 'Lesotho']],
   ])(
-    'are the same ones, by way of %s: real borders and awkward ones',
+    'are unchanged through %s: real borders and awkward ones',
     async (format, names) => {
       const from = await newCollection();
       const countries = openCountries().filter(({ name }) => names.includes(String(name)));
@@ -331,7 +331,7 @@ describe('an import of zones', () => {
     expect(await zonesOf(collection)).toEqual([]);
   });
 
-  test('that is stopped writes what is missing when it is run again', async () => {
+  test('that was stopped writes what is missing when it is run again', async () => {
     const collection = await newCollection();
     const features = Array.from({ length: 40 }, (_, n) => feature(n, square(n, n)));
     const path = await fileOf('stopped.geojson', features);

@@ -120,7 +120,7 @@ async function leftOf(database: Database, { key, code }: Collection): Promise<un
 describe.each(['readable', 'compact'] as const)('a deleted collection, with %s keys', async (style) => {
   const db = databases[style];
 
-  test('is gone at once for every reader; its key and code are taken until nothing is left of it, and free then', async () => {
+  test('disappears at once for every reader; its key and code are reserved until nothing is left of it', async () => {
     const neighbour = await fill(db, { key: 'neighbour', code: 'Nb' }, 20);
     const parks = await fill(db, { key: 'parks', code: 'Pk' });
     const own = newDatabase(style, { tables: db.tables });
@@ -160,7 +160,7 @@ describe('emptying', async () => {
   const db = databases.readable;
   const client = () => newDatabase('readable', { tables: db.tables });
 
-  test('is continued by another process when one is killed, and each removes what the other left', async () => {
+  test('is continued by another process when one is killed, without repeating its work', async () => {
     const huts = await fill(db, { key: 'huts', prefixLength: 2 }, 80);
     await deleteCollection(db, 'huts', NOW, newCall());
     for (let process = 0; process < 4; process += 1) {
@@ -206,7 +206,7 @@ describe('emptying', async () => {
     expect(await leftOf(db, inns)).toEqual([]);
   });
 
-  test('removes what a process wrote that did not know of the deletion', async () => {
+  test('removes what was written by a process unaware of the deletion', async () => {
     const cafes = await fill(db, { key: 'cafes' }, 10);
     await deleteCollection(db, 'cafes', NOW, newCall());
     const emptying = empty(db, cafes, optionsOf(db, { settleMs: 2_000 }));
@@ -219,7 +219,7 @@ describe('emptying', async () => {
     expect(await leftOf(db, cafes)).toEqual([]);
   });
 
-  test('finds markers of long prefixes by the cells, without reading partitions that have none', async () => {
+  test('finds markers of long prefixes through the cells, without reading empty partitions', async () => {
     const deep = await fill(db, { key: 'deep', prefixLength: 6, writeShards: 2 }, 10);
     await deleteCollection(db, 'deep', NOW, newCall());
     const own = client();
@@ -244,7 +244,7 @@ describe('emptying', async () => {
     expect(await leftOf(db, wrong)).toEqual([]);
   });
 
-  test('never removes what was created after the key was free again, however late a process continues', async () => {
+  test('never removes what was created after the key was released, however late a process continues', async () => {
     const bays = await fill(db, { key: 'bays', idStrategy: 'GIVEN' }, 0);
     await createMarker(db, bays, { key: 'a', position: { lng: 1, lat: 2 } }, NOW, newCall());
     await deleteCollection(db, 'bays', NOW, newCall());

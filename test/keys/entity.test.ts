@@ -26,7 +26,7 @@ test('one declaration formats and parses the keys and document ID of a user’s 
 
 type ProductDate = typeof productDate;
 
-test('the names of parts are typed from the templates', () => {
+test('the names of parts are inferred from the templates', () => {
   expectTypeOf<Parameters<ProductDate['format']>[0]>().toEqualTypeOf<{
     readonly park: string;
     readonly activity: string;
@@ -72,7 +72,7 @@ test('a key of another entity or in another spelling is not parsed', () => {
   expect(productDate.parseDocumentId('productDate::bcparks_1::dayuse::1')).toBeUndefined();
 });
 
-test('a part that is in both keys must have the same value in both', () => {
+test('a part that occurs in both keys must have the same value in both', () => {
   const visit = defineEntity({ name: 'visit', key: { pk: 'visit::{park}', sk: '{park}::{date}' } });
   expect(visit.parse({ pk: 'visit::a', sk: 'a::b' })).toEqual({ park: 'a', date: 'b' });
   expect(visit.parse({ pk: 'visit::a', sk: 'c::b' })).toBeUndefined();
@@ -81,7 +81,7 @@ test('a part that is in both keys must have the same value in both', () => {
 describe('indexes', () => {
   const all = { ...parts, season: 'winter', tags: ['a::b', 'c'], label: 'x' };
 
-  test('an item is in every index whose parts it has', () => {
+  test('an item is in every index for which it has all parts', () => {
     expect(productDate.indexKeys(all)).toEqual({
       dpk: 'month::2025-12',
       dsk: '2025-12-31::bcparks_1',
@@ -153,7 +153,7 @@ describe('indexes', () => {
     },
   );
 
-  test('a moved marker touches both slots of the geo index, and no other index', () => {
+  test('a moved marker changes both keys of the geo index, and no other index', () => {
     expect(defineEntity(MARKER).touchedIndexes(['geohash', 'name'])).toEqual(['geoA', 'geoB']);
     expect(defineEntity(MARKER).touchedIndexes(['place'])).toEqual(['place']);
     expect(defineEntity(MARKER).touchedIndexes(['globalId'])).toEqual(['global']);

@@ -35,6 +35,6 @@ test.each([
   'marker::parks::a%23b',
   ' marker::parks::a',
   `collection::${'x'.repeat(3000)}`,
-])('%j is no id', (id) => {
+])('%j is not an ID', (id) => {
   expect(parseId(id)).toBeUndefined();
 });

@@ -169,7 +169,7 @@ describe.each(STYLES)('%s keys', (style) => {
     );
   });
 
-  test('a range of geohashes contains exactly the index entries between its ends', () => {
+  test('a range of geohashes contains exactly the index entries between its bounds', () => {
     const near = fc
       .tuple(fc.constantFrom('', '0', 'g', 'zz', 'gcpjf'), fc.constantFrom('', '0', 'z', 'zz', '00'))
       .chain(([start, end]) => geohash(10 - start.length - end.length).map((middle) => start + middle + end));
@@ -204,7 +204,7 @@ describe.each(STYLES)('%s keys', (style) => {
     }
   });
 
-  test('dead letters are beside the state of their consumer, in one range without it', () => {
+  test('dead letters are beside the state of their consumer, in one range that excludes it', () => {
     const range = keys.deadLetterPartition('cells');
     const aside = keys.deadLetter('cells', '49590338271490256608559692538361571095921575989136588898');
     expect(aside.pk).toBe(range.pk);

@@ -19,7 +19,7 @@ describe('escaping', () => {
     ['50%', '50%25'],
     ['a%3Ab', 'a%253Ab'],
     ['a#b', 'a%23b'],
-  ])('%j stands in a sort key as %j', (part, text) => {
+  ])('%j is written as %j in a sort key', (part, text) => {
     expect(escapePart(part, 'sort')).toBe(text);
     expect(unescapePart(text, 'sort')).toBe(part);
   });
@@ -132,12 +132,12 @@ describe('templates', () => {
     ['a#{a}', 'is ambiguous'],
     ['{a}::{a}', 'names a part twice'],
     ['{a*}::{b*}', 'has two lists'],
-  ])('the template %j is refused', (source, reason) => {
+  ])('the template %j is rejected', (source, reason) => {
     expect(() => compileTemplate<string>({ source, role: 'sort', owner: 'thing' })).toThrow(reason);
   });
 });
 
-describe('values that do not fit into a key', () => {
+describe('a value that does not fit into a key', () => {
   const key = compile('thing::{a}::{b}');
 
   test.each([
@@ -145,11 +145,11 @@ describe('values that do not fit into a key', () => {
     [{ a: 'x' }, 'thing.b must be non-empty text; got undefined'],
     [{ a: 'x', b: 7 }, 'thing.b must be non-empty text; got 7'],
     [{ a: 'x', b: '\uD800' }, 'thing.b must be well-formed Unicode'],
-  ])('%j is refused by the name of the part', (parts, message) => {
+  ])('%j is rejected with the name of the part', (parts, message) => {
     expect(() => key.format(parts as never)).toThrow(message);
   });
 
-  test('a part of fixed width has exactly that many characters, none of them escaped', () => {
+  test('a part of fixed width must have exactly that many characters, none of them escaped', () => {
     const scoped = compile('{scope:2}Ma#{key}', 'partition');
     for (const scope of ['S', 'Shh', '::', 'S%', '']) {
       expect(() => scoped.format({ scope, key: 'k' })).toThrow('thing.scope must be');
@@ -159,7 +159,7 @@ describe('values that do not fit into a key', () => {
   test.each([
     ['partition', 2048],
     ['sort', 1024],
-  ] as const)('a %s key may have %d bytes of UTF-8, and not one more', (role, limit) => {
+  ] as const)('a %s key may have up to %d bytes of UTF-8', (role, limit) => {
     const fits = compile('thing::{a}::{b}', role);
     const a = 'é'.repeat((limit - 'thing::::x'.length) / 2);
     expect(Buffer.byteLength(fits.format({ a, b: 'x' }))).toBe(limit);

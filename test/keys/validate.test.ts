@@ -24,16 +24,16 @@ test.each([
   null,
   undefined,
   {},
-])('the collection key %j is refused', (value) => {
+])('the collection key %j is rejected', (value) => {
   expect(() => readCollectionKey('input.key', value)).toThrow(badInput('input.key'));
 });
 
-test.each(['a', '0', 'bc-parks_1', 'x'.repeat(63)])('the collection key %j is taken', (value) => {
+test.each(['a', '0', 'bc-parks_1', 'x'.repeat(63)])('the collection key %j is accepted', (value) => {
   expect(readCollectionKey('key', value)).toBe(value);
 });
 
 test.each(['', '\uDC00', 'x'.repeat(3072), 'é'.repeat(507), '#'.repeat(338), 7, null, undefined, []])(
-  'the marker key %j is refused',
+  'the marker key %j is rejected',
   (value) => {
     expect(() => readMarkerKey('markers[3].key', value)).toThrow(badInput('markers[3].key'));
   },

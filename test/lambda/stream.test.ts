@@ -135,7 +135,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
 describe('a batch that fails in part', async () => {
   const db = await testDatabase('readable', { stream: true });
 
-  test('reports the record from which it is to be delivered again, and what came before counts once', async () => {
+  test('reports the record from which to redeliver, and counts what came before once', async () => {
     const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
     // Far apart, so that each takes blocks of its own and several transactions are needed.
     for (let n = 0; n < 60; n += 1) {
@@ -194,7 +194,7 @@ describe('the owner of the cells', async () => {
   });
 });
 
-test('cells move from a server to a Lambda and back by changing one attribute, and stay exact', async () => {
+test('cells pass from a server to a Lambda and back by changing one attribute, and stay exact', async () => {
   const db = newDatabase();
   await ensureTables(db);
   const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());

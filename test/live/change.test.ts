@@ -15,7 +15,7 @@ const anAreaWithChange = anArea.chain((area) =>
   fc.record({ area: fc.constant(area), before: somewhere(area), after: somewhere(area) }),
 );
 
-test('the kind of a change follows from the positions before and after, as seen from any rectangle', () => {
+test('the kind of a change follows from the positions before and after, for any bounding box', () => {
   fc.assert(
     fc.property(anAreaWithChange, ({ area, before, after }) => {
       const [was, is] = [before, after].map((point) => point !== undefined && areaContains(area, point));
@@ -35,7 +35,7 @@ test('the kind of a change follows from the positions before and after, as seen 
   );
 });
 
-test('the candidates for a change include every watcher that it concerns, and few others with small rectangles', () => {
+test('the candidates for a change include every subscriber that it concerns, and few others with small bounding boxes', () => {
   fc.assert(
     fc.property(fc.array(anAreaWithChange, { maxLength: 20 }), (all) => {
       const watchers = createWatchers<number>();

@@ -53,7 +53,7 @@ test('events are emitted once, in order, to the clients that are subscribed', as
   expect(await present(changes, 3)).toEqual(['one', 'two', 'three']);
 });
 
-test('recentFrom is ten seconds ago, or as far back as it remembers, and costs no read of the stream', async () => {
+test('recentFrom is ten seconds ago, or the earliest buffered time, and takes no read of the stream', async () => {
   const { clock, hub, record, open } = world();
   hub.connected();
   const remembered = ((await hub.recentFrom()) ?? 0) / 1_000;
@@ -70,7 +70,7 @@ test('recentFrom is ten seconds ago, or as far back as it remembers, and costs n
   expect(await hub.recentFrom()).toBeUndefined();
 });
 
-test('since a moment that is remembered, no event is missing and none is older', async () => {
+test('since a buffered time, no event is missing and none is older', async () => {
   const { clock, hub, record, open } = world();
   hub.connected();
   for (let n = 0; n < 20; n += 1) {
@@ -90,7 +90,7 @@ test('since a moment that is remembered, no event is missing and none is older',
   expect(await present(soon, 1)).toEqual(['next']);
 });
 
-test('a moment before the connection, or evicted by now, is refused with the earliest one allowed', async () => {
+test('a time before the connection, or already evicted, is rejected with the earliest one allowed', async () => {
   const { clock, hub, record, open } = world({ memoryBytes: 20_000 });
   hub.connected();
   await expect(open(START - 1)).rejects.toMatchObject({ code: 'BAD_USER_INPUT', details: { field: 'since' } });
@@ -109,7 +109,7 @@ test('a moment before the connection, or evicted by now, is refused with the ear
   expect(await present(changes, expected.length)).toEqual(expected);
 });
 
-test('older events are read from the stream, once for all clients, and join those it has', async () => {
+test('older events are read from the stream, once for all clients, and joined with the buffered ones', async () => {
   let reads = 0;
   const past: StreamRecord[] = [];
   const readStream: HubOptions['readStream'] = async (onRecord) => {
@@ -148,7 +148,7 @@ test('a stream that cannot be read in time is not read again for every client', 
   expect(reads).toBe(2);
 });
 
-test('a disconnection ends every subscription, and nothing before it is remembered', async () => {
+test('a disconnection ends every subscription, and clears the buffer', async () => {
   const { clock, hub, record, open } = world();
   hub.connected();
   clock.seconds += 10;
@@ -221,7 +221,7 @@ test('a reader that leaves, even while it waits, is forgotten', async () => {
   expect(ends).toBe(1);
 });
 
-test('a queue is limited in values and bytes, without those that the reader has taken', async () => {
+test('a queue is limited in values and bytes, not counting those already read', async () => {
   for (const [values, bytes, size] of [
     [3, 1_000, 1],
     [1_000, 3, 1],

@@ -21,13 +21,13 @@ test('reads that share a budget make progress, and together never spend more tha
   );
 });
 
-test('items read for a share are debited from the whole budget', () => {
+test('items read for a share are charged to the whole budget', () => {
   const budget = new Budget(64, 100);
   budget.share(4).upTo(1).debit({ calls: 1, items: 30 });
   expect([budget.calls, budget.items]).toEqual([63, 70]);
 });
 
-test('a Query call shared by several callers is debited from each of them, and from nobody else', async () => {
+test('a Query call shared by several callers is charged to each of them, and to no other', async () => {
   const load = createRangeLoader(async () => ({ items: [], next: undefined }), pLimit(2));
   const read = async (from: string, to: string, budget: Budget) =>
     load({ range: { index: 'geoA', pk: 'p', from, to }, limit: Infinity, budget });

@@ -43,7 +43,7 @@ describe('a cell cache', () => {
     expect(before).toEqual(block('u', 1, { '0': 2 }));
   });
 
-  test('does not keep what a read found that was under way, or lagging, when a batch was applied', () => {
+  test('does not keep the result of a read that was under way, or lagging, when a batch was applied', () => {
     const { cache, clock } = cacheAt();
     const underWay = cache.begin();
     cache.applied(7, changes('s', 'u', { '0': 1 }));
@@ -65,7 +65,7 @@ describe('a cell cache', () => {
     expect(cache.get('s', 'u')).toEqual(block('u', 2, { z: 1 }));
   });
 
-  test('uses nothing older than two seconds while it does not receive changes', () => {
+  test('uses nothing older than two seconds while it receives no changes', () => {
     const { cache, clock } = cacheAt({ trusted: false });
     cache.put('s', block('u', 1, { '0': 2 }), cache.begin());
     clock.now += 1_999;
@@ -74,7 +74,7 @@ describe('a cell cache', () => {
     expect(cache.get('s', 'u')).toBeUndefined();
   });
 
-  test('forgets everything when the consumer changes, reads under way included', () => {
+  test('is cleared when the consumer changes, reads under way included', () => {
     const { cache } = cacheAt();
     cache.put('s', block('u', 1, { '0': 2 }), cache.begin());
     const underWay = cache.begin();
@@ -83,7 +83,7 @@ describe('a cell cache', () => {
     expect(cache.get('s', 'u')).toBeUndefined();
   });
 
-  test('stays within its bytes, and keeps nothing at 0', () => {
+  test('stays within its size in bytes, and keeps nothing at 0', () => {
     const { cache } = cacheAt({ maxBytes: 10_000 });
     for (let index = 0; index < 1000; index++) cache.put('s', block(`u${index}`, 1, { '0': 2 }), cache.begin());
     const kept = Array.from({ length: 1000 }, (_, index) => cache.get('s', `u${index}`)).filter(Boolean);

@@ -100,7 +100,7 @@ describe('ranges', () => {
     expect(calls.count()).toBe(0);
   });
 
-  test('a union that fails only fails its own callers', async () => {
+  test('a failed union fails only its own callers', async () => {
     const load = createRangeLoader(async ({ pk }) => {
       if (pk === 'bad') throw new Error('broken');
       return { items: [], next: undefined };
@@ -147,7 +147,7 @@ describe('cell blocks', () => {
   const plan = planBlocks(normalizeBounds('bounds', { west: 1, south: 46, east: 30, north: 54 }), 3);
   const wanted = { scope: 'parks', plan, budget: new Budget(Infinity, Infinity) };
 
-  test('are read once for the process, absent ones included, and counted as cache hits after that', async () => {
+  test('are read once per process, missing ones included, and count as cache hits after that', async () => {
     const { loaders, call, again } = request();
     calls.reset();
     const blocks = await loaders.blocks.load(wanted);

@@ -68,7 +68,7 @@ const A: Entry = { geohash: 'aaa', mapVersion: 1, name: 'a' };
 const C: Entry = { geohash: 'ccc', mapVersion: 1, name: 'c' };
 
 describe('a marker cache', () => {
-  test('reads only what lies between two known parts, and nothing once that is read', () => {
+  test('reads only the gap between two cached parts, and nothing once that is read', () => {
     const { cache } = cacheAt();
     expect(cache.get(range('000', 'zzz:;'))).toEqual({ head: [], missing: stretch('000', 'zzz:;'), tail: [] });
     cache.put(parks, stretch('000', 'bbb:;'), [marker('a', A)], cache.begin());
@@ -85,7 +85,7 @@ describe('a marker cache', () => {
     expect(cache.get(range('aab', 'cca:;'))).toEqual({ head: [], missing: undefined, tail: [] });
   });
 
-  test('takes in the created, changed, moved and deleted markers of the stream', () => {
+  test('applies markers created, changed, moved and deleted in the stream', () => {
     const { cache } = cacheAt();
     cache.put(parks, stretch('000', 'zzz:;'), [marker('a', A)], cache.begin());
     const all = () => cache.get(range('000', 'zzz:;')).head;
@@ -116,7 +116,7 @@ describe('a marker cache', () => {
     expect(head).toEqual([marker('a', A)]);
   });
 
-  test('is empty while it does not receive changes, and just after it began to', () => {
+  test('is empty while it receives no changes, and just after it starts to', () => {
     const { cache, clock } = cacheAt();
     clock.trusted = false;
     cache.put(parks, stretch('000', 'zzz:;'), [], cache.begin());
@@ -147,7 +147,7 @@ describe('a marker cache', () => {
     expect(cache.get(range('000', 'zzz:;')).missing).toBeDefined();
   });
 
-  test('stays within its bytes, evicts the least recently used, and keeps nothing at 0', () => {
+  test('stays within its size in bytes, evicts the least recently used, and keeps nothing at 0', () => {
     const { cache } = cacheAt({ maxBytes: 20_000 });
     const digits = '0123456789bcdefghjkmnpqrstuvwxyz';
     const parts = Array.from({ length: 1_024 }, (_, i) => `${digits.charAt(i >> 5)}${digits.charAt(i & 31)}0`);
@@ -169,7 +169,7 @@ describe('a marker cache', () => {
     expect(off.get(range('000', 'zzz:;')).missing).toBeDefined();
   });
 
-  test('keeps no read that may lag behind changes it had to forget', () => {
+  test('keeps no read that may lag behind evicted changes', () => {
     const { cache, clock } = cacheAt();
     for (let index = 0; index < 100_001; index++) cache.changed(record(`k${index}`, undefined, C));
     clock.now += 1;

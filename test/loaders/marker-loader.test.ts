@@ -58,7 +58,7 @@ test('a marker and all its latest readings requested in one tick are one Query',
   expect(sent()).toEqual(['Query']);
 });
 
-test('markers without readings are one batch beside that', async () => {
+test('markers without readings are one more batch', async () => {
   const { loader, sent } = request();
   const [b, none, c, readings] = await Promise.all([
     loader.marker(name('b')),
@@ -99,7 +99,7 @@ test('too many markers are rejected before any of them is read; those already re
   expect(sent()).toEqual(['Query']);
 });
 
-test('readings up to different instants count for each Query, latest ones once for their marker', async () => {
+test('readings up to different instants are one Query each, latest readings one per marker', async () => {
   const { loader } = request(undefined, { readingQueries: 2 });
   const [a, b] = await Promise.all([1, 2].map((last) => instants(loader.readings(name('a'), { last }))));
   expect([a, b]).toEqual([[at(19)], [at(19), at(18)]]);

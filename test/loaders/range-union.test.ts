@@ -14,24 +14,24 @@ const spans = (requests: readonly RangeRequest[]) =>
   uniteRanges(requests).map(({ range: { pk, from, to } }) => `${pk} ${from}..${to}`);
 
 describe('uniting ranges', () => {
-  test('ranges that overlap become one, those in other partitions and indexes stay apart', () => {
+  test('joins ranges that overlap, and separates partitions and indexes', () => {
     expect(spans([ask('20', '40:;'), ask('30', '50:;'), ask('30', '50:;', 'q')])).toEqual(['p 20..50:;', 'q 30..50:;']);
     const other: RangeRequest = { ...ask('20', '40:;'), range: { index: 'geoB', pk: 'p', from: '20', to: '40:;' } };
     expect(uniteRanges([ask('20', '40:;'), other])).toHaveLength(2);
   });
 
-  test('ranges of neighbouring geohashes touch, across a change of more than one character too', () => {
+  test('joins ranges of neighbouring geohashes, even if more than one character differs', () => {
     expect(spans([ask('90', '9z:;'), ask('b0', 'b5:;')])).toEqual(['p 90..b5:;']);
     expect(spans([ask('b0', 'b5'), ask('b6', 'b6')])).toEqual(['p b0..b6']);
     expect(spans([ask('90', '9z:;'), ask('b1', 'b5:;')])).toHaveLength(2);
     expect(spans([ask('90', 'zz:;'), ask('00', '01:;')])).toHaveLength(2);
   });
 
-  test('a range that begins at a key touches nothing that it does not overlap', () => {
+  test('never joins a range that begins at a key with one that it does not overlap', () => {
     expect(spans([ask('90', '95:;'), ask('96::key', '97:;')])).toHaveLength(2);
   });
 
-  test('a range inside another adds nothing, and one that ends before it starts is left out', () => {
+  test('adds nothing for a range inside another, and omits one that ends before it starts', () => {
     expect(spans([ask('20', '90:;'), ask('30', '40:;'), ask('8', '7')])).toEqual(['p 20..90:;']);
   });
 });
@@ -97,7 +97,7 @@ async function readAll(requests: readonly RangeRequest[], read: ReadPage) {
 }
 
 describe('reading a union', () => {
-  test('each caller gets exactly its slice, in order, from one pass over each union', async () => {
+  test('gives each caller exactly its slice, in order, from one pass over each union', async () => {
     await fc.assert(
       fc.asyncProperty(
         rows,
@@ -118,7 +118,7 @@ describe('reading a union', () => {
     );
   });
 
-  test('a limited caller gets the first of its slice, and a cut slice is never reported as complete', async () => {
+  test('gives a limited caller the start of its slice, and never reports a truncated slice as complete', async () => {
     await fc.assert(
       fc.asyncProperty(
         rows,
@@ -139,7 +139,7 @@ describe('reading a union', () => {
     );
   });
 
-  test('a caller with few calls gets the first of its slice', async () => {
+  test('gives a caller with few calls the start of its slice', async () => {
     await fc.assert(
       fc.asyncProperty(
         rows,
@@ -161,7 +161,7 @@ describe('reading a union', () => {
     );
   });
 
-  test('a caller whose calls were used up by an empty page gets nothing from behind the gap', async () => {
+  test('gives a caller whose calls were used up by an empty page nothing from beyond the gap', async () => {
     const list: Row[] = ['04::', '05::'].map((sk) => ({ pk: 'p', sk }));
     const few = ask('04', '05:;', 'p', 1, 1);
     const answers = await readAll([few, ask('05', '05:;')], async (range, limit, start) =>
@@ -172,7 +172,7 @@ describe('reading a union', () => {
     expect(answers.get(few)).toMatchObject({ items: [], complete: false });
   });
 
-  test('a limit reaches DynamoDB, so that a page of ten does not read a partition of a million', async () => {
+  test('passes limits to DynamoDB, so that a page of ten does not read a partition of a million', async () => {
     const list = Array.from({ length: 1000 }, (_, n): Row => ({
       pk: 'p',
       sk: `b${DIGITS.charAt(n >> 5)}::${String(n).padStart(4, '0')}`,
@@ -187,7 +187,7 @@ describe('reading a union', () => {
     expect(source.queries).toEqual([{ from: 'b0', to: 'bz:;', limit: 10 }]);
   });
 
-  test('what lies between a caller that has enough and the next one is skipped', async () => {
+  test('skips the gap between a caller that has enough and the next one', async () => {
     const list = Array.from({ length: 900 }, (_, n): Row => ({
       pk: 'p',
       sk: `b${DIGITS.charAt(Math.floor(n / 30))}::${String(n).padStart(4, '0')}`,

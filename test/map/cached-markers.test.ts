@@ -53,7 +53,7 @@ describe.each(LAYOUTS)('a cache of markers over the collection $key', ({ style, 
   const made = makeCollection(database, input, MARKERS);
   const calls = recordCalls(database);
 
-  test('never changes an answer while a map is panned and zoomed, and answers from memory what was read before', async () => {
+  test('never changes a result while a map is panned and zoomed, and serves from memory what was read before', async () => {
     await made;
     const { markerCache, settle } = patientCache(database);
     settle();
@@ -90,7 +90,7 @@ describe.each(LAYOUTS)('a cache of markers over the collection $key', ({ style, 
   });
 });
 
-describe('a cache of markers beside the stream', () => {
+describe('a cache of markers that follows the stream', () => {
   test('shows the writes of any process without reading again', async () => {
     const streams = createStreamsClient(engine());
     const { markerCache, settle } = patientCache(live);

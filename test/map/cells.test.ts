@@ -60,7 +60,7 @@ describe('a cell', () => {
     }
   });
 
-  test('the cells of many markers are read in one batch', async () => {
+  test('of many markers are read in one batch', async () => {
     const { context } = requestContext(database);
     const page = await viewportMarkers(context, WORLD, 'cities', { first: 100 });
     calls.reset();
@@ -71,13 +71,13 @@ describe('a cell', () => {
     expect(cells.map(({ count }) => count)).toEqual(cells.map(({ geohash }) => brute.get(geohash)?.count));
   });
 
-  test.each([0, 13, 1.5, -1, Number.NaN])('precision %s is rejected', async (precision) => {
+  test.each([0, 13, 1.5, -1, Number.NaN])('with precision %s is rejected', async (precision) => {
     const { context } = requestContext(database);
     const refused = { code: 'BAD_USER_INPUT', details: { field: 'precision' } };
     await expect(viewportCells(context, WORLD, 'cities', precision)).rejects.toMatchObject(refused);
   });
 
-  test('cells of a bounding box that takes too many reads are rejected with advice', async () => {
+  test('in a bounding box that takes too many reads is rejected with advice', async () => {
     const { context } = requestContext(database, { limits: { rangesPerPage: 8 } });
     await expect(viewportCells(context, WORLD, 'cities', 9)).rejects.toMatchObject({
       code: 'LIMIT_EXCEEDED',
@@ -101,7 +101,7 @@ describe('a collection', () => {
     expect(await collectionBounds(context, empty)).toBeNull();
   });
 
-  test('has the least bounds of its cells, found without reading most of them', async () => {
+  test('has the smallest bounds of its cells, found without reading most of them', async () => {
     const poland = MARKERS.filter(({ position: { lng, lat } }) => lng > 5 && lng < 30 && lat > 45 && lat < 60);
     const some = await makeCollection(database, { key: 'some' }, poland);
     const edges = [...bruteCells(poland, 4).keys()].map(cellBounds);
@@ -139,7 +139,7 @@ describe('an expansion zoom', () => {
     return { clusters, zooms };
   };
 
-  test('is the least zoom at which the cluster shows as more than one', async () => {
+  test('is the lowest zoom at which the cluster splits', async () => {
     await makeCollection(database, { key: 'pair' }, [at('a', 16.9, 52.4), at('b', 17.3, 52.2)]);
     const bounds = { west: 15, south: 51, east: 19, north: 54 };
     const shown = async (zoom: number) => (await zoomsOf('pair', zoom, bounds)).clusters.length;
@@ -191,7 +191,7 @@ test('features of clusters say so, and those of markers carry key, name and cate
   });
 });
 
-test('clusters are made from the finest stored cells where finer ones would take too many reads', async () => {
+test('clusters are made from the finest cells that the budget allows', async () => {
   const small = readViewport({ bounds: { west: 16, south: 52, east: 18, north: 53 }, zoom: 14 });
   const { context } = requestContext(database, { limits: { itemsPerField: 20 } });
   const auto = await viewportAuto(context, small, 'cities', 1);
@@ -204,7 +204,7 @@ test.each([
   [{ radius: 513 }, 'radius'],
   [{ limit: 0 }, 'limit'],
   [{ limit: 5001 }, 'limit'],
-] as const)('%o is refused', async (input: { radius?: number; limit?: number }, field) => {
+] as const)('%o is rejected', async (input: { radius?: number; limit?: number }, field) => {
   const { context } = requestContext(database);
   const asked =
     input.radius === undefined

@@ -7,7 +7,7 @@ import { expectRfc7946 } from '../support/rfc7946.js';
 
 const marker = { collection: 'parks', mapVersion: 1, mapProperties: {}, complete: true };
 
-test('a feature written as text is byte for byte the one written from objects', () => {
+test('a feature serialized as text is byte for byte the one serialized from objects', () => {
   const names = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('key', 'name', 'category', '1', 'a'));
   fc.assert(
     fc.property(

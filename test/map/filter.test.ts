@@ -82,7 +82,7 @@ describe('a filter', () => {
     expect(() => filter({ updatedAfter: 'yesterday' })).toThrow(/filter.updatedAfter/);
   });
 
-  test('is decided by the index if that holds the properties it needs', () => {
+  test('is evaluated on the index if it projects the required properties', () => {
     const collection = { mapProperties: ['size'] } as never;
     const drawn = { ...marker, mapProperties: { size: 5 } };
     const verdict = (input: MarkerFilterInput, of = drawn) => readFilter(input)?.verdict(of, collection);

@@ -152,7 +152,7 @@ describe('a polygon query', () => {
     expect((await ask({ type: 'Polygon', coordinates: [ring] })).toSorted()).toEqual(inside.toSorted());
   });
 
-  test('over an empty country costs only the Query calls for its cells, and reads no marker outside', async () => {
+  test('over an empty country takes only the Query calls for its cells, and reads no marker outside', async () => {
     await cities;
     const thin: Ring = [[-30, 30], [-29.9, 30], [-10.9, 49], [-11, 49], [-30, 30]]; // prettier-ignore
     const { context, call } = requestContext(database);
@@ -179,7 +179,7 @@ describe('a polygon query', () => {
     } // prettier-ignore
   });
 
-  test('leaves out markers that do not pass the filter', async () => {
+  test('omits markers that do not match the filter', async () => {
     const polygon = { type: 'Polygon', coordinates: [[[-12, 30], [40, 30], [40, 70], [-12, 70], [-12, 30]]] }; // prettier-ignore
     const french = MARKERS.filter(({ category }) => category === 'FR').map(({ key }) => key);
     const inEurope = MARKERS.filter(({ key, position: { lng } }) => french.includes(key) && lng > -12);

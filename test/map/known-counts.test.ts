@@ -42,7 +42,7 @@ async function look(west: number, south: number, zoom = 9) {
   return { queries: cellQueries(), inside: inside.length };
 }
 
-test('coarse counts are read once for a neighbourhood, finer ones only where many markers are expected, and cached ones always used', async () => {
+test('coarse counts are read once per neighbourhood, finer ones only where many markers are expected, and cached ones are always used', async () => {
   expect((await look(10, 10)).queries).toBe(1);
   for (const [west, south] of [
     [12, 30],
@@ -65,7 +65,7 @@ test('coarse counts are read once for a neighbourhood, finer ones only where man
   expect((await look(20, 20)).queries).toBe(0);
 });
 
-test('markers alone in their cells are counted without being read: the sums of a cell of one are its position', async () => {
+test('a marker alone in its cell is counted without being read: the sums of the cell are its position', async () => {
   const zoom = 5;
   for (const bounds of [
     { west: 5.1, south: 5.1, east: 38.3, north: 38.3 },

@@ -49,7 +49,7 @@ async function all(page: (input: PageInput) => Promise<MarkerPage>): Promise<str
 const KILLS = rounds('killsOfModel');
 const seed = Number(process.env['CELLPORT_SEED'] ?? Math.floor(Math.random() * 1e9));
 
-test(`after parallel clients have made, changed, moved and deleted markers while the consumer was killed at random, every query agrees with a model (seed ${seed})`, async () => {
+test(`after concurrent clients have created, changed, moved and deleted markers while the consumer was killed at random, every query agrees with a model (seed ${seed})`, async () => {
   const moment = randomFrom(seed);
   const collection = await makeCollection(db, { key: 'model', name: 'Model', globalIds: true }, []);
   /** What clients were told of their writes, by the marker's incarnation: the highest version is how it is. */

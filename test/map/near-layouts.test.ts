@@ -113,7 +113,7 @@ describe.each(LAYOUTS)('a prefix of $prefixLength and $writeShards write shards'
     collection = await makeCollection(database, { ...layout, code: codeOf(key) }, markers);
   });
 
-  test('any radius query is answered, nearest first, each page within its budget', async () => {
+  test('answers any radius query, nearest first, each page within its budget', async () => {
     await fc.assert(
       fc.asyncProperty(aCenter, aRadius, async (center, radius) => {
         const { found, number } = await pages(collection, { center, radius });
@@ -124,7 +124,7 @@ describe.each(LAYOUTS)('a prefix of $prefixLength and $writeShards write shards'
     );
   });
 
-  test('so is one of few partitions while counts cannot be trusted', async () => {
+  test('answers radius queries over few partitions while counts cannot be trusted', async () => {
     const cell = 20_015_114 / 2 ** Math.floor((5 * prefixLength) / 2);
     const radius = Math.min(FARTHEST, (cell * 3) / Math.sqrt(writeShards));
     for (const center of [

@@ -204,7 +204,7 @@ describe('queries by distance', () => {
     }
   });
 
-  test('leave out markers that do not pass the filter, by the index or by their base items', async () => {
+  test('omit markers that do not match the filter, on the index or on their base items', async () => {
     const center = { lng: 2.35, lat: 48.85 };
     const byCategory = MARKERS.filter(({ category }) => category === 'FR' || category === 'crowd');
     const category = ['FR', 'crowd'];
@@ -224,7 +224,7 @@ describe('queries by distance', () => {
     expect(none).toEqual([]);
   });
 
-  test('cost few Query calls for a few near markers, and read few others', async () => {
+  test('take few Query calls for a few near markers, and read few others', async () => {
     const { context: cold, call } = requestContext(database);
     calls.reset();
     const page = await markersWithin(
@@ -310,7 +310,7 @@ describe('queries by distance', () => {
   });
 
   // A crowd of more than is read of a range at once.
-  test('page exactly through a crowd at one position and a town around it, with counts and without', async () => {
+  test('page exactly through a crowd at one position and the town around it, with and without counts', async () => {
     const random = randomFrom(SEED);
     const town = Array.from({ length: 800 }, (_, index): Made => ({
       key: `t${index}`,
@@ -372,7 +372,7 @@ describe('queries by distance', () => {
     ).rejects.toThrow('after must be a cursor');
   });
 
-  test('reject an invalid radius, count or center by its name', async () => {
+  test('reject an invalid radius, count or center by name', async () => {
     const center = { lng: 0, lat: 0 };
     const within = (radius: number) => markersWithin(context(), cities, { center, radius }, { first: 5 });
     for (const radius of [-1, Number.NaN, Infinity, 20_015_115, 1e300]) {

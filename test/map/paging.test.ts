@@ -126,7 +126,7 @@ describe('pages', () => {
     }
   });
 
-  test('neither repeat nor skip markers that were there all along, whatever is created or deleted in between', async () => {
+  test('neither repeat nor skip existing markers, whatever is created or deleted in between', async () => {
     const random = randomFrom(7);
     const gone = new Set<string>();
     const made: Made[] = [];
@@ -151,13 +151,13 @@ describe('pages', () => {
     ]);
   });
 
-  test('end where their budget does, with a cursor that resumes there, even if the page is empty', async () => {
+  test('end when their budget is used up, with a cursor that resumes there, even if the page is empty', async () => {
     const { context } = requestContext(database, { trusted: false, limits: { rangesPerPage: 3, itemsPerField: 40 } });
     const keys = await readThrough((after) => viewportMarkers(context, europe, 'cities', { first: 5000, after }));
     expect(keys.toSorted()).toEqual(inEurope.map(({ key }) => key).toSorted());
   });
 
-  test('reject a cursor of another list, a changed one and any other text', async () => {
+  test('reject a cursor of another list, a modified one and any other text', async () => {
     const { context } = requestContext(database);
     const page = await viewportMarkers(context, europe, 'cities', { first: 2 });
     const cursor = page.pageInfo.endCursor!;
@@ -186,7 +186,7 @@ describe('pages', () => {
     });
   });
 
-  test('an unknown collection is not found', async () => {
+  test('of an unknown collection are NOT_FOUND', async () => {
     const { context } = requestContext(database);
     await expect(viewportMarkers(context, europe, 'nowhere', { first: 1 })).rejects.toMatchObject({
       code: 'NOT_FOUND',
@@ -229,10 +229,10 @@ test('a marker seen at both positions while it moves is returned once, where it 
   }
 });
 
-describe('data that the index does not hold', () => {
+describe('attributes that the index does not project', () => {
   const queries = async (context: MapContext) => viewportMarkers(context, europe, 'cities', { first: 5000 });
 
-  test('is not read unless requested', async () => {
+  test('are not read unless requested', async () => {
     calls.reset();
     const { context } = requestContext(database);
     await queries(context);
@@ -242,7 +242,7 @@ describe('data that the index does not hold', () => {
     });
   });
 
-  test('is read in one batch for the markers that need it', async () => {
+  test('are read in one batch for the markers that need them', async () => {
     const { context, call } = requestContext(database);
     const page = await queries(context);
     const before = call.meter.getItems;
@@ -260,7 +260,7 @@ describe('data that the index does not hold', () => {
     expect(details.every(({ version, createdAt }) => version === 1 && createdAt === NOW)).toBe(true);
   });
 
-  test('is read in batches for the markers whose filter the index cannot decide', async () => {
+  test('are read in batches for the markers whose filter the index cannot decide', async () => {
     const { context } = requestContext(database);
     const filter = { properties: [{ name: 'long', exists: true }], updatedAfter: '2026-11-21T09:00:00Z' };
     const expected = inEurope.filter(({ properties: { long } }) => long !== undefined).map(({ key }) => key);

@@ -87,7 +87,7 @@ describe.each(['readable', 'compact'] as const)('markers by their place, with %s
     expect(await keysIn(db, houses, ['Berlin'])).toEqual([]);
   });
 
-  test('come in pages of any size, each once, like a linear scan', async () => {
+  test('are paged in any page size, each once, as in a linear scan', async () => {
     const name = fc.constantFrom(
       '1',
       '12',
@@ -191,7 +191,7 @@ describe.each(['readable', 'compact'] as const)('places under a place, with %s k
   await count([[composed, 'A'], 2], [[composed, 'B'], 1], [[composed, 'A', '1'], 2], [['gone'], 2]);
   await count([['gone'], -2], [[composed, 'B'], 2]);
 
-  test('are the names of the next level, in the order of their bytes, without those that have no markers', async () => {
+  test('are the names of the next level, in byte order, except those without markers', async () => {
     expect(await under()).toEqual(
       Object.entries({ Poznan: 1, [composed]: 3, 'a#': 1, a$: 1, total: 1, Ż: 4 }).map(([name, n]) => ({
         name,
@@ -217,7 +217,7 @@ describe.each(['readable', 'compact'] as const)('places under a place, with %s k
   test.each([
     [{ maxFirst: 5 }, '6 names', '5 names'],
     [{ itemsPerField: 6 }, 'more than can be read at once', '6 items'],
-  ])('are all there or refused: with the limits %o', async (limits, value, limit) => {
+  ])('are complete or rejected, with the limits %o', async (limits, value, limit) => {
     const { context } = requestContext(db, { limits });
     await expect(placesUnder(context, sheds, [])).rejects.toMatchObject({
       code: 'LIMIT_EXCEEDED',

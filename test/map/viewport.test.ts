@@ -124,7 +124,7 @@ describe.each(LAYOUTS)('a viewport of the collection $key', ({ style, ...input }
     );
   });
 
-  test('has the cells that overlap it, with whole counts and sums, at its own and at any precision', async () => {
+  test('has the cells that overlap it, with complete counts and sums, at its own and at any precision', async () => {
     await made;
     await fc.assert(
       fc.asyncProperty(viewport, fc.constantFrom(0, 0, -1, 1, 2), async (raw, finer) => {

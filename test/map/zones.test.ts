@@ -125,7 +125,7 @@ describe.each(['readable', 'compact'] as const)('zones, with %s keys', async (st
     throw new Error('it never ends');
   };
 
-  test('of a collection come in pages in the order of their keys, each once', async () => {
+  test('of a collection are paged in key order, each once', async () => {
     const { context: map } = context();
     for (const first of [1, 7, 50, 5_000]) {
       expect(await pages((after) => collectionZones(map, stars, { first, after }))).toEqual([...names].sort());
@@ -171,26 +171,29 @@ describe.each(['readable', 'compact'] as const)('zones, with %s keys', async (st
     });
   }
 
-  test.each(VIEWPORTS)('in %j are those that touch it by brute force, each once over all pages', async (bounds) => {
-    const { context: map } = context();
-    const viewport = readViewport({ bounds, zoom: 5 });
-    const east = bounds.east < bounds.west ? bounds.east + 360 : bounds.east;
-    const expected = RINGS.flatMap((rings, index) =>
-      rings.some((ring) =>
-        [-720, -360, 0, 360, 720].some((turn) =>
-          bruteMeets(ring, { ...bounds, west: bounds.west + turn, east: east + turn }),
-        ),
-      )
-        ? [`z${index}`]
-        : [],
-    ).sort();
-    for (const first of [3, 100]) {
-      expect(await pages((after) => viewportZones(map, viewport, 'stars', { first, after }))).toEqual(expected);
-    }
-    const { context: few, call } = context();
-    await viewportZones(few, viewport, 'stars', { first: 100 });
-    expect(call.meter.queries).toBeLessThanOrEqual(48);
-  });
+  test.each(VIEWPORTS)(
+    'in %j are those that intersect it by brute force, each once across all pages',
+    async (bounds) => {
+      const { context: map } = context();
+      const viewport = readViewport({ bounds, zoom: 5 });
+      const east = bounds.east < bounds.west ? bounds.east + 360 : bounds.east;
+      const expected = RINGS.flatMap((rings, index) =>
+        rings.some((ring) =>
+          [-720, -360, 0, 360, 720].some((turn) =>
+            bruteMeets(ring, { ...bounds, west: bounds.west + turn, east: east + turn }),
+          ),
+        )
+          ? [`z${index}`]
+          : [],
+      ).sort();
+      for (const first of [3, 100]) {
+        expect(await pages((after) => viewportZones(map, viewport, 'stars', { first, after }))).toEqual(expected);
+      }
+      const { context: few, call } = context();
+      await viewportZones(few, viewport, 'stars', { first: 100 });
+      expect(call.meter.queries).toBeLessThanOrEqual(48);
+    },
+  );
 
   test('in a viewport keep their order whichever way they are found, and a cursor of another list is rejected', async () => {
     const viewport = readViewport({ bounds: VIEWPORTS[2]!, zoom: 4 });
@@ -213,7 +216,7 @@ describe.each(['readable', 'compact'] as const)('zones, with %s keys', async (st
   });
 });
 
-describe('a zone whose geometry lies in an object', async () => {
+describe('a zone whose geometry is stored in an object', async () => {
   const db = await testDatabase();
   const lakes = await createCollection(db, { key: 'lakes', name: 'Lakes' }, NOW, newCall());
   const square = (lng: number, size: number) => ({
@@ -267,7 +270,7 @@ describe('a zone whose geometry lies in an object', async () => {
     await deleteZone({ ...db, geometry: outside }, { collection: lakes, key }, {}, newCall());
   });
 
-  test('that was replaced since its item was read is returned with its new geometry', async () => {
+  test('whose object was replaced after its item was read is returned with its new geometry', async () => {
     const before = await make('moving', 80);
     await updateZone(
       { ...db, geometry: outside },
@@ -280,7 +283,7 @@ describe('a zone whose geometry lies in an object', async () => {
   });
 });
 
-test('the markers inside a zone are those of brute force, by its shape and page by page; a line has none', async () => {
+test('the markers inside a zone are those that brute force finds, page by page; a line has none', async () => {
   const db = await testDatabase();
   const random = randomFrom(3);
   const markers = Array.from({ length: 1_000 }, (_, n) => ({

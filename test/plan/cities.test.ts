@@ -75,7 +75,7 @@ function entriesIn(ranges: readonly { from: number; to: number }[]): number[] {
   return counts;
 }
 
-test('markers of a viewport of real cities, counts known: 5 Query calls on average, p90 8, 1.6 times the least read units', () => {
+test('the markers of a viewport over real cities, with known counts, take 5 Query calls on average, 8 at p90, and 1.6 times the minimum of read units', () => {
   const queries: number[] = [];
   const ratios: number[] = [];
   const nearlyEmpty: number[] = [];
@@ -101,7 +101,7 @@ test('markers of a viewport of real cities, counts known: 5 Query calls on avera
   expect(mean(nearlyEmpty)).toBeLessThanOrEqual(1);
 });
 
-test('cells of a viewport at any zoom and place: 4 Query calls on average, never more than 16', () => {
+test('the cells of a viewport, at any zoom and place, take 4 Query calls on average and never more than 16', () => {
   const next = numbers(7);
   const queries: number[] = [];
   for (let i = 0; i < 2000; i++) {

@@ -49,7 +49,7 @@ function pages(question: Omit<MarkerQuestion, 'ceiling'>): MarkerPlan[] {
 }
 
 describe('a plan of markers', () => {
-  test('every marker inside is in some range, with counts and without, page after page', () => {
+  test('has every marker inside in some range, with and without counts, page after page', () => {
     fc.assert(
       fc.property(
         aScene,
@@ -70,7 +70,7 @@ describe('a plan of markers', () => {
     );
   });
 
-  test('ranges are sorted, disjoint, in one partition each, at most the ceiling, and none lies wholly outside', () => {
+  test('has sorted, disjoint ranges within its limit, each in one partition and none entirely outside', () => {
     fc.assert(
       fc.property(
         aScene,
@@ -97,7 +97,7 @@ describe('a plan of markers', () => {
     );
   });
 
-  test('where counts show nothing, nothing is read', () => {
+  test('reads nothing where counts show no markers', () => {
     const plan = planMarkers({
       area: world,
       prefixLength: 2,
@@ -107,7 +107,7 @@ describe('a plan of markers', () => {
     expect(plan).toEqual({ ranges: [], next: undefined });
   });
 
-  test('a range is split where the markers in the gap cost more than a Query, and only there', () => {
+  test('splits a range where the markers in the gap cost more than a Query, and only there', () => {
     const area = normalizeBounds('b', { west: 1, south: 1, east: 44, north: 4 });
     const plan = (count: number) => {
       const cells = new Map(
@@ -127,7 +127,7 @@ describe('a plan of markers', () => {
   });
 
   test.each([0, 1, 2, 3, 4, 5, 6])(
-    'the world, a strip and a polar ring at P=%i are planned without enumerating partitions',
+    'covers the world, a strip and a polar ring at P=%i without enumerating partitions',
     (prefixLength) => {
       const strip = normalizeBounds('b', { west: -180, south: 12.1, east: 180, north: 12.9 });
       const ring = normalizeBounds('b', { west: -180, south: 80, east: 180, north: 85 });
@@ -142,7 +142,7 @@ describe('a plan of markers', () => {
     },
   );
 
-  test('a part that ends at its ceiling and the one that resumes there expect all markers together', () => {
+  test('expects all markers over a part that ends at its limit and the one that resumes there', () => {
     const points = Array.from({ length: 500 }, (_, i) => ({ lng: (i * 137.5) % 180, lat: (i * 31.7) % 80 }));
     const counts = countsOf(points, 3);
     const expected = ({ ranges }: MarkerPlan) => ranges.reduce((sum, range) => sum + (range.expected ?? 0), 0);
@@ -155,7 +155,7 @@ describe('a plan of markers', () => {
 });
 
 describe('a plan of blocks', () => {
-  test('it holds the block of every cell that overlaps the area, each range within one partition', () => {
+  test('has the block of every cell that overlaps the area, with each range in one partition', () => {
     fc.assert(
       fc.property(aScene, fc.integer({ min: 1, max: 5 }), ([area, points], precision) => {
         const { length, ranges } = planBlocks(area, precision);
@@ -176,7 +176,7 @@ describe('a plan of blocks', () => {
   });
 });
 
-test('a plan is explained by key ranges, one a shard, with the rectangle of their cells', () => {
+test('a plan is explained as key ranges, one per shard, with the bounding box of their cells', () => {
   const keys = createKeyspace('readable');
   const collection = { key: 'parks', code: null, prefixLength: 2, writeShards: 2, geoSlot: 'B' } as const;
   const area = normalizeBounds('b', cellBounds('u4p'));

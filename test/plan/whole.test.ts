@@ -14,14 +14,14 @@ function rangesOf(cover: readonly string[], counts: Record<string, number>, pare
   return planWhole({ cover: cover.map(cellRange), prefixLength: 0, counts: { precision: 4, cells, blocks } }, most);
 }
 
-test('cells are read together across a gap that holds few markers, and apart across many', () => {
+test('cells are read together across a gap with few markers, and separately across one with many', () => {
   const between = (count: number, most?: number) =>
     rangesOf(['u3k0', 'u3k4'], { u3k0: 5, u3k2: count, u3k4: 5 }, ['u3k'], most);
   expect(between(20)).toHaveLength(1);
   expect(between(60)).toHaveLength(2);
 });
 
-test('ranges are joined further where the budget does not pay for all of them, across the gaps with fewest markers', () => {
+test('if the budget does not allow all ranges, they are joined across the gaps with the fewest markers', () => {
   const counts = { u3k0: 5, u3k2: 600, u3k4: 5, u3k6: 60, u3k8: 5 };
   const planned = (most: number) => rangesOf(['u3k0', 'u3k4', 'u3k8'], counts, ['u3k'], most)?.map(({ from }) => from);
   const [first, second, third] = ['u3k0', 'u3k4', 'u3k8'].map((geohash) => cellRange(geohash).from);
@@ -30,7 +30,7 @@ test('ranges are joined further where the budget does not pay for all of them, a
   expect(planned(1)).toEqual([first]);
 });
 
-test('where no block was read, markers are expected to be as dense as in those that were', () => {
+test('where no block was read, markers are expected to be as dense as in the blocks that were', () => {
   const far = ['u3k0', 'u3p4'];
   expect(rangesOf(far, { u3k0: 5, u3p4: 5 }, ['u3k', 'u3p'])).toHaveLength(1);
   expect(rangesOf(far, { u3k0: 500, u3p4: 500 }, ['u3k', 'u3p'])).toHaveLength(2);
@@ -42,6 +42,6 @@ test('markers are expected to be evenly spread within a cell of which only parts
   expect(rangesOf(parts, { u3k0: 2_500 }, ['u3k'])).toHaveLength(2);
 });
 
-test('a search that lies in very many partitions is not planned as a whole', () => {
+test('a search across very many partitions is not planned as a whole', () => {
   expect(planWhole({ cover: [cellRange('u')], prefixLength: 6 }, 64)).toBeUndefined();
 });

@@ -51,7 +51,7 @@ describe('a batch of reads', () => {
     expect(await batchGet(db, table, keysOf(items), newCall())).toEqual(items);
   });
 
-  test('fails with THROTTLED when nothing is returned any longer', async () => {
+  test('fails with THROTTLED when DynamoDB returns no more items', async () => {
     const db = client();
     interceptCalls(db, 'BatchGetItem', async (input) => ({ Responses: {}, UnprocessedKeys: input['RequestItems'] }));
     await expect(batchGet(db, table, [{ pk: 'a', sk: 'b' }], newCall())).rejects.toMatchObject({ code: 'THROTTLED' });
@@ -65,7 +65,7 @@ describe('a batch of reads', () => {
 });
 
 describe('a bulk of writes', () => {
-  test('stores everything though DynamoDB leaves items unprocessed, throttles and loses answers', async () => {
+  test('stores everything although DynamoDB leaves items unprocessed, throttles and loses responses', async () => {
     const db = client();
     const items = itemsOf('bulk', 180);
     let calls = 0;

@@ -39,7 +39,7 @@ describe.each([
     expect(await blocks('u3k')).toEqual([{ parent: 'u3k', batch: 4, children: deltas({ d: 1, f: 7 }) }]);
   });
 
-  test('counts a batch once although answers are lost and attempts throttled', async () => {
+  test('counts a batch once although responses are lost and attempts throttled', async () => {
     const db = newDatabase(database.keys.style, { tables: database.tables });
     injectFaults(db, 'BatchExecuteStatement', ['answer lost', 'throttled', 'answer lost']);
     // The write was done by an attempt whose answer was lost; the one that was answered was refused.

@@ -39,7 +39,7 @@ describe('a collection', () => {
     expect(await getCollections(readable, ['parks'], newCall())).toEqual([collection]);
   });
 
-  test('comes back as it was created, in both styles', async () => {
+  test('is returned as it was created, in both styles', async () => {
     const input = {
       key: 'full',
       name: 'Full',
@@ -76,7 +76,7 @@ describe('a collection', () => {
     expect(await getCollections(compact, ['sheds'], newCall())).toEqual([null]);
   });
 
-  test('is created once though answers are lost, in both styles', async () => {
+  test('is created once although responses are lost, in both styles', async () => {
     for (const database of [readable, compact]) {
       const db = newDatabase(database.keys.style, { tables: database.tables });
       injectFaults(db, 'PutItem', ['answer lost']);

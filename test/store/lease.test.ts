@@ -58,7 +58,7 @@ function world() {
 
 const never = new AbortController().signal;
 
-test('a lease is held by one process at a time, and given up when its work ends, however it ends', async () => {
+test('a lease is held by one process at a time, and released when its work ends, for any reason', async () => {
   const { stored, contender } = world();
   for (const fails of [false, true]) {
     const lease = await takeLease(contender('a'), never);
@@ -106,7 +106,7 @@ test('work is aborted, with the new owner’s name, when another process takes t
   expect(stored.item?.owner).toBe('b');
 });
 
-test('a write whose answer is lost counts as what it is', async () => {
+test('the result of a write whose response is lost is known', async () => {
   const { stored, put, contender, finish } = world();
   stored.item = { version: 7, owner: '', token: 'another', done: 0 };
   let lost = 0;
@@ -127,7 +127,7 @@ test('a write whose answer is lost counts as what it is', async () => {
   await expect(finish(lease.update((item) => item))).rejects.toThrow(LeaseLost);
 });
 
-test('a process that cannot reach the store gives up its lease without waiting for the store', async () => {
+test('a process that cannot reach the store ends its work without waiting to release the lease', async () => {
   const { stored, put, contender } = world();
   let down = false;
   const store = {

@@ -55,7 +55,7 @@ function attributesWritten(input: Readonly<Record<string, unknown>>): string[] {
 }
 
 describe('updating a marker', () => {
-  test('changes only what is given, by one conditional write of what differs, and answers with what was written', async () => {
+  test('changes only what is given, by one conditional write of what differs, and returns what was written', async () => {
     await make('kept', { name: 'Old', category: 'park', properties: { height: 1 }, place: ['A', 'B'] });
     const before = await itemOf('kept');
     const calls = recordCalls(database);
@@ -68,7 +68,7 @@ describe('updating a marker', () => {
     expect(await getMarkers(database, [reference('kept')], newCall())).toEqual([written.marker]);
   });
 
-  test('that moves it writes position and index keys in the same write: 3 units', async () => {
+  test('to a new position writes position and index keys in the same write, for 3 units', async () => {
     await make('moved');
     const call = newCall();
     await updateMarker(database, reference('moved'), { position: BERLIN }, { now: NOW }, call);
@@ -129,7 +129,7 @@ describe('updating a marker', () => {
     await expect(remove('nowhere')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  test('by many at once loses none of their changes', async () => {
+  test('by many clients at once loses none of their changes', async () => {
     await make('busy', { properties: {} });
     const places = Array.from({ length: 12 }, (_, n) => ['Level', String(n)]);
     const names = Array.from({ length: 12 }, (_, n) => `name ${n}`);
@@ -142,14 +142,14 @@ describe('updating a marker', () => {
     expect(item?.['psk']).toBe(`${(item!['place'] as string[])[1]}::busy`);
   });
 
-  test('of which many expect the same version succeeds once', async () => {
+  test('succeeds once if many updates expect the same version', async () => {
     await make('once');
     const all = await Promise.allSettled(Array.from({ length: 10 }, (_, n) => update('once', { name: `${n}` }, 1)));
     expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(await itemOf('once')).toMatchObject({ version: 2 });
   });
 
-  test('whose answer is lost succeeds, and counts once', async () => {
+  test('whose response is lost succeeds, and counts once', async () => {
     await make('lost');
     const db = client();
     injectFaults(db, 'UpdateItem', ['answer lost']);
@@ -206,7 +206,7 @@ describe('deleting a marker', () => {
     expect(await itemOf('gone')).toBeUndefined();
   });
 
-  test('whose answer is lost succeeds', async () => {
+  test('whose response is lost succeeds', async () => {
     const { marker } = await make('lost-too');
     const db = client();
     injectFaults(db, 'DeleteItem', ['answer lost']);
@@ -234,7 +234,7 @@ describe('deleting a marker', () => {
     expect(await left()).toEqual([]);
   });
 
-  test('of more readings than one request removes leaves the rest, and a reminder, to the background', async () => {
+  test('with more readings than one request removes leaves the rest to a background job', async () => {
     await make('plenty');
     const life = (await itemOf('plenty'))?.['life'];
     const { pk } = database.keys.marker('parks', 'plenty');

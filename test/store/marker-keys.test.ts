@@ -36,7 +36,7 @@ test('a collection stores its ID strategy, which is GIVEN without globalIds by d
   ]);
 });
 
-test('SEQUENCE counts 1, 2, 3; a batch takes its numbers by one write, and invalid inputs take none', async () => {
+test('SEQUENCE counts 1, 2, 3; a batch reserves its numbers in one write, and invalid inputs use none', async () => {
   const rooms = await newOf({ key: 'rooms', idStrategy: 'SEQUENCE' });
   expect((await one(rooms)).marker.key).toBe('1');
   await expect(createMarker(db, rooms, { position: { lng: 0, lat: 91 } }, NOW, newCall())).rejects.toThrow(/lat/);
@@ -53,7 +53,7 @@ test('SEQUENCE counts 1, 2, 3; a batch takes its numbers by one write, and inval
   expect((await one(rooms)).marker.key).toBe('4');
 });
 
-test('50 concurrent writers never get the same number, one at a time or in batches, with answers lost', async () => {
+test('50 concurrent writers never get the same number, one at a time or in batches, with lost responses', async () => {
   const doors = await newOf({ key: 'doors', idStrategy: 'SEQUENCE' });
   const writers = Array.from({ length: 50 }, async (_, index) => {
     const database = newDatabase('readable', { tables: db.tables, maxSockets: 2, giveUpAfterMs: 120_000 });
@@ -83,7 +83,7 @@ test('UUID generates UUIDs of version 7 without another write', async () => {
 });
 
 test.each(['readable', 'compact'] as const)(
-  'a marker is found by its global id, as long as it is there, with %s keys',
+  'a marker is found by its global ID until it is deleted, with %s keys',
   async (style) => {
     const database = databases[style];
     const cars = await newOf({ key: 'cars', globalIds: true, code: 'Ca' }, database);
@@ -111,7 +111,7 @@ test('markers of a collection without global IDs are not in the index of global 
   expect(Items.filter(({ pk }) => String(pk).startsWith('marker::cars::'))).toHaveLength(1);
 });
 
-test('nodes of every type come in one batched read, strongly consistent', async () => {
+test('nodes of every type are read in one strongly consistent batch', async () => {
   const trees = await newOf({ key: 'trees' });
   await createMarker(db, trees, { ...HERE, key: 'oak' }, NOW, newCall());
   const calls = recordCalls(db);

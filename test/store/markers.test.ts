@@ -67,7 +67,7 @@ async function indexed(db: Database, collection: Collection): Promise<Item[]> {
 }
 
 describe('creating a marker', () => {
-  test('is one conditional write of one item, which is in its index at once', async () => {
+  test('is one conditional write of one item, which is indexed at once', async () => {
     const calls = recordCalls(database);
     const call = newCall();
     const { marker } = await createMarker(
@@ -111,14 +111,14 @@ describe('creating a marker', () => {
     expect(await getMarkers(database, [{ collection: parks, key: 'taken' }], newCall())).toEqual([first]);
   });
 
-  test('whose answer is lost succeeds', async () => {
+  test('whose response is lost succeeds', async () => {
     const db = client();
     injectFaults(db, 'PutItem', ['answer lost']);
     const { marker } = await createMarker(db, parks, at('lost', { name: 'once' }), NOW, newCall());
     expect(await getMarkers(database, [{ collection: parks, key: 'lost' }], newCall())).toEqual([marker]);
   });
 
-  test('whose answer is lost is a CONFLICT if another marker has the key', async () => {
+  test('whose response is lost is a CONFLICT if another marker has the key', async () => {
     await createMarker(database, parks, at('lost-and-taken', { name: 'other' }), NOW, newCall());
     const db = client();
     injectFaults(db, 'PutItem', ['answer lost']);
@@ -138,7 +138,7 @@ describe('creating a marker', () => {
     ['readable', collectionOf('shards', { writeShards: 4, prefixLength: 3 })],
     ['readable', collectionOf('slot-b', { geoSlot: 'B', prefixLength: 0 })],
     ['compact', collectionOf('compact', { code: 'Sh' })],
-  ] as const)('finds it again in its index: %s %o', async (style, collection) => {
+  ] as const)('makes it findable in its index: %s %o', async (style, collection) => {
     const db = newDatabase(style, { tables: database.tables });
     const keys = ['a', 'b::c', 'd#e', 'ż', 'a'.repeat(500)];
     for (const key of keys) await createMarker(db, collection, at(key), NOW, newCall());
@@ -312,7 +312,7 @@ describe('creating many markers', () => {
     expect(failures).toEqual([]);
   });
 
-  test('ends under throttling, and reports correctly which markers were created', async () => {
+  test('completes under throttling, and reports correctly which markers were created', async () => {
     const db = client();
     const slow = collectionOf('throttled');
     injectFaults(db, 'PutItem', [
@@ -332,7 +332,7 @@ describe('creating many markers', () => {
   });
 });
 
-test('importing the same markers again leaves one of each', async () => {
+test('importing the same markers again creates no duplicates', async () => {
   const again = collectionOf('again', { writeShards: 3 });
   const items = Array.from({ length: 60 }, (_, n) => newMarkerItem(database, again, at(String(n)), NOW));
   await putMarkersInBulk(database, items, newCall());

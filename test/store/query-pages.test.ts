@@ -40,7 +40,7 @@ describe('the range of a Query', () => {
     expect(call.meter.itemsReturned).toBe(entries.length);
   });
 
-  test('includes both of its bounds and nothing beyond them', async () => {
+  test('includes both of its bounds, and nothing beyond them', async () => {
     expect(
       await keysOf(queryPages(database, rangeRequest(database, { ...all, from: name(7), to: name(9) }), newCall())),
     ).toEqual([name(7), name(8), name(9)]);
@@ -49,7 +49,7 @@ describe('the range of a Query', () => {
     );
   });
 
-  test('ends at its limit, over pages too', async () => {
+  test('ends at its limit, across pages too', async () => {
     const call = newCall();
     expect(await keysOf(queryPages(database, rangeRequest(database, all), call, 500))).toEqual(
       entries.slice(0, 500).map(({ gskA }) => gskA),

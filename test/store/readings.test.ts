@@ -96,7 +96,7 @@ describe('recorded readings', () => {
     expect(await read(name, { last: 100 })).toHaveLength(60);
   });
 
-  test('of one instant are one: the last in a call, and the last call', async () => {
+  test('of one instant replace each other: the last one wins, within a call and across calls', async () => {
     const name = await newMarker(kept);
     expect(await record(name, [reading(0, { a: 1 }), reading(1), reading(0, { a: 2 })])).toBe(2);
     expect(await record(name, [reading(0, { b: 3 })])).toBe(1);
@@ -157,7 +157,7 @@ describe('bad readings', () => {
     ['400 KB', { a: 'x'.repeat(400 * 1024) }, 'readings[1].values', /bytes/],
   ];
   test.each(bad)(
-    'with %s for values are refused by name, and none of the call is written',
+    'with %s for values are rejected by name, and nothing of the call is written',
     async (_, values, field, allowed) => {
       const name = await newMarker(kept);
       await expect(record(name, [reading(0), { at: at(1), values }])).rejects.toMatchObject({
@@ -169,7 +169,7 @@ describe('bad readings', () => {
   );
 
   test.each(['yesterday', '2026-02-30T00:00:00Z', '2026-11-21', '9999-12-31T23:59:59-10:00', 5])(
-    'at %s are refused',
+    'at %s are rejected',
     async (when) => {
       const name = await newMarker(kept);
       await expect(record(name, [{ at: when as string, values: {} }])).rejects.toMatchObject({
@@ -227,7 +227,7 @@ describe('under throttling', () => {
     expect(await read(name, { last: 100 })).toHaveLength(80);
   });
 
-  test('that persists the call fails with THROTTLED, and may be repeated', async () => {
+  test('that persists, the call fails with THROTTLED, and may be repeated', async () => {
     const name = await newMarker(kept);
     const inputs = Array.from({ length: 60 }, (_, ms) => reading(ms));
     const busy = client();
@@ -264,7 +264,7 @@ describe('from and to', () => {
 });
 
 describe('expired readings', () => {
-  test('are returned up to the last millisecond, and not after, though they still exist', async () => {
+  test('are returned up to the last millisecond, and not after, although they are still stored', async () => {
     const name = await newMarker(passing);
     await record(name, [reading(0), reading(1), reading(500)]);
     const shownAt = async (ms: number, wanted: ReadingsWanted = { last: 10 }) =>
@@ -292,7 +292,7 @@ describe('expired readings', () => {
     expect(await read(everything, { last: 10 })).toHaveLength(2);
   });
 
-  test('by a TTL of their own are not returned either', async () => {
+  test('with a TTL of their own are not returned either', async () => {
     const name = await newMarker(kept);
     await record({ ...name, collection: { ...kept, readingsTtlDays: 1 } }, [reading(0), reading(1000)]);
     await record(name, [reading(-1000)]);
@@ -302,7 +302,7 @@ describe('expired readings', () => {
     expect((await read(name, { last: 1 }, new Date(later.getTime() + 1000))).map((one) => one.at)).toEqual([at(-1000)]);
   });
 
-  test('are not even read, however many still exist', async () => {
+  test('are not even read, however many are still stored', async () => {
     const name = await newMarker(passing);
     for (let n = 0; n < 2; n += 1) {
       await record(
@@ -333,7 +333,7 @@ describe('another incarnation of a marker', () => {
     return name;
   }
 
-  test('inherits no readings, and has its own between those of the former', async () => {
+  test('does not inherit readings, and has its own among those of the former one', async () => {
     const name = await madeAgain(5);
     expect(await read(name, { last: 5 })).toEqual([]);
     expect(await read(name, { last: 5, to: at(9) })).toEqual([]);
@@ -346,7 +346,7 @@ describe('another incarnation of a marker', () => {
     expect(await read(name, { last: 5, to: at(9) })).toEqual(own);
   });
 
-  test('has its readings found behind those of the former, up to a limit', async () => {
+  test('has its readings found behind those of the former one, up to a limit', async () => {
     const name = await madeAgain(300);
     await record(name, [reading(-1, { own: 1 })]);
     const atMost = (mostPassed: number) =>
@@ -369,7 +369,7 @@ test('readings that others wrote are returned if they are valid', async () => {
   expect(await read(name, { last: 10 })).toEqual([{ at: at(0), values: { t: 21.5, n: '12345678901234567890' } }]);
 });
 
-test('a marker with thousands of readings takes the calls and items of one with ten', async () => {
+test('a marker with thousands of readings takes no more calls and items than one with ten', async () => {
   const few = await newMarker(kept);
   const many = await newMarker(kept);
   await record(
@@ -399,7 +399,7 @@ test('a marker with thousands of readings takes the calls and items of one with 
 describe('readings in buckets', () => {
   const HOUR = DAY / 24;
 
-  test('have a partition for each bucket, and are read newest first until there are enough', async () => {
+  test('have one partition per bucket, and are read newest first until there are enough', async () => {
     const name = await newMarker(daily);
     const days = [0, -1, -2, -3, -9];
     await record(

@@ -104,7 +104,7 @@ describe('a command', () => {
     expect(call.meter).toMatchObject({ writes: 1, writeUnits: 0 });
   });
 
-  test('that is throttled briefly succeeds', async () => {
+  test('that is briefly throttled succeeds', async () => {
     const db = client();
     const faults = injectFaults(db, 'PutItem', ['throttled', 'throttled']);
     await put(db, 'patience');
@@ -130,7 +130,7 @@ describe('a command', () => {
     expect(await stored('recovered')).toBe(true);
   });
 
-  test('fails with UNAVAILABLE when DynamoDB accepts connections and does not respond', async () => {
+  test('fails with UNAVAILABLE when DynamoDB accepts connections but does not respond', async () => {
     const port = await listen(createServer(() => undefined));
     const db = client({ endpoint: `http://127.0.0.1:${port}`, giveUpAfterMs: 300 });
     await expect(put(db, 'silent')).rejects.toMatchObject({

@@ -101,7 +101,7 @@ describe('the tables', () => {
     await expect(checkTables(database)).resolves.toBeUndefined();
   });
 
-  test('are billed by request and expire by ttl; entities have a stream with both images, derived has none', async () => {
+  test('are billed per request and expire items by ttl; entities has a stream with both images, derived has none', async () => {
     const [entities, derived] = await describeTables(database);
     expect(entities?.description?.StreamSpecification).toEqual({
       StreamEnabled: true,

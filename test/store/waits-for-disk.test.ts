@@ -12,7 +12,7 @@ const db = { ...(await testDatabase()), waitsForDisk: true };
 const calls = recordCalls(db);
 const now = '2026-01-01T00:00:00.000Z';
 
-it('where each write waits for a disk, a load goes in transactions of at most 100 items and 4 MB', async () => {
+it('where each write waits for a disk, a load is written in transactions of at most 100 items and 4 MB', async () => {
   const collection = await createCollection(db, { key: 'bulk', name: 'Bulk' }, now, newCall());
   const item = (at: number, text: string) =>
     newMarkerItem(db, collection, { key: `k${at}`, position: { lng: 1, lat: 2 }, properties: { text } }, now);
@@ -32,7 +32,7 @@ it('where each write waits for a disk, a load goes in transactions of at most 10
   expect(found.map((marker) => marker?.key)).toEqual(keys);
 });
 
-it('where each write waits for a disk, blocks are replaced together, and one by one where one is not as it was read', async () => {
+it('where each write waits for a disk, blocks are replaced together, and one by one if any has changed since it was read', async () => {
   const block = (parent: string, seen: number | undefined, batch: number) => ({
     scope: 's',
     parent,

@@ -95,7 +95,7 @@ describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (s
     await expectWhole(parks);
   });
 
-  test('is created though the answer is lost', async () => {
+  test('is created although the response is lost', async () => {
     const own = client();
     injectFaults(own, 'TransactWriteItems', ['answer lost']);
     const zone = await createZone(own, parks, { key: 'lost', geometry: square(1, 2, 3) }, NOW, newCall());
@@ -103,7 +103,7 @@ describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (s
     await expectWhole(parks);
   });
 
-  test('is updated alone if its geometry stays, and with its covers if it changes', async () => {
+  test('is updated without its covers if its geometry stays the same, and with them if it changes', async () => {
     const own = client();
     const reference = { collection: parks, key: 'moves' };
     const first = await createZone(own, parks, { key: 'moves', geometry: square(10, 50, 1) }, NOW, newCall());
@@ -138,7 +138,7 @@ describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (s
     });
   });
 
-  test('that is moved concurrently has the covers of the last update, and every update raised its version', async () => {
+  test('that is moved concurrently has the covers of the last update, and every update raises its version', async () => {
     const reference = { collection: parks, key: 'busy' };
     await createZone(db, parks, { key: 'busy', geometry: square(0, 0, 1) }, NOW, newCall());
     const done = await Promise.all(
@@ -208,7 +208,7 @@ describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (s
     [{ key: 'a', properties: { x: 'x'.repeat(410_000) }, geometry: square(0, 0, 1) }, 'properties'],
     [{ key: 'a', geometry: { type: 'Point', coordinates: [0, 0] } }, 'geometry.type'],
     [{ key: 'a', geometry: { type: 'Polygon', coordinates: [[[0, 0]]] } }, 'geometry.coordinates[0]'],
-  ])('that is wrong is refused by the name of its field, before anything is written: %#', async (input, field) => {
+  ])('that is invalid is rejected by the name of its field, before anything is written: %#', async (input, field) => {
     const own = client();
     const calls = recordCalls(own);
     await expect(createZone({ ...own, geometry: outside }, parks, input, NOW, newCall())).rejects.toMatchObject({
@@ -251,7 +251,7 @@ describe('a geometry that is too large for an item', async () => {
     expect(files()).toEqual([]);
   });
 
-  test('leaves no object if the zone is not written, unless it may have been', async () => {
+  test('leaves no object behind, unless the zone may have been written', async () => {
     await made('taken');
     await expect(made('taken')).rejects.toMatchObject({ code: 'CONFLICT' });
     expect(files()).toHaveLength(1);
@@ -265,7 +265,7 @@ describe('a geometry that is too large for an item', async () => {
     expect(files()).toHaveLength(2);
   });
 
-  test('is changed even if its former object cannot be removed', async () => {
+  test('is updated even if its former object cannot be removed', async () => {
     const stuck = { ...objects, remove: () => Promise.reject(new Error('a bug')) };
     await made('stuck');
     const reference = { collection: parks, key: 'stuck' };

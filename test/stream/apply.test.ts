@@ -26,7 +26,7 @@ function machine() {
 
 const changes = new Map([['parks', new Map([['u3', new Map([['k', { count: 1, sumLng: 2, sumLat: 3 }]])]])]]);
 
-test('a process that slept in the middle of a batch writes no block before its lease is renewed', async () => {
+test('a process that was suspended during a batch writes no block before it renews its lease', async () => {
   const { clock, sleep } = machine();
   const derived = new DerivedModel();
   const state = {
@@ -58,7 +58,7 @@ test('a process that slept in the middle of a batch writes no block before its l
   expect(writtenAfter).toEqual([4]);
 });
 
-test('a block is not read again before it is written again, unless another process wrote it since', async () => {
+test('a block is not read again before it is rewritten, unless another process has written it since', async () => {
   const { clock } = machine();
   const derived = new DerivedModel();
   const read: string[][] = [];
@@ -95,7 +95,7 @@ test('a block is not read again before it is written again, unless another proce
   });
 });
 
-test('a memory of blocks evicts the blocks least recently written', () => {
+test('the block memory evicts the least recently written blocks', () => {
   const memory = createBlockMemory(2_000);
   const block = (batch: number) => ({ batch, children: new Map([['k', { count: batch, sumLng: 2, sumLat: 3 }]]) });
   for (const batch of [1, 2, 3, 4, 5, 6]) memory.remember({ scope: 'parks', parent: `u${batch}` }, block(batch));

@@ -23,7 +23,7 @@ const db = await testDatabase('readable', { stream: true });
 const consumerOf = (onApplied: (batch: number) => void = () => undefined) =>
   createConsumer({ ...streamParts(db), onApplied });
 
-test('cells and places follow creates, moves and deletes; an invalid marker becomes a dead letter; a stopped owner gives up its lease at once', async () => {
+test('cells and places follow creates, moves and deletes; an invalid marker becomes a dead letter; a stopped owner releases its lease at once', async () => {
   const stop = new AbortController();
   const consumer = consumerOf();
   const running = consumer.run(stop.signal);
@@ -80,7 +80,7 @@ test('the next consumer continues where the last one stopped, and applies nothin
   await running;
 });
 
-test('a block is replaced only as it was read, and created only if there is none', async () => {
+test('a block is replaced only if it is unchanged since it was read, and created only if it does not exist', async () => {
   const block = { scope: 'probe', parent: 'u3' };
   const children = new Map([['k', { count: 2, sumLng: 5, sumLat: -7 }]]);
   const write = async (seen: number | undefined, batch: number) =>
@@ -96,7 +96,7 @@ test('a block is replaced only as it was read, and created only if there is none
   ]);
 });
 
-test('of two writers of the same version of the state, one is refused', async () => {
+test('of two writers of the same version of the state, one is rejected', async () => {
   const next = { ...firstState('stream', 1), version: 1, token: 'a', shards: { one: { since: 5, after: '7' } } };
   expect(await putStreamState(db, 'probe', next, newCall())).toBe(true);
   expect(await putStreamState(db, 'probe', { ...next, token: 'b' }, newCall())).toBe(false);

@@ -41,7 +41,7 @@ describe('a fold', () => {
     );
   });
 
-  test('has no changes once everything is subtracted again, in any order', () => {
+  test('has no changes once everything that was added is subtracted, in any order', () => {
     fc.assert(
       fc.property(fc.array(point, { maxLength: 40 }), (points) => {
         const fold = createFold();
@@ -106,7 +106,7 @@ describe('a record', () => {
     [pk, 'reading::2026-01-01T00:00:00.000Z'],
     ['something::else', 'self'],
     ['zone::parks', 'a'],
-  ])('of %s / %s changes no cell', (otherPk, otherSk) => {
+  ])('of %s / %s does not change cells', (otherPk, otherSk) => {
     expect(changeOf(keys, record(otherPk, otherSk, undefined, at('1', '2')))).toBeUndefined();
   });
 
@@ -117,7 +117,7 @@ describe('a record', () => {
     [{ lng: { N: '1' }, lat: { N: '90.1' } }, 'lat'],
     [{ lng: { N: '1' } }, 'lat'],
   ] satisfies [WireImage, string][])(
-    'with the image %o becomes a dead letter and subtracts the image before',
+    'with the image %o becomes a dead letter, and its old image is subtracted',
     (image, named) => {
       const change = changeOf(keys, record(pk, sk, at('1', '2'), image));
       expect(change?.fault).toContain(named);

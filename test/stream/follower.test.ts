@@ -41,7 +41,7 @@ test('a follower ends when onEnd returns false', async () => {
   expect(ends).toBe(3);
 });
 
-test('the whole stream can be read at any time, with the time since when it is complete', async () => {
+test('the whole stream can be read at any time, with the time since which it is complete', async () => {
   const seen: string[] = [];
   const options = {
     ...streamParts(db),

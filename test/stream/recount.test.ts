@@ -30,7 +30,7 @@ const placeOf = (index: number) => ['Poznań', 'AB'.charAt(index % 2), `${index 
 const recounting = (checkOnly: boolean) =>
   recount({ ...streamParts(db), tables: openRecount(db, 'cells'), checkOnly }, new AbortController().signal);
 
-test('a recount repairs drifted cells and ends the gap, while a consumer and writers are at work', async () => {
+test('a recount repairs drifted cells and closes the gap, while a consumer and writers are at work', async () => {
   const stop = new AbortController();
   const running = createConsumer(streamParts(db)).run(stop.signal);
   const markers = Array.from({ length: 1_000 }, (_, index) =>
@@ -96,7 +96,7 @@ test('a recount repairs drifted cells and ends the gap, while a consumer and wri
   await running;
 }, 300_000);
 
-test('counts of another layout are refused; a recount accepts them, and an upgrade does with a gap', async () => {
+test('counts of another layout are rejected; a recount replaces them, and an upgrade accepts them with a gap', async () => {
   const upgrades: (() => Promise<unknown>)[] = [
     () => recounting(false),
     async () => {

@@ -81,7 +81,7 @@ const expectSameQuery = (input: Omit<QueryCommandInput, 'TableName'>) =>
     db.client.send(new QueryCommand({ TableName: db.tables.entities, ReturnConsumedCapacity: 'TOTAL', ...input })),
   );
 
-describe('the memory store answers as DynamoDB Local does', () => {
+describe('the memory store gives the same answers as DynamoDB Local to', () => {
   test.each([
     ['a partition', 'pk = :pk', { ':pk': 'p' }],
     ['a partition that is empty', 'pk = :pk', { ':pk': 'nothing' }],
@@ -97,7 +97,7 @@ describe('the memory store answers as DynamoDB Local does', () => {
     }
   });
 
-  test.each(['geoA', 'global'])('a query of the index %s, of which some items are no part', async (IndexName) => {
+  test.each(['geoA', 'global'])('a query of the index %s, which does not contain all items', async (IndexName) => {
     const [hash, values] = IndexName === 'geoA' ? ['gpkA', ['g0', 'g1', 'g2']] : ['globalId', ['id 0', 'id 4']];
     for (const value of values) {
       await expectSameQuery({
@@ -109,7 +109,7 @@ describe('the memory store answers as DynamoDB Local does', () => {
     }
   });
 
-  test('pages by number and by size, each after the one before, to the end', async () => {
+  test('queries that are paged by number of items and by size', async () => {
     for (const [pk, Limit] of [
       ['p', 1],
       ['p', 4],
@@ -158,7 +158,7 @@ describe('the memory store answers as DynamoDB Local does', () => {
     }
   });
 
-  test('reads by key, of what is there and what is not', async () => {
+  test('reads by key of existing and missing items', async () => {
     for (const sk of ['ka', 'kb']) {
       await expectSame((db) =>
         db.client.send(
@@ -184,7 +184,7 @@ describe('the memory store answers as DynamoDB Local does', () => {
     );
   });
 
-  test('a scan holds every item once', async () => {
+  test('a scan, with every item once', async () => {
     const [local, memory] = await both(async ({ client, tables }) => {
       const { Items = [] } = await client.send(new ScanCommand({ TableName: tables.entities, IndexName: 'geoA' }));
       return { items: Items.toSorted((a, b) => (String(a['sk']) < String(b['sk']) ? -1 : 1)) };
@@ -193,7 +193,7 @@ describe('the memory store answers as DynamoDB Local does', () => {
     expect(memory).toEqual(local);
   });
 
-  test('writes, and what refuses them', async () => {
+  test('writes, and conditions that reject them', async () => {
     const item = { pk: 'w', sk: '1', gpkA: 'w', gskA: '1', name: 'first' };
     const isNew = 'attribute_not_exists(pk)';
     expect(await expectSame((db) => failure(put(db, item, isNew)))).toEqual({ name: 'none' });
@@ -242,7 +242,7 @@ describe('the memory store answers as DynamoDB Local does', () => {
     );
   });
 
-  test('a request that it does not know is refused', async () => {
+  test('nothing that it does not support, which it rejects', async () => {
     const { client, tables } = stores.memory;
     const strange = { TableName: tables.entities, KeyConditionExpression: 'begins_with(pk, :pk)' };
     await expect(

@@ -76,7 +76,7 @@ describe.skipIf(!hasChromium)('the example pages in a browser', async () => {
     return picture;
   }
 
-  it.each(['maplibre', 'leaflet'])('%s draws what the server answers, and zooms into a cluster', async (name) => {
+  it.each(['maplibre', 'leaflet'])('%s draws the server’s response, and zooms into a cluster', async (name) => {
     const empty = await emptyPage(`${name}.html`);
     const { page, seen, elsewhere, faults } = await watched(`${name}.html`);
     await until(() => seen.zooms.length > 0);

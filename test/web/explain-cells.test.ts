@@ -31,7 +31,7 @@ const isInside = (ring: Ring, lng: number, lat: number) =>
     return x > lng && Math.min(y, y0) <= lat && lat < Math.max(y, y0);
   }).length % 2 === 1; // prettier-ignore
 
-test('a range is made of few rectangles, which together are exactly its cells', () => {
+test('a range consists of few rectangles, which together are exactly its cells', () => {
   fc.assert(
     fc.property(aRange, fc.double({ min: 0, max: 1, noNaN: true }), ({ first, last }, at) => {
       const rects = cellsOf({ first, last });
@@ -50,7 +50,7 @@ test('a range is made of few rectangles, which together are exactly its cells', 
   );
 });
 
-test('the outline of a range holds what its rectangles hold, and nothing beside them', () => {
+test('the outline of a range contains its rectangles, and nothing else', () => {
   fc.assert(
     fc.property(aRange, (range) => {
       const rects = cellsOf(range);

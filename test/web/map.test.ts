@@ -155,7 +155,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await server.close();
   });
 
-  it('shows all cities at first, as clusters and markers, under a policy that lets nothing else in', async () => {
+  it('shows all cities at first, as clusters and markers, under a strict content security policy', async () => {
     const page = await open('#at=1.4/28/12&on=', MOVING);
     const empty = await shoot(page, 'world-empty');
     await page.goto(`${server.url}/#at=1.4/28/12`);
@@ -174,7 +174,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.context().close();
   });
 
-  it('draws exactly the cities that are inside, each by itself, and keeps to it while panning and zooming', async () => {
+  it('draws exactly the cities inside, individually, while panning and zooming', async () => {
     const page = await open('#at=6.5/51.5/7');
     for (const [name, zoom, lng, lat] of [
       ['region', 6.5, 7, 51.5],
@@ -202,7 +202,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.context().close();
   });
 
-  it('flies to where a cluster falls apart, and back again by the address', async () => {
+  it('flies to the zoom where a cluster splits, and back with the back button', async () => {
     const page = await open('#at=3/48/10', MOVING);
     const before = page.url();
     const cluster = await page.evaluate<{ x: number; y: number; count: number }>(`(() => {
@@ -224,7 +224,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.context().close();
   });
 
-  it('tells what is known of a marker, with its readings as charts, and tells it again after a reload', async () => {
+  it('shows the details of a marker with its readings as charts, also after a reload', async () => {
     const page = await open('#at=9/51.5/-0.1');
     const { x, y } = await project(page, city(LONDON).position);
     await page.mouse.click(x, y);
@@ -258,7 +258,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.context().close();
   });
 
-  it('moves a marker that somebody else moves, with a pulse, and shows what they make and delete', async () => {
+  it('shows markers that others move, with a pulse, and those they create and delete', async () => {
     const page = await open('#at=9/51.5/-0.1', MOVING);
     // Changes are followed once the socket stands; until one arrives nobody knows that it does.
     const input = { collection: 'cities', key: 'live', name: 'Live town', position: { lng: -0.5, lat: 51.7 } };
@@ -276,7 +276,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.context().close();
   });
 
-  it('adds, drags and deletes, and takes each back', async () => {
+  it('adds, drags and deletes markers, and undoes each change', async () => {
     const page = await open('#at=9/51.5/-0.1');
     const bar = page.locator('#bar');
     await page.getByRole('button', { name: 'Edit' }).click();
@@ -318,7 +318,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.context().close();
   });
 
-  it('tells of a change that somebody else was first to make, and shows theirs', async () => {
+  it('reports a conflicting change by somebody else, and shows it', async () => {
     const page = await open('#at=9/51.5/-0.1');
     await page.getByRole('button', { name: 'Edit' }).click();
     const before = await readLondon();
@@ -339,7 +339,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.context().close();
   });
 
-  it('draws zones and tells their names, and heatmaps instead of places', async () => {
+  it('draws zones with their names, and heatmaps instead of places', async () => {
     const page = await open('#at=4.5/50/12&on=cities,countries&heat=cities');
     const cells = await page.evaluate<number>(
       `${HANDLE}.map.queryRenderedFeatures({ layers: ${HANDLE}.layers.flatMap((layer) => layer.mapLayers).filter((id) => id.endsWith('/cells')) }).length`,
@@ -356,7 +356,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.context().close();
   });
 
-  it('fits a phone: nothing to scroll sideways, layers and card as sheets from below', async () => {
+  it('fits a phone without horizontal scrolling, with layers and card as bottom sheets', async () => {
     const page = await open('#at=5/51.5/4', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 }); // prettier-ignore
     const wide = () => page.evaluate<number>('document.documentElement.scrollWidth');
     expect(await wide()).toBe(390);
@@ -375,7 +375,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.context().close();
   });
 
-  it('is dark where the system is, and by its switch', async () => {
+  it("follows the system's dark theme, and can be switched", async () => {
     const page = await open('#at=4/50/10', { colorScheme: 'dark' });
     const water = `${HANDLE}.map.getPaintProperty('water', 'background-color')`;
     const dark = await page.evaluate<string>(water);
@@ -388,7 +388,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.context().close();
   });
 
-  it('can be walked by keys alone: from the list to a card and back, and tells how much is shown', async () => {
+  it('can be used by keyboard alone, from the list to a card and back, and announces what is shown', async () => {
     const page = await open('#at=9/51.5/-0.1');
     await page.locator('#shown', { hasText: /\d+ places? shown/ }).waitFor();
     const focused = () => page.evaluate<string>(`document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? ''`); // prettier-ignore
@@ -414,7 +414,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.context().close();
   });
 
-  it('takes no harm from a bad address', async () => {
+  it('ignores invalid addresses', async () => {
     const page = await open('#at=x/y/z&on=nothing,,%00&heat=%E0%A4%A');
     for (const hash of ['#at=99/200/900', '#%', '#place=marker::cities::gone', '#at=4/50/10&on=cities']) {
       await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
@@ -424,7 +424,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.context().close();
   });
 
-  it('says what to do when the server is gone, and goes on when it is back', async () => {
+  it('offers a retry when the server is gone, and continues when it is back', async () => {
     const page = await open('#at=6/51.5/0');
     await page.context().setOffline(true);
     await page.evaluate(`${HANDLE}.map.jumpTo({ center: [20, 45], zoom: 6 })`);
@@ -440,7 +440,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.context().close();
   });
 
-  it('asked no other host, and broke nothing', () => {
+  it('made no requests to other hosts, and caused no errors', () => {
     expect({ elsewhere, faults }).toEqual({ elsewhere: [], faults: [] });
   });
 });

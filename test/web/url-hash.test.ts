@@ -15,7 +15,7 @@ const state = fc.record({
   place: fc.string({ minLength: 1, unit: 'binary' }).map((text) => `marker::cities::${text}`),
 });
 
-test('an address brings back what it was written from, to within a pixel', () => {
+test('an address restores the view it was written from, to within a pixel', () => {
   fc.assert(
     fc.property(state, ({ at, on, heat, place }) => {
       const back = readHash(writeHash({ at, on, heat, place }));
@@ -27,7 +27,7 @@ test('an address brings back what it was written from, to within a pixel', () =>
   );
 });
 
-test('whatever stands in an address is no error, and a place outside the map is none', () => {
+test('an invalid address is never an error, and a place outside the map is ignored', () => {
   fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void readHash(`#${text}`)));
   for (const at of ['', '1/2', '1/2/3/4', 'a/b/c', '23/0/0', '-1/0/0', '3/86/0', '3/0/181', '3//0', 'Infinity/0/0']) {
     expect(readHash(`#at=${at}`)).toEqual({});

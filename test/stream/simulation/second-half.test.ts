@@ -4,7 +4,7 @@ import { PLANTED_BUGS } from './planted-bugs.js';
 import { SEEDS, expectPeace } from './seeds.js';
 import { simulate } from './simulate.js';
 
-test('counts are exact, or known to be inexact, after everything that the second half of the seeds does', async () => {
+test('counts are exact, or known to be inexact, after every run of the second half of the seeds', async () => {
   await expectPeace(SEEDS / 2, SEEDS);
 }, 900_000);
 
