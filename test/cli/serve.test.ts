@@ -50,7 +50,7 @@ async function countOf(url: string, collection: string): Promise<number> {
   return found.count;
 }
 
-/** Waits until nothing listens any more where the engine of a data folder did. */
+/** Waits until the port of a data folder's engine is closed. */
 async function engineGone(data: string): Promise<void> {
   const { java } = JSON.parse(await readFile(join(folder, data, 'keeper.json'), 'utf8')) as { java: { pid: number } };
   for (;;) {
@@ -72,7 +72,7 @@ describe('cellport serve', () => {
       expect((await fetch(`${url}/healthz`)).status).toBe(200);
       expect(await (await fetch(`${url}/readyz`)).json()).toMatchObject({ ready: true, reasons: [] });
       const front = await fetch(`${url}/`, { redirect: 'manual' });
-      // The map where it is built, as it is after `npm run build`, else GraphiQL.
+      // The map if it has been built (`npm run build`), else GraphiQL.
       if (existsSync(PAGE)) expect(await front.text()).toContain('<title>Cellport');
       else expect(front.headers.get('location')).toBe('/graphiql/');
       await ask(url, 'mutation { createCollection(input: { key: "parks", name: "Parks" }) { id } }');
@@ -120,7 +120,7 @@ describe('cellport import', () => {
       const args = ['import', path, '--collection', 'places'];
 
       const first = start('import', args);
-      // Its progress is kept window by window; stopped as soon as there is one.
+      // Progress is saved after each window; the import is stopped after the first one.
       const state = join(folder, 'import', 'imports');
       for (;;) {
         const { readdir } = await import('node:fs/promises');

@@ -19,7 +19,7 @@ async function outcome(...args: string[]) {
   const run = runCli(args, {
     CELLPORT_DATA_DIR: join(folder, 'data'),
     CELLPORT_OBJECTS: join(folder, 'objects'),
-    // So little that everything lies in the folder.
+    // So small that all geometry is stored in the folder.
     CELLPORT_INLINE_GEOMETRY_BYTES: '0',
     CELLPORT_TABLE: database.tables.entities,
     AWS_ENDPOINT_URL_DYNAMODB: endpoint,

@@ -23,7 +23,7 @@ const tilesOf = (rect: TileRect): TileRect[] =>
     return { level: at, column, row, columns: 1, rows: 1 };
   });
 
-/** Positions anywhere, and on the lines between tiles and a step of a double beside them. */
+/** Positions anywhere, on edges of tiles, and one double beside these. */
 const onLines = fc
   .record({
     x: fc.integer({ min: 0, max: 8 }),

@@ -169,9 +169,12 @@ describe('the embedded engine', () => {
 
   test.each([
     ['damaged', () => '{"port":'],
-    ['of a port where nobody listens', () => JSON.stringify({ port: 9, token: 'x', java: { pid: 999_999, port: 8 } })],
     [
-      'of a process number that is another one now',
+      'of a port on which nothing listens',
+      () => JSON.stringify({ port: 9, token: 'x', java: { pid: 999_999, port: 8 } }),
+    ],
+    [
+      'whose process ID now belongs to another process',
       () => JSON.stringify({ port: 9, token: 'x', java: { pid: process.pid, port: 8 } }),
     ],
   ])('a keeper file %s does not block a start', async (_, content) => {

@@ -1,6 +1,6 @@
 /**
- * A process that uses the engine, for tests to kill: joins the engine on the folder it is given, says so, and with
- * `write` puts rows from a number on, saying each number once it is acknowledged.
+ * A process that uses the engine, for tests to kill: connects to the engine of the given folder, reports that, and with
+ * `write` puts rows from a number on, printing each number once it is acknowledged.
  */
 import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,7 +19,7 @@ try {
     const client = new DynamoDBClient({ ...engine });
     for (let n = Number(from); ; n += 1) {
       const put = new PutItemCommand({ TableName: 'rows', Item: { pk: { S: String(n) } } });
-      // As a server does: a failed write is tried again, and only a successful one acknowledged.
+      // As a server does: a failed write is retried, and only a successful one acknowledged.
       while (!(await client.send(put).catch(() => undefined))) await sleep(50);
       say({ acknowledged: n });
     }

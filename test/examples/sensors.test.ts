@@ -25,7 +25,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
 });
 
-/** What the example says under each of its headings. */
+/** The output of the example under each of its headings. */
 async function answers(): Promise<ReadonlyMap<string, string>> {
   const { stdout, stderr } = await run(process.execPath, [example, url]);
   expect(stderr).toBe('');

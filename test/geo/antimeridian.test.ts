@@ -45,7 +45,7 @@ describe('a geometry that crosses the antimeridian', () => {
   });
 
   test('may be cut into more than two parts, and may have a hole across the antimeridian', () => {
-    // A comb whose three teeth reach over the line.
+    // A comb whose three teeth cross the antimeridian.
     const comb = [
       [170, 0],
       [190, 0],

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { type Area, type Bounds, normalizeBounds } from '../../src/geo/bounds.js';
 import type { Point } from '../../src/geo/point.js';
 
-/** Numbers next to a line of bisection are where rounding puts a position on the wrong side. */
+/** Next to a line of bisection, rounding may put a position on the wrong side. */
 const aLine = (span: number) =>
   fc
     .integer({ min: 1, max: 30 })
@@ -48,7 +48,7 @@ const aRectangle: fc.Arbitrary<Bounds> = fc.oneof(
 
 export const anArea: fc.Arbitrary<Area> = aRectangle.map((bounds) => normalizeBounds('bounds', bounds));
 
-/** Positions that are likely to lie on the area's edges or just beside them, or anywhere in it. */
+/** Positions likely to be on the area's edges or just beside them, or anywhere in it. */
 export function pointsNear(area: Area): fc.Arbitrary<Point> {
   return fc.constantFrom(...area.parts).chain(({ west, south, east, north }) =>
     fc.record({

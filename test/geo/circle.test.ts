@@ -14,7 +14,7 @@ const aRadius = fc.oneof(
   fc.constantFrom(0, 1, 50_000, 1_000_000, HALF_AROUND / 2, HALF_AROUND),
 );
 
-/** Where one gets from a point in a direction, by vectors rather than by the formula of distances. */
+/** The destination from a point in a direction, computed with vectors rather than the distance formula. */
 function from({ lng, lat }: Point, metres: number, bearing: number): Point {
   const rad = Math.PI / 180;
   const angle = metres / EARTH_RADIUS;
@@ -57,7 +57,7 @@ test('positions in a cell are between its minimum and maximum distance, and both
         });
       const metres = at(x, y);
       expect(metres > least - 0.5 && metres < greatest + 0.5).toBe(true);
-      // A walk along the edge and over the cell comes close to both.
+      // Samples along the edge and across the cell come close to both.
       let nearest = Infinity;
       let farthest = 0;
       for (let u = 0; u <= 1; u += 1 / 16) {

@@ -7,7 +7,7 @@ import { cellBounds, encode } from '../../src/geo/geohash.js';
 import { canonicalLng } from '../../src/geo/point.js';
 import { aPoint } from './arbitraries.js';
 
-/** A position and others of its cell, on the edges of it too. */
+/** A position and others of its cell, including some on its edges. */
 const aCrowd = fc
   .tuple(aPoint, fc.integer({ min: 1, max: 12 }))
   .map(([point, length]) => ({ point: { lng: canonicalLng(point.lng), lat: point.lat }, length }))

@@ -24,7 +24,7 @@ const box = (west: number, south: number, east: number, north: number): Ring => 
 /** Coordinates are multiples of this, so that plain numbers multiply them exactly. */
 const GRID = 1 / 64;
 
-/** Where a position lies to a ring that does not reach beyond -180..180: by all its edges, one after the other. */
+/** Locates a position relative to a ring within -180..180, by testing every edge. */
 function bruteRing(ring: Ring, x: number, y: number): 'in' | 'on' | 'out' {
   let inside = false;
   for (let i = 1; i < ring.length; i++) {
@@ -43,7 +43,7 @@ const brutePolygon = ([outer = [], ...holes]: readonly Ring[], x: number, y: num
 
 const aStep = (span: number) => fc.integer({ min: -span / GRID, max: span / GRID }).map((step) => step * GRID);
 
-/** A star around a centre, its corners on the grid, with a smaller one as a hole at times. */
+/** A star around a centre, its corners on the grid, sometimes with a smaller one as a hole. */
 const aStar = fc
   .record({
     x: aStep(100),
@@ -65,7 +65,7 @@ const aStar = fc
   })
   .filter((rings) => rings.every((ring) => ring.some(([x, y]) => x !== ring[0]![0] || y !== ring[0]![1])));
 
-/** Positions on corners, on edges, beside them, and anywhere near. */
+/** Positions on corners, on edges, beside them, and nearby. */
 const pointsOf = (rings: readonly Ring[]) => {
   const corners = rings.flat();
   const xs = corners.map(([x]) => x);
@@ -112,7 +112,7 @@ describe('a polygon', () => {
       fc.property(aQuestion, fc.constantFrom(170, 190, -185, 179.5), ([rings, points], turn) => {
         const wrap = (lng: number) => (lng > 180 ? lng - 360 : lng < -180 ? lng + 360 : lng);
         const middle = rings[0]![0]![0];
-        // The star, moved so that the antimeridian goes through it or near it.
+        // The star, moved so that the antimeridian crosses it or passes near it.
         const moved = rings.map((ring) => ring.map(([x, y]) => [x - middle + turn, y] as const));
         const running = polygon(...moved);
         const jumping = polygon(...moved.map((ring) => ring.map(([x, y]) => [wrap(x), y] as const)));
@@ -213,7 +213,7 @@ describe('a polygon', () => {
               if (shape.contains(point) !== (relation === 'inside')) expect.fail(`${relation} ${lng} ${lat}`);
             }
           }
-          // What is asked for may lie exactly on the cell's edge.
+          // The position may be exactly on the cell's edge.
           expect(brutePolygon(rings, lng, lat)).toBe(relation === 'inside');
         }
       }),

@@ -10,7 +10,7 @@ type Xy = readonly [number, number];
 const side = ([ax, ay]: Xy, [bx, by]: Xy, [x, y]: Xy) => Math.sign((bx - ax) * (y - ay) - (by - ay) * (x - ax));
 const same = ([ax, ay]: Xy, [bx, by]: Xy) => ax === bx && ay === by;
 
-/** Whether two edges cross inside both, by the definition. */
+/** Whether two edges cross in the interior of both. */
 function cross(a: Xy, b: Xy, c: Xy, d: Xy): boolean {
   if (same(a, c) || same(a, d) || same(b, c) || same(b, d)) return false;
   return side(a, b, c) * side(a, b, d) < 0 && side(c, d, a) * side(c, d, b) < 0;
@@ -31,7 +31,7 @@ const linesOf = (geometry: ZoneGeometry): readonly (readonly Xy[])[] =>
       : polygonsOf(geometry).flat();
 const count = (geometry: ZoneGeometry) => linesOf(geometry).reduce((sum, path) => sum + path.length, 0);
 
-/** Stars with holes beside each other, and islands in the holes: nothing of them crosses. */
+/** Stars with holes beside each other, and islands in the holes, without crossing edges. */
 const archipelago = fc.array(starWithHole, { minLength: 1, maxLength: 4 }).map((stars) =>
   stars.flatMap(({ ring, hole }, index) => {
     const [[x0, y0]] = [ring[0]!];
@@ -87,7 +87,7 @@ describe('a simplified polygon', () => {
   });
 
   test('never makes a headland cross its own bay', () => {
-    // A comb with narrow teeth, each of which another one stands in the way of.
+    // A comb with narrow teeth, each of which is blocked by another one.
     const teeth = Array.from({ length: 30 }, (_, n): Xy[] => [
       [n, 0],
       [n + 0.1, 10],

@@ -18,7 +18,7 @@ const rectangle = (west: number, south: number, east: number, north: number): Xy
   [west, south],
 ];
 
-/** Lines that wander, some of them around the globe and more than once. */
+/** Random walks, some of them around the globe more than once. */
 const line = fc
   .record({
     lng: fc.constantFrom(-180, 180, 0, 170, -179.5),
@@ -33,7 +33,7 @@ const line = fc
     return [[lng, 0] as const, ...rest];
   });
 
-/** Areas that reach around the globe, or to a pole along the antimeridian, by where they begin. */
+/** Areas that circle the globe, or reach a pole along the antimeridian, by the longitude at which they start. */
 const band = fc
   .tuple(fc.constantFrom(-180, -170, 0, 10, 100), fc.constantFrom(-90, -30, 60), fc.boolean())
   .map(([west, south, holed]) => {
@@ -70,7 +70,7 @@ describe('the geometry of a zone', () => {
         const made = read(given);
         expectRfc7946(JSON.stringify(made));
         expectRfc7946(JSON.stringify(new Simplifier(made).at(most)));
-        // However few: RFC 7946 allows edges of more than half the globe, and nothing else is left.
+        // However few: RFC 7946 allows edges longer than half the globe, and these are the only positions left.
         for (const ring of polygonsOf(new Simplifier(made).at(4))) expect(ring[0]?.length).toBeLessThanOrEqual(4);
       }),
       { numRuns: 200 },
@@ -152,7 +152,7 @@ describe('the geometry of a zone', () => {
       'geometry.coordinates',
     ],
     [
-      'a flat ring that is nothing once it is cut',
+      'a flat ring with no area left once it is cut',
       {
         type: 'Polygon',
         coordinates: [
@@ -167,12 +167,12 @@ describe('the geometry of a zone', () => {
       'geometry.coordinates',
     ],
     [
-      'lists without end',
+      'infinitely nested lists',
       { type: 'Polygon', coordinates: JSON.parse('['.repeat(50_000) + ']'.repeat(50_000)) as unknown },
       'geometry.coordinates[0][0]',
     ],
     [
-      'digits that no number has',
+      'digits that a number cannot represent',
       { type: 'Polygon', coordinates: [[[12345678901234567890n, 0]]] },
       'geometry.coordinates[0][0]',
     ],

@@ -36,7 +36,7 @@ const openedAs = (name: string): GeoTable => {
   return table;
 };
 
-/** All pages of a viewport, and the Query calls of the page that took most. */
+/** All pages of a viewport, and the number of Query calls of the most expensive page. */
 async function allPages(name: string, bounds: Bounds, first = 1000, limits = LIMITS) {
   const viewport = readViewport({ bounds, zoom: 3 });
   const keys: string[] = [];
@@ -82,7 +82,7 @@ describe.each(TABLES)(
         if (typeof answer === 'string' || answer === undefined) continue;
         answered++;
         const { keys, most, pages } = await allPages(name, boundsOf(box));
-        // For the library -180 and 180 are two meridians: it misses markers on one of them.
+        // The library treats -180 and 180 as two meridians, and misses markers on one of them.
         const missed = new Set(keys.filter((key) => onAntimeridian(key) && !answer.includes(Number(key))));
         expect(sorted(keys.filter((key) => !missed.has(key)))).toEqual(answer);
         expect(sorted(keys)).toEqual(brute(boundsOf(box)));
@@ -113,7 +113,7 @@ describe.each(TABLES)(
   },
 );
 
-/** Where the IDs of S2 start. */
+/** The position at which S2 IDs start. */
 const CORNER = { lng: -45, lat: -35.264389682754654 };
 const EASY = 'geo-2-longitude-first';
 

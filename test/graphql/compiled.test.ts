@@ -15,7 +15,7 @@ import type { RequestContext } from '../../src/graphql/context.js';
 import { compiling, interpreting } from '../../src/graphql/executor.js';
 import { comparing, newComparison } from '../support/compare-executors.js';
 
-/** Everything that the real schema has: late values, failures, nested lists, arguments that are returned. */
+/** Everything that the real schema has: async values, failures, nested lists, arguments that are returned. */
 const schema = makeExecutableSchema({
   typeDefs: `
     scalar JSON

@@ -418,7 +418,7 @@ describe('a new collection', () => {
     });
 
   test.each(['', 'A', 'a b', 'a::b', 'a#b', '不', '-a', '_a', 'a'.repeat(64), 'a'.repeat(3_000), 'a\n'])(
-    'with the key %.20j is refused',
+    'with the key %.20j is rejected',
     async (key) => {
       expect(only(await create({ key })).extensions).toMatchObject({ code: 'BAD_USER_INPUT', field: 'key' });
     },

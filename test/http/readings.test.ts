@@ -51,19 +51,19 @@ describe('one marker with its latest readings', () => {
   test.each<[string, string, Record<string, unknown>, unknown]>([
     ['by id', `query ($id: ID!) {marker(id: $id) {${fields}}}`, { id }, { marker: found }],
     [
-      'how many as a variable',
+      'the count as a variable',
       'query ($n: Int) {marker(id: "marker::sensors::s0") {readings(last: $n) {at values}}}',
       { n: 3 },
       { marker: { readings: newest(3) } },
     ],
     [
-      'how many left to the default',
+      'the default count',
       'query ($n: Int) {marker(id: "marker::sensors::s0") {readings(last: $n) {at values}}}',
       {},
       { marker: { readings: newest(10) } },
     ],
     [
-      'in fragments, by other names, from an instant on',
+      'in fragments, with aliases, from an instant on',
       `query ($from: DateTime) {marker(id: "${id}") {...F more: readings(last: 20) {at values} ... {three: readings(last: 3) {at}}}}
        fragment F on Marker {id since: readings(from: $from) {at values}}`,
       { from: at(27) },
@@ -84,7 +84,7 @@ describe('one marker with its latest readings', () => {
     ],
     ['as a node', `{node(id: "${id}") {... on Marker {${fields}}}}`, {}, { node: found }],
     [
-      'that are included',
+      'with @include',
       `query ($yes: Boolean!) {marker(id: "${id}") {id readings(last: 1) @include(if: $yes) {at values}}}`,
       { yes: true },
       { marker: { id, readings: newest(1) } },

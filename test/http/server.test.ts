@@ -69,7 +69,7 @@ describe('the routes', () => {
 describe('a body that is not a request', () => {
   test.each([
     ['not JSON', 'query { a }', 400, 'the request cannot be read'],
-    ['JSON that breaks off', '{"query":', 400, 'the request cannot be read'],
+    ['truncated JSON', '{"query":', 400, 'the request cannot be read'],
     [
       'NaN, which JSON does not have',
       '{"query":"{__typename}","variables":{"a":NaN}}',
@@ -79,7 +79,7 @@ describe('a body that is not a request', () => {
     ['a __proto__ property', '{"query":"{__typename}","__proto__":{"a":1}}', 400, 'the request cannot be read'],
     ['empty', '', 400, 'body must be a JSON object'],
     ['a list', '[{"query":"{__typename}"}]', 400, 'Operation batching disabled'],
-    ['a text', '"query"', 400, 'POST body missing'],
+    ['a string', '"query"', 400, 'POST body missing'],
     ['null', 'null', 400, 'POST body missing'],
     ['without a query', '{"variables":{}}', 400, 'non-empty `query`'],
     ['with a query that is not a string', '{"query":1}', 400, 'GraphQL queries must be strings'],

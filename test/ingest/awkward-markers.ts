@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 import type { Marker } from '../../src/model/marker.js';
 
-/** What of a marker a file has to keep. */
+/** The parts of a marker that a file must preserve. */
 export type Kept = Pick<Marker, 'key' | 'position' | 'name' | 'category' | 'place' | 'properties'>;
 
 export const kept = ({ key, position, name, category, place, properties }: Kept): Kept => ({
@@ -14,7 +14,7 @@ export const kept = ({ key, position, name, category, place, properties }: Kept)
   properties,
 });
 
-/** Texts that formats stumble over. */
+/** Strings that are hard to encode. */
 const AWKWARD_TEXTS = [
   '',
   ' ',
@@ -68,7 +68,7 @@ const lat = fc.oneof(
   fc.double({ min: -90, max: 90, noNaN: true }),
 );
 
-/** DynamoDB holds no number smaller than this; it gives -0 back as 0. */
+/** DynamoDB stores no smaller number, and returns -0 as 0. */
 const stored = (value: number): number => (Math.abs(value) < 1e-130 ? 0 : value);
 
 const number = fc.oneof(
@@ -87,7 +87,7 @@ const value = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 })).value;
 
-/** Properties, among them those that are called as something else of a marker. */
+/** Properties, including some with the names of a marker's attributes. */
 const properties = fc
   .tuple(
     fc.dictionary(name, value, { maxKeys: 6 }),
@@ -106,7 +106,7 @@ const place = fc.array(
   { maxLength: 4 },
 );
 
-/** Markers as the store may hold them, whose every part is as awkward as can be. */
+/** Valid markers, each part of which is as hard to encode as possible. */
 export const awkwardMarker: fc.Arbitrary<Kept> = fc.record({
   key: text.filter((one) => one !== ''),
   position: fc.record({ lng: lng.map(stored), lat: lat.map(stored) }),
@@ -116,6 +116,6 @@ export const awkwardMarker: fc.Arbitrary<Kept> = fc.record({
   properties,
 });
 
-/** Several of them, with keys that differ. */
+/** Several of them, with distinct keys. */
 export const awkwardMarkers = (most: number): fc.Arbitrary<Kept[]> =>
   fc.uniqueArray(awkwardMarker, { selector: ({ key }) => key, maxLength: most });

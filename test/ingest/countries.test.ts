@@ -29,7 +29,7 @@ const objects = createFolderStore(folder);
 
 type Ring = readonly (readonly [number, number])[];
 
-/** Rings of all countries as the package has them, read by nothing of ours. */
+/** Rings of all countries in the package, read without any code of src/. */
 const topology = createRequire(import.meta.url)('world-atlas/countries-10m.json') as Topology<{
   countries: GeometryCollection<{ name: string }>;
 }>;
@@ -47,7 +47,7 @@ const boxes = BORDERS.map(({ rings }) => {
   return { south: lats.reduce((a, b) => Math.min(a, b)), north: lats.reduce((a, b) => Math.max(a, b)) };
 });
 
-/** How far north a ring reaches, and between which longitudes it lies; any where it crosses the antimeridian or goes around. */
+/** The northern edge and the longitudes of a ring; all longitudes if it crosses the antimeridian or circles the globe. */
 const reaches = new Map(
   BORDERS.flatMap(({ rings }) => rings).map((ring) => {
     const lngs = ring.map(([lng]) => lng);
@@ -60,7 +60,7 @@ const reaches = new Map(
 const wrap = (degrees: number) => degrees - 360 * Math.round(degrees / 360);
 
 /**
- * Whether a position is inside, by the edges that one meets on the way north along its meridian to the pole, which is in no
+ * Whether a position is inside, by the edges crossed on the way north along its meridian to the pole, which is in no
  * country: for rings across the antimeridian and around the south pole, too, as longitudes are only ever subtracted.
  */
 function oracle(rings: readonly Ring[], lng: number, lat: number): boolean {
@@ -81,7 +81,7 @@ function oracle(rings: readonly Ring[], lng: number, lat: number): boolean {
   return inside;
 }
 
-/** Ten thousand agree, too, and take minutes: CELLPORT_RUNS=10000. */
+/** Ten thousand take minutes: CELLPORT_RUNS=10000. */
 const POSITIONS = rounds('positionsInCountries');
 
 const db = { ...(await testDatabase()), geometry: { objects, inlineBytes: 32 * 1024 } };
@@ -122,7 +122,7 @@ test('every country exists once, keyed by number or name, with large ones in obj
   const large = zones.filter(({ geometry }) => geometry.object !== undefined);
   expect(large.length).toBeGreaterThan(30);
   expect(large.every(({ geometry }) => geometry.bytes > 32 * 1024)).toBe(true);
-  // The load that was stopped may have left one behind.
+  // The stopped load may have left one.
   await sweepObjects(db, objects, new Date(Date.now() + 60_000), newCall());
   expect(objectsThere()).toBe(large.length);
   for (const { cells } of zones) expect(cells.length).toBeLessThanOrEqual(16);
@@ -140,7 +140,7 @@ test('every country exists once, keyed by number or name, with large ones in obj
 test(`zonesAt agrees with an independent point-in-polygon at ${POSITIONS} places, by three Query calls each`, async () => {
   const random = randomFrom(5);
   const points = Array.from({ length: POSITIONS }, (_, n) => {
-    // In turn all over each country, and close to its border; never on it by chance, as neighbours share borders.
+    // Alternately anywhere in a country and close to its border, but never on it, as neighbours share borders.
     const { rings } = BORDERS[n % BORDERS.length]!;
     const ring = rings[Math.floor(random() * rings.length)]!;
     const [ax, ay] = ring[Math.floor(random() * ring.length)]!;
@@ -154,7 +154,7 @@ test(`zonesAt agrees with an independent point-in-polygon at ${POSITIONS} places
   const geometryCache = createGeometryCache({ maxBytes: 256e6 });
   let inside = 0;
   let queries = 0;
-  // One request for each of the first, which counts its calls; then one for every 500, which reads a cell once.
+  // One request for each of the first positions, to count its calls; then one for every 500, which reads each cell once.
   const shared = Array.from({ length: Math.ceil(POSITIONS / 500) }, () => requestContext(db, { geometryCache }));
   await mapConcurrently(points, 4, async (point, index) => {
     const own = index < 500 ? requestContext(db, { geometryCache }) : undefined;

@@ -68,7 +68,7 @@ interface Run {
   readonly onChecked?: (progress: CheckProgress) => void;
   readonly onProgress?: (progress: ImportProgress) => void | Promise<void>;
   readonly database?: Database;
-  /** Called before a state is kept. */
+  /** Called before a state is saved. */
   readonly onState?: (state: ImportState) => Promise<void>;
 }
 
@@ -128,7 +128,7 @@ describe('importing a file', () => {
     const path = await file('fresh.ndjson', many(1000));
     calls.reset();
     expect(await run(collection, path, { fresh: true })).toMatchObject({ counts: counts(1000, 0, 0, 0), resumed: 0 });
-    // Now and then it looks whether the collection is still there.
+    // Once in a while it checks that the collection still exists.
     expect(calls.count('BatchWriteItem')).toBe(calls.count() - calls.count('GetItem'));
     expect(calls.count('BatchWriteItem')).toBeLessThanOrEqual(1000 / 25 + 10);
     expect(await load(collection, ['k0', 'k999', 'k1000'])).toMatchObject([
@@ -147,7 +147,7 @@ describe('importing a file', () => {
     expect(marker.key).toBe('42');
     const before = await load(collection, ['7', '41']);
     expect(before.every((found) => found?.globalId)).toBe(true);
-    // Its global ids stay, and what was counted stays counted.
+    // Its global IDs stay, and so does its sequence.
     expect(await run(collection, path, { now: second })).toMatchObject({ counts: counts(0, 0, 2, 3) });
     expect(await load(collection, ['7', '41'])).toEqual(before);
     expect((await createMarker(database, collection, { position: { lng: 0, lat: 0 } }, first, call)).marker.key).toBe(
@@ -266,7 +266,7 @@ describe('importing a file', () => {
       null,
       { key: 'z' },
     ]);
-    // A file without faults leaves no rejects of another run behind.
+    // A valid file removes the rejects of an earlier run.
     await file('bad.ndjson', [row('a')]);
     await run(collection, path);
     expect(existsSync(`${path}.rejects.ndjson`)).toBe(false);
@@ -290,7 +290,7 @@ describe('importing a file', () => {
     await expect(interrupted).rejects.toThrow('pulled the plug');
     const progress: ImportProgress[] = [];
     const result = await run(collection, path, { now: second, onProgress: (each) => void progress.push(each) });
-    // The next window was under way, and may have come through.
+    // The next window was under way, and may have been written.
     expect([100, 200]).toContain(progress[0]?.resumed);
     expect(progress[0]?.counts).toMatchObject({ created: progress[0]?.resumed, rejected: 3 });
     const { created, updated, unchanged, rejected } = result.counts;
@@ -302,14 +302,14 @@ describe('importing a file', () => {
       many(250).map(({ key }) => key),
     );
     expect(found.filter((marker) => marker?.version === 1)).toHaveLength(250);
-    // Once through, another run begins anew.
+    // Once complete, the next run starts over.
     expect(await run(collection, path)).toMatchObject({ resumed: 0, counts: counts(0, 0, 250, 3) });
   });
 
   it('resumes in the same order wherever it was interrupted, and writes every row exactly once', async () => {
     const total = 550;
     const keys = many(total).map(({ key }) => key);
-    // Before the first window, then behind each of the first three, at once and a little later.
+    // Before the first window, then after each of the first three, at once and a little later.
     for (const [at, afterMs] of [0, 1, 2, 3].flatMap((window) => [[window, 0] as const, [window, 4] as const])) {
       const collection = await newCollection();
       const path = await file(`every-${at}-${afterMs}.ndjson`, many(total));
@@ -331,7 +331,7 @@ describe('importing a file', () => {
       expect(result.resumed).toBeGreaterThanOrEqual(at * 100);
       expect(result.counts.created + result.counts.unchanged).toBe(total);
       expect(result.counts.updated).toBe(0);
-      // What the first run had done is not even looked at again.
+      // Rows completed by the first run are not even read again.
       const lookedUp = calls.commands
         .filter(({ name }) => name === 'BatchGetItem')
         .flatMap(({ input }) => Object.values(input['RequestItems'] as Record<string, { Keys: unknown[] }>))
@@ -361,7 +361,7 @@ describe('importing a file', () => {
     const inOrder = Array.from(shuffledOrder(keys.length, 1), (at) => ({ key: keys[at] ?? '', marker: there[at] }));
     const done = inOrder.slice(0, 100).map(({ key }) => key);
     expect(inOrder.slice(0, 100).every(({ marker }) => marker !== null)).toBe(true);
-    // The window behind was under way; no other had begun.
+    // The following window was under way; no other had started.
     expect(inOrder.slice(200).every(({ marker }) => marker === null)).toBe(true);
     const missing = inOrder.at(-1)?.key ?? '';
     const edit = (key: string) =>
@@ -407,7 +407,7 @@ describe('importing a file', () => {
     expect(said.filter((written, at) => at > 1 || written > 0)).toEqual(
       Array.from({ length: 11 }, (_, at) => Math.min(total, (at + 1) * 100)),
     );
-    // What is there beyond the state is what a resumed run compares: two windows, whatever writes how fast.
+    // A resumed run compares what was written after its state: at most two windows, whatever is fast or slow.
     expect(ahead).toBeGreaterThan(0);
     expect(ahead).toBeLessThanOrEqual(200);
   });
@@ -429,7 +429,7 @@ describe('importing a file', () => {
         input['RequestItems'] as Record<string, { PutRequest: { Item: { name: string } } }[]>,
       );
       const names = puts.map(({ PutRequest: { Item } }) => Item.name);
-      // One batch of the second window fails, and not before the third window is through.
+      // One batch of the second window fails, after the third window is complete.
       if (names.includes(order[100] ?? '')) {
         await third;
         throw Object.assign(new Error('refused for good'), { name: 'ValidationException' });
@@ -506,7 +506,7 @@ describe('importing a file', () => {
     await expect(interrupted).rejects.toThrow('pulled the plug');
     calls.reset();
     expect(await run(collection, path)).toMatchObject({ resumed: 0, counts: counts(200, 0, 0, 1) });
-    // In batches, not one by one under a condition.
+    // In batches, not one by one with a condition.
     expect(calls.count('PutItem')).toBe(0);
     expect((await readText(`${path}.rejects.ndjson`, 'utf8')).trim().split('\n')).toHaveLength(1);
   });
@@ -533,7 +533,7 @@ describe('importing a file', () => {
     for (const [name, change] of Object.entries(changes)) {
       const collection = await newCollection();
       const path = await file(`changes ${name}.ndjson`, [lines]);
-      // Whole seconds, as the time can be put back no better.
+      // Whole seconds, because the file's time cannot be restored more precisely.
       await utimes(path, 1_700_000_000, 1_700_000_000);
       const source = await openMarkers(path, 'ndjson');
       const changing: RowSource<MarkerRow> = {

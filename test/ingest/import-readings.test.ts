@@ -115,7 +115,7 @@ describe('importing readings', () => {
     const calls = recordCalls(db);
     expect(await run(collection, path, { db })).toEqual(counts(5_002));
     expect(calls.count('BatchGetItem')).toBe(1);
-    // Those that a busy machine did not answer in time are sent again.
+    // Requests that time out on a busy machine are sent again.
     expect(calls.count('BatchWriteItem')).toBeLessThan(2 * (5_000 / 25));
     expect(calls.count()).toBe(1 + calls.count('BatchWriteItem'));
     const found = await readingsOf(collection, 'x');

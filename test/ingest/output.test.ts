@@ -93,7 +93,7 @@ describe('a stream', () => {
       for (;;) yield String((made += 1)).padEnd(1000);
     }
     const stop = new AbortController();
-    // Never tells that it has written anything.
+    // Never calls back that it has written anything.
     const stuck = new Writable({ write: () => undefined });
     const writing = writeToStream(stuck, endless(), stop.signal);
     await new Promise((resolve) => setTimeout(resolve, 100));

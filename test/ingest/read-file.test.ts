@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** The rows of a file; those that are markers are read again from their places, from the last to the first. */
+/** The rows of a file; valid ones are read again by their offsets, from the last to the first. */
 async function rowsOf(
   format: FileFormat,
   content: string | Uint8Array,

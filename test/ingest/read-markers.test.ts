@@ -66,7 +66,7 @@ const at = (key: string, lng: number, lat: number): Kept => ({
   properties: {},
 });
 
-/** Markers all over the world, those on the lines that matter among them. */
+/** Markers all over the world, some of them on critical lines. */
 function everywhere(count: number): Kept[] {
   const random = randomFrom(11);
   const spread = Array.from({ length: count }, () => ({ lng: random() * 360 - 180, lat: random() * 180 - 90 }));
@@ -129,7 +129,7 @@ describe('the markers of a collection', () => {
       expect(byKey(found)).toEqual(byKey(markers));
       // A page holds 500 entries.
       expect(calls.count('Query')).toBeLessThanOrEqual(queries + markers.length / 500);
-      // One more looks whether the collection is still there.
+      // One more checks that the collection still exists.
       expect(calls.count('BatchGetItem')).toBe(Math.ceil(markers.length / 100) + 1);
       expect(calls.count('Scan')).toBe(0);
       // The same file each time.
@@ -211,7 +211,7 @@ describe('the markers of a collection', () => {
     let keysHeld = 0;
     for await (const markers of readMarkers({ database, collection, call: metered })) {
       taken += markers.length;
-      // Whatever would be read without being asked for has time to be.
+      // Allows time for any read ahead.
       if (taken % 500 === 0) await new Promise((resolve) => setTimeout(resolve, 50));
       most = Math.max(most, metered.meter.getItems - taken + markers.length);
       keysHeld = Math.max(keysHeld, metered.meter.itemsScanned - taken);

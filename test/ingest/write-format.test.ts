@@ -31,7 +31,7 @@ async function written(format: FileFormat, markers: readonly Kept[], size = 3): 
   return text;
 }
 
-/** What `import` reads in a text; rows that are none come as their reasons. */
+/** What `import` reads from a text; invalid rows as their reasons. */
 async function read(format: FileFormat, text: string): Promise<unknown[]> {
   const path = join(folder, `${(files += 1)}`);
   await writeFile(path, text);

@@ -116,7 +116,7 @@ async function zonesOf(collection: Collection): Promise<readonly Zone[]> {
   return (await readZonePage(db, collection, page, newCall())).zones;
 }
 
-/** What of zones is the same wherever they are imported. */
+/** The parts of zones that do not depend on where they are imported. */
 const told = (zones: readonly Zone[]) =>
   zones.map(({ key, name, properties, bounds, cells, geometry: { vertices, sha256, jsonBytes } }) => ({
     key,
@@ -127,7 +127,7 @@ const told = (zones: readonly Zone[]) =>
     geometry: { vertices, sha256, jsonBytes },
   }));
 
-/** Zones that try what files of them may get wrong. */
+/** Zones that are hard to encode. */
 const AWKWARD: readonly ZoneInput[] = [
   {
     key: 'ü::#"\n,',
@@ -194,7 +194,7 @@ describe('zones that are exported and imported again', () => {
       const { counts } = await run(to, path);
       expect(counts).toEqual({ created: inputs.length, updated: 0, unchanged: 0, rejected: 0 });
       expect(told(await zonesOf(to))).toEqual(told(before));
-      // And so is what is exported of them.
+      // And so is their export.
       expect(await readFile(await exportTo(`again.${format}`, to), 'utf8')).toBe(text);
 
       const own = newDatabase('readable', { tables: db.tables });
@@ -244,7 +244,7 @@ describe('zones that are exported and imported again', () => {
     for (const [key, geometry] of [
       ['in', square(10, 10)],
       ['edge', square(20, 10, 10)],
-      // Its rectangle meets the area, and itself does not.
+      // Its bounding box intersects the area, but the zone itself does not.
       [
         'beside',
         {
@@ -342,7 +342,7 @@ describe('an import of zones', () => {
     expect(there).toBeGreaterThanOrEqual(10);
     expect(there).toBeLessThan(20);
     const { counts } = await run(collection, path);
-    // The database may still have done what it was given last, though nobody waited for its answer.
+    // The database may still have done the last write, although its response was not awaited.
     expect(counts.unchanged).toBeGreaterThanOrEqual(there);
     expect(counts.unchanged).toBeLessThan(there + 4);
     expect(counts).toEqual({ created: 40 - counts.unchanged, updated: 0, unchanged: counts.unchanged, rejected: 0 });
@@ -426,7 +426,7 @@ describe('an export of zones', () => {
       }),
     );
     async function slowly(name: string) {
-      // Between the page that names it and the object itself.
+      // Between the read of the page that names it and the read of the object.
       await deleteZone({ ...db, geometry: outside }, { collection, key: 'c' }, {}, newCall()).catch(() => undefined);
       return geometryStore.objects!.get(name);
     }

@@ -44,7 +44,7 @@ afterAll(async () => {
   await Promise.all(running);
 });
 
-/** Resolves once the cells hold all that was written before the call. */
+/** Resolves once the cells include everything that was written before the call. */
 async function cellsCaughtUp({ tables }: Database): Promise<boolean> {
   const from = performance.now() + 300;
   for (;;) {
@@ -74,7 +74,7 @@ const never = new AbortController().signal;
 const empty = (database: Database, collection: Collection, options = optionsOf(database)) =>
   emptyCollection(options, collection, {}, never);
 
-/** A collection full of all that one can hold: markers at places, with global ids and readings, numbers, and a zone. */
+/** A collection with everything that one can contain: markers at places, with global IDs and readings, a sequence, and a zone. */
 async function fill(database: Database, input: Partial<CollectionInput> & { readonly key: string }, markers = 60) {
   // Emptying goes through every prefix: 32 of one character, 1,024 of two.
   const short = { name: input.key, code: 'Xx', globalIds: true, idStrategy: 'SEQUENCE', prefixLength: 1 } as const;
@@ -170,7 +170,7 @@ describe('emptying', async () => {
         if ((calls += 1) > 2) throw new Error('killed');
         return ask(input);
       });
-      // Dead processes hand nothing over: their lease has to run out.
+      // Dead processes hand nothing over: their lease has to expire.
       interceptCalls(dying, 'PutItem', async (input, ask) => {
         if (calls > 2) throw new Error('killed');
         return ask(input);
@@ -238,7 +238,7 @@ describe('emptying', async () => {
     );
     await putMarkersInBulk(db, items, newCall());
     await deleteCollection(db, 'wrong', NOW, newCall());
-    // Whatever the cells say, they are not asked where the partitions are few.
+    // The cells are not read if there are few partitions.
     expect(await empty(db, wrong, optionsOf(db, { cellsCaughtUp: async () => false }))).toBe(true);
     await cellsCaughtUp(db);
     expect(await leftOf(db, wrong)).toEqual([]);
@@ -254,7 +254,7 @@ describe('emptying', async () => {
     let asleep: (() => void) | undefined;
     const sleeps = new Promise<void>((resolve) => (asleep = resolve));
     let standsStill = false;
-    // It has found the marker, and stands still before it removes it.
+    // It has found the marker, and pauses before it removes it.
     interceptCalls(late, 'BatchExecuteStatement', async (input, ask) => {
       standsStill = true;
       asleep?.();

@@ -170,7 +170,7 @@ interface Indexed<T> {
   touchedIndexes(changed: readonly string[]): readonly string[];
 }
 
-/** The keys that values give in the indexes that an update of `changed` does not touch. */
+/** The keys of these values in the indexes that an update of `changed` does not touch. */
 function untouchedKeys<T>(entity: Indexed<T>, changed: readonly string[], values: T) {
   const touched = entity.touchedIndexes(changed);
   return Object.entries(entity.indexes).map(([name, index]) => (touched.includes(name) ? name : index.format(values)));

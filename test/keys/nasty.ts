@@ -33,7 +33,7 @@ const TROUBLE = [
   '0',
 ];
 
-/** Texts made of what a key convention trips over, and any other well-formed text. */
+/** Strings that are hard for a key convention, and any other well-formed ones. */
 export const nasty = fc.oneof(
   fc.array(fc.constantFrom(...TROUBLE), { minLength: 1, maxLength: 6 }).map((pieces) => pieces.join('')),
   fc.string({ minLength: 1, maxLength: 20, unit: 'binary' }),
@@ -51,6 +51,6 @@ export const geohash = (length: number) =>
 /** Order of UTF-8 bytes, which is DynamoDB's. */
 export const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a, 'utf8'), Buffer.from(b, 'utf8'));
 
-/** What DynamoDB's BETWEEN takes in. */
+/** What DynamoDB's BETWEEN includes. */
 export const isBetween = (text: string, { from, to }: { from: string; to: string }) =>
   byBytes(from, text) <= 0 && byBytes(text, to) <= 0;

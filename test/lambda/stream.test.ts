@@ -27,7 +27,7 @@ const config = readConfig({}, { CELLPORT_LOG: 'silent', AWS_REGION: 'us-east-1' 
 
 type EventRecord = StreamEvent['Records'][number];
 
-/** Records of the stream as an event-source mapping hands them over. */
+/** Records of the stream as an event source mapping delivers them. */
 async function eventRecords(db: Database): Promise<EventRecord[]> {
   const { Table } = await db.client.send(new DescribeTableCommand({ TableName: db.tables.entities }));
   const records: StreamRecord[] = [];
@@ -53,11 +53,11 @@ async function eventRecords(db: Database): Promise<EventRecord[]> {
       StreamViewType: 'NEW_AND_OLD_IMAGES',
     },
   }));
-  // What a Lambda gets has been JSON.
+  // A Lambda's event has been JSON.
   return JSON.parse(JSON.stringify(event)) as EventRecord[];
 }
 
-/** Writes markers at random, some of them many times, and some items that are none. */
+/** Writes markers at random, some of them many times, and some items that are not markers. */
 async function writeAtRandom(db: Database, collection: Collection, seed: number, writes: number): Promise<void> {
   const chance = createChance(seed);
   const put = (item: Record<string, unknown>) =>
@@ -81,7 +81,7 @@ async function writeAtRandom(db: Database, collection: Collection, seed: number,
 
 const pkOf = ({ dynamodb }: EventRecord) => String(dynamodb?.Keys?.['pk']?.['S']);
 
-/** The records as so many shards would have them: those of one item in one of them, in their order. */
+/** The records split into this many shards: those of one item in one shard, in order. */
 function sharded(records: readonly EventRecord[], shards: number): EventRecord[][] {
   const all: EventRecord[][] = Array.from({ length: shards }, () => []);
   for (const record of records) {
@@ -108,12 +108,12 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
       sharded(records, 4).map(async (shard) => {
         for (let done = 0; done < shard.length;) {
           const batch = shard.slice(done, done + chance.integer(1, 60));
-          // A half of it first, as where a batch is cut after a failure, or the whole of it, as where its answer is lost.
+          // The first half, as when a batch is bisected after a failure, or all of it, as when the response is lost.
           if (chance.happens(0.3)) await chance.pick(handlers)({ Records: batch.slice(0, batch.length >> 1) });
           if (chance.happens(0.3)) await chance.pick(handlers)({ Records: batch });
           const { batchItemFailures } = await chance.pick(handlers)({ Records: batch });
           expect(batchItemFailures).toEqual([]);
-          // Sometimes it begins again further back.
+          // Sometimes it restarts further back.
           done = chance.happens(0.2) ? Math.max(0, done - 10) : done + batch.length;
         }
       }),
@@ -124,7 +124,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     expect(Object.keys(places).length).toBeGreaterThan(3);
     expect({ seed, cells: await storedCells(db) }).toEqual({ seed, cells: counted });
     expect({ seed, places: await storedPlaces(db) }).toEqual({ seed, places });
-    // All of it again, oldest first, as after the loss of the mapping's own progress.
+    // Everything again, oldest first, as if the mapping had lost its progress.
     await createHandler(config, () => db)({ Records: records });
     expect({ seed, cells: await storedCells(db) }).toEqual({ seed, cells: counted });
     expect({ seed, places: await storedPlaces(db) }).toEqual({ seed, places });
@@ -137,7 +137,7 @@ describe('a batch that fails in part', async () => {
 
   test('reports the record from which to redeliver, and counts what came before once', async () => {
     const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
-    // Far apart, so that each takes blocks of its own and several transactions are needed.
+    // Far apart, so that each has blocks of its own and several transactions are needed.
     for (let n = 0; n < 60; n += 1) {
       const item = newMarkerItem(
         db,
@@ -155,7 +155,7 @@ describe('a batch that fails in part', async () => {
         get(client, name) {
           if (name !== 'send') return Reflect.get(client, name) as unknown;
           return (command: { input: { TransactItems?: unknown[] } }, ...rest: []) => {
-            // The third transaction and all after it fail.
+            // The third transaction and all later ones fail.
             if (command.input.TransactItems !== undefined && (transactions += 1) > 2) throw new Error('for a test');
             return client.send(command as never, ...rest);
           };
@@ -227,7 +227,7 @@ test('cells pass from a server to a Lambda and back by changing one attribute, a
   const before = await eventRecords(db);
   await layout((name) => `${name} by records`);
   await writeAtRandom(db, collection, 2, 60);
-  // LATEST: only what was written since.
+  // LATEST: only later writes.
   const handle = createHandler(config, () => db);
   expect(await handle({ Records: (await eventRecords(db)).slice(before.length) })).toEqual({ batchItemFailures: [] });
   expect(await storedCells(db)).toEqual(await countedCells(db));

@@ -9,7 +9,7 @@ import { aPoint, anArea, pointsNear } from '../geo/arbitraries.js';
 import { markerRecord } from './records.js';
 
 const keys = createKeyspace('readable');
-/** Positions at the edges of an area and anywhere; none where there was no marker. */
+/** Positions at the edges of an area and anywhere; undefined if there was no marker. */
 const somewhere = (area: Area) => fc.option(fc.oneof(aPoint, pointsNear(area)), { nil: undefined });
 const anAreaWithChange = anArea.chain((area) =>
   fc.record({ area: fc.constant(area), before: somewhere(area), after: somewhere(area) }),
@@ -26,7 +26,7 @@ test('the kind of a change follows from the positions before and after, for any 
       else if (was !== true) expect(kind).toBe(before === undefined ? 'CREATED' : 'ENTERED');
       else if (is !== true) expect(kind).toBe(after === undefined ? 'DELETED' : 'LEFT');
       else expect(kind).toBe(same ? 'UPDATED' : 'MOVED');
-      // From everywhere it is the same without edges.
+      // Without an area there are no edges to cross.
       const whole = changeKind({ before, after });
       if (before === undefined) expect(whole).toBe(after === undefined ? undefined : 'CREATED');
       else if (after === undefined) expect(whole).toBe('DELETED');

@@ -32,7 +32,7 @@ function world(options: Partial<HubOptions> = {}) {
   return { clock, hub, record, open };
 }
 
-/** What is there for a reader right now. */
+/** The events that a reader can take right now. */
 async function present(changes: AsyncIterableIterator<MarkerChange>, count: number): Promise<string[]> {
   const found: string[] = [];
   while (found.length < count) {
@@ -57,7 +57,7 @@ test('recentFrom is ten seconds ago, or the earliest buffered time, and takes no
   const { clock, hub, record, open } = world();
   hub.connected();
   const remembered = ((await hub.recentFrom()) ?? 0) / 1_000;
-  // Times are cut to the second, by clocks that may differ from ours.
+  // Times are truncated to seconds, by clocks that may differ from ours.
   expect(remembered).toBe(START + 2);
   for (let n = 0; n < 30; n += 1) {
     clock.seconds = START + n;
@@ -81,10 +81,10 @@ test('since a buffered time, no event is missing and none is older', async () =>
   hub.take(record('later'));
   const expected = [...Array.from({ length: 10 }, (_, n) => `m${n + 10}`), 'later'];
   expect(await present(changes, expected.length)).toEqual(expected);
-  // DynamoDB Local cuts times to the minute: this one may be of any moment in it.
+  // DynamoDB Local truncates times to minutes, so this record may be from any moment of the minute.
   hub.take(record('of this minute', START - (START % 60)));
   expect(await present(await open(START + 19), 3)).toEqual(['m19', 'later', 'of this minute']);
-  // A moment to come is now.
+  // A time in the future counts as now.
   const soon = await open(START + 1_000);
   hub.take(record('next'));
   expect(await present(soon, 1)).toEqual(['next']);
@@ -128,7 +128,7 @@ test('older events are read from the stream, once for all clients, and joined wi
   expect(await present(all[0], 6)).toEqual(['m5', 'm6', 'm7', 'm8', 'm9', 'live']);
   expect(await present(all[2], 4)).toEqual(['m7', 'm8', 'm9', 'live']);
   expect(await present(await open(START - 9), 10)).toHaveLength(10);
-  // It reaches back no further, and asking again does not change that.
+  // It reaches back no further, and another request does not change that.
   await expect(open(START - 2_000)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
   expect(reads).toBe(1);
 });

@@ -15,7 +15,7 @@ interface RecordInput {
 const texts = (values: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(values).map(([name, text]) => [name, { S: text }]));
 
-/** A record of a marker as the stream would have it, with no more than is looked at. */
+/** A record of a marker as in the stream, with only the fields that are read. */
 export function markerRecord(keys: Keyspace, input: RecordInput): StreamRecord {
   const { sequence, key, scope = 'parks', at = Math.floor(Date.now() / 1_000), properties = {} } = input;
   const named = texts({ ...keys.marker(scope, key) });

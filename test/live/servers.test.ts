@@ -16,7 +16,7 @@ import { followChanges, until } from './support.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 
-/** The keys of all markers created as one client of a server gets them; `error` is why its subscription ended. */
+/** The keys of all created markers in the order in which a client received them; `error` is why its subscription ended. */
 function listen(hub: LiveHub, collection: Collection, since?: number) {
   const received: { keys: string[]; error: unknown; begun: Promise<void> } = {
     keys: [],
@@ -57,7 +57,7 @@ describe('servers that read the stream themselves', async () => {
     expect(ofOne.keys).toEqual(written('a', 30));
     expect(ofTwo.keys).toEqual(written('a', 30));
 
-    // Stopped in the middle of a load: the other one becomes the owner while it goes on telling.
+    // Stopped in the middle of a load: the other one becomes the owner while it continues to emit changes.
     const writing = write(written('b', 150));
     await until(() => ofTwo.keys.includes('b20'));
     await one.stop();
@@ -125,7 +125,7 @@ describe.skipIf(!HAS_REDIS)('servers that get changes through Redis', async () =
     await until(() => clients.every(({ keys }) => keys.includes('a29')));
     for (const { keys } of clients) expect(keys).toEqual(written('a', 30));
 
-    // Whoever sends from now on may have left something out.
+    // Another sender may have skipped some changes.
     await one.stop();
     await until(() => clients.slice(1).every(({ error }) => error !== undefined));
     expect(clients.slice(1).map(({ error }) => error)).toMatchObject([
@@ -137,7 +137,7 @@ describe.skipIf(!HAS_REDIS)('servers that get changes through Redis', async () =
     await until(() => clients.every(({ keys }) => keys.includes('b4')));
     for (const { keys } of clients) expect([...new Set(keys)]).toEqual([...written('a', 30), ...written('b', 5)]);
 
-    // And where Redis itself was away.
+    // And after an outage of Redis.
     await stopRedis();
     await until(() => clients.every(({ error }) => error !== undefined));
     await write(written('c', 5));

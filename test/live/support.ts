@@ -8,7 +8,7 @@ import type { Database } from '../../src/store/database.js';
 import { createStreamsClient } from '../../src/stream/dynamodb.js';
 import { engine } from '../support/test-database.js';
 
-/** Follows a database's changes as a server does: with a consumer, or beside the one of another server. */
+/** Follows a database's changes as a server does: with its own consumer, or beside that of another server. */
 export function followChanges(
   db: Database,
   { redisUrl, caches }: { readonly redisUrl?: string; readonly caches?: Caches } = {},
@@ -29,7 +29,7 @@ export function followChanges(
   };
 }
 
-/** Waits until something holds, at most until the test times out. */
+/** Waits until a condition is true, at most until the test times out. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
@@ -39,11 +39,11 @@ export function websocketClient(url: string): Client {
   return createClient({ url: `${url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket, retryAttempts: 0 });
 }
 
-/** The data of one answer. Tests look into answers of every shape; each says by its assertions what it expects there. */
+/** The data of one response. Tests read responses of every shape; their assertions state what they expect. */
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Data = Readonly<Record<string, any>>;
 
-/** What a subscription has brought so far, and how it ended. */
+/** What a subscription has received so far, and how it ended. */
 export interface Collected {
   readonly data: Data[];
   readonly errors: Readonly<{ message: string; extensions: Readonly<Record<string, unknown>> }>[];
@@ -51,7 +51,7 @@ export interface Collected {
   stop(): void;
 }
 
-/** Subscribes and gathers what comes. */
+/** Subscribes and collects the events. */
 export function collect(client: Client, query: string, variables: Readonly<Record<string, unknown>> = {}): Collected {
   const collected: Collected = { data: [], errors: [], ended: undefined, stop: () => undefined };
   collected.stop = client.subscribe<Record<string, unknown>>(

@@ -123,7 +123,7 @@ describe('a cell cache', () => {
             read.finish();
             return false;
           });
-          // Waiting is for what lags no longer: an eventually consistent read catches up within the time remembered.
+          // Waits until reads no longer lag: an eventually consistent read catches up before changes are evicted.
           if (now.kind === 'wait') {
             if (underWay.length === 0) clock.now += now.ms;
           } else if (now.kind === 'apply') {
@@ -136,7 +136,7 @@ describe('a cell cache', () => {
             const parent = now.parent as 'a' | 'b';
             const token = cache.begin();
             const seen = history[parent].at(-1 - now.lag) ?? latest(parent);
-            // What was applied long ago is seen by every read.
+            // Every read sees what was applied long ago.
             const found = clock.now > 30_000 ? latest(parent) : seen;
             underWay.push({ after: now.takes, finish: () => cache.put('s', found, token) });
           }

@@ -11,7 +11,7 @@ const parks = { collection: { key: 'parks' }, prefix: 'u0' };
 const PK = 'marker::parks::u0';
 const SETTLED_MS = 10_000;
 
-/** What an item holds of the index, and its image in a record of the stream. */
+/** The index entry of an item, and its image in a stream record. */
 interface Entry {
   readonly geohash: string;
   readonly mapVersion: number;
@@ -159,7 +159,7 @@ describe('a marker cache', () => {
     const kept = parts.filter(known).length;
     expect(kept).toBeGreaterThan(10);
     expect(kept).toBeLessThan(40);
-    // A stretch that is larger than all of it leaves nothing behind.
+    // A part larger than the whole cache is not kept.
     const many = Array.from({ length: 100 }, (_, index) => marker(`k${index}`, A));
     cache.put(parks, stretch('aaa', 'aaa:;'), many, cache.begin());
     expect(known('aaa')).toBe(false);
@@ -188,7 +188,7 @@ describe('a marker cache', () => {
       fc.record({
         kind: fc.constant('write' as const),
         key,
-        /** Where it goes to, undefined to delete it. */
+        /** The new position; undefined to delete the marker. */
         to: fc.constantFrom(...GEOHASHES, undefined),
         indexLag: fc.integer({ min: 0, max: 5_000 }),
         streamLag: fc.integer({ min: 0, max: 3_000 }),
@@ -209,7 +209,7 @@ describe('a marker cache', () => {
         const truth = new Map<string, Entry>();
         const index = new Map<string, Entry>();
         const waiting = new Map<string, number>();
-        /** When the index and the stream have the latest write of a key. */
+        /** When the index and the stream show the latest write of a key. */
         const indexAt = new Map<string, number>();
         const streamAt = new Map<string, number>();
         let events: { readonly at: number; readonly happen: () => void }[] = [];

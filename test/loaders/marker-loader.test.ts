@@ -53,7 +53,7 @@ test('a marker and all its latest readings requested in one tick are one Query',
   expect(since).toEqual([19, 18, 17].map(at));
   expect(two).toEqual([19, 18].map(at));
   expect(calls.commands).toMatchObject([{ name: 'Query', input: { Limit: 10 } }]);
-  // The same again is not read again.
+  // The same request is not read again.
   await Promise.all([loader.marker(name('a')), loader.readings(name('a'), { last: 5 })]);
   expect(sent()).toEqual(['Query']);
 });

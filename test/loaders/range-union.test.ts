@@ -41,7 +41,7 @@ interface Row extends Record<string, unknown> {
   readonly sk: string;
 }
 
-/** DynamoDB as far as one partition goes: pages of at most `pageSize`, the first one empty now and then. */
+/** A partition of DynamoDB: pages of at most `pageSize`, the first one sometimes empty. */
 function partition(rows: readonly Row[], pageSize: number) {
   const queries: { from: string; to: string; limit: number | undefined }[] = [];
   let calls = 0;
@@ -130,7 +130,7 @@ describe('reading a union', () => {
             const expected = slice(list, member);
             const answer = answers.get(member);
             expect(answer?.items).toEqual(expected.slice(0, member.limit));
-            // A slice of exactly the limit may be told either way.
+            // A slice of exactly the limit may be reported either way.
             const right = expected.length === member.limit || answer?.complete === expected.length < member.limit;
             expect(right, `${expected.length} of ${member.limit}, complete: ${answer?.complete}`).toBe(true);
           }

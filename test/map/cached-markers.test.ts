@@ -27,7 +27,7 @@ const live = await testDatabase('readable', { stream: true });
 const SEED = Number(process.env['CELLPORT_SEED'] ?? 20261121);
 const RUNS = Number(process.env['CELLPORT_RUNS'] ?? 15);
 
-/** A cache, and how to let the time pass in which it might have missed something. */
+/** A cache, and how to wait until it cannot have missed anything. */
 function patientCache(database: Database) {
   let ahead = 0;
   const now = () => performance.now() + ahead;
@@ -37,7 +37,7 @@ function patientCache(database: Database) {
   };
 }
 
-/** Places of all kinds, each looked at from several sides. */
+/** Areas of all kinds, each seen in several viewports. */
 const walkAround = fc.record({
   at: fc.constantFrom(...MARKERS.filter((_, index) => index % 5 === 0).map(({ position }) => position)),
   zoom: fc.integer({ min: 3, max: 16 }),
@@ -96,7 +96,7 @@ describe('a cache of markers that follows the stream', () => {
     const { markerCache, settle } = patientCache(live);
     const cellCache = createCellCache({ maxBytes: 16e6, trusted: () => true, now: () => performance.now() });
     const backend = { database: live, streams, where: '', close: async () => streams.destroy() };
-    // On a machine that stands still for seconds another owner may be believed in, and everything is forgotten.
+    // On a machine that pauses for seconds, another owner may be assumed, and the cache is cleared.
     let cleared = 0;
     const clear = markerCache.clear.bind(markerCache);
     markerCache.clear = () => {
@@ -111,7 +111,7 @@ describe('a cache of markers that follows the stream', () => {
       await cells.stop();
       streams.destroy();
     });
-    // Planned without counts, a map is read in the same ranges whatever stands in it.
+    // Planned without counts, a map is read in the same ranges whatever it contains.
     const ask = (trusted: boolean) => requestContext(live, { markerCache, cellCache, trusted }).context;
     const collection = await makeCollection(live, { key: 'moving' }, []);
     const calls = recordCalls(live);

@@ -60,7 +60,7 @@ describe('a comparison', () => {
     [{ name: 'size', in: 5 }, 'filter.properties[0].in'],
     [{ name: 'size', contains: 5 }, 'filter.properties[0].contains'],
     [{ name: 'size', exists: null }, 'filter.properties[0].exists'],
-  ])('%o is refused naming %s', (comparison, field) => {
+  ])('%o is rejected naming %s', (comparison, field) => {
     expect(() => passes(comparison as PropertyFilterInput)).toThrow(
       expect.objectContaining({ code: 'BAD_USER_INPUT', details: expect.objectContaining({ field }) }),
     );

@@ -100,7 +100,7 @@ export function bruteCells(markers: Iterable<Pick<Made, 'position'>>, length: nu
   return cells;
 }
 
-/** Whether a rectangle as a client sends it has a position in it, by trying every turn of the globe. */
+/** Whether bounds from a client contain a position, by trying every turn of the globe. */
 export function bruteInside(bounds: Bounds, { lng, lat }: Point): boolean {
   if (lat < bounds.south || lat > bounds.north) return false;
   const east = bounds.east < bounds.west ? bounds.east + 360 : bounds.east;
@@ -135,7 +135,7 @@ export async function addMarkers(
   await addCells(database, scope, batch, blocks);
 }
 
-/** A collection with these markers in it. */
+/** A collection with these markers. */
 export async function makeCollection(
   database: Database,
   input: Partial<CollectionInput> & { readonly key: string },
@@ -156,7 +156,7 @@ export interface ContextOptions {
   readonly geometryCache?: GeometryCache;
 }
 
-/** The context of one request, with caches of its own unless one is given. */
+/** The context of one request, with its own caches unless one is given. */
 export function requestContext(database: Database, options: ContextOptions = {}) {
   const { trusted = true, limits = {} } = options;
   const call = newCall();
@@ -184,7 +184,7 @@ export function requestContext(database: Database, options: ContextOptions = {})
   return { context, call };
 }
 
-/** Ways to lay out a collection: each must answer the same. */
+/** Key layouts of a collection; all must give the same results. */
 export const LAYOUTS: readonly (Partial<CollectionInput> & { readonly key: string; readonly style: KeyStyle })[] = [
   { key: 'p2', style: 'readable', prefixLength: 2 },
   { key: 'p0', style: 'readable', prefixLength: 0, mapProperties: ['population'] },

@@ -21,7 +21,7 @@ const databases = { readable: memoryDatabase('readable'), compact: memoryDatabas
 const SEED = Number(process.env['CELLPORT_SEED'] ?? 20261121);
 const RUNS = Number(process.env['CELLPORT_RUNS'] ?? 5);
 
-/** Where a position lies to a ring, by all its edges, on any turn of the globe. */
+/** Locates a position relative to a ring by testing every edge, on every turn of the globe. */
 function bruteRing(ring: Ring, { lng, lat: y }: Point): 'in' | 'on' | 'out' {
   let verdict: 'in' | 'out' = 'out';
   for (const turn of [-360, 0, 360]) {
@@ -66,7 +66,7 @@ const aPolygon = fc
   })
   .map(({ at, corner, radius, corners, hole }): Ring[] => {
     const outer = star(at, radius, corners);
-    // Not across half the globe, where the short way round would be another one.
+    // Less than half the globe, beyond which the shorter way is the other way round.
     if (corner && Math.abs(corner.lng - at.lng) < 60) outer.splice(1, 0, [corner.lng, corner.lat]);
     return hole ? [outer, star(at, radius, corners, 0.4)] : [outer];
   });
@@ -115,7 +115,7 @@ describe.each(LAYOUTS)('polygon queries in the collection $key', ({ style, ...in
         fc.asyncProperty(question, fc.constantFrom(3, 40, 5000), async (polygons, size) => {
           const inside = MARKERS.filter(({ position }) => brute(polygons, position));
           const wide = polygons.flat(2).some(([lng]) => Math.abs(lng - polygons[0]![0]![0]![0]) > 1);
-          // Without counts, a long prefix leaves nothing but going through its partitions, most of them empty.
+          // Without counts, long prefixes can only be scanned partition by partition, most of them empty.
           fc.pre(trusted || input.key !== 'p4s3' || !wide);
           const first = Math.max(size, Math.ceil(inside.length / 6));
           const { context } = requestContext(database, { trusted });
@@ -160,7 +160,7 @@ describe('a polygon query', () => {
     const page = await markersInside(context, await cities, { type: 'Polygon', coordinates: [thin] }, { first: 100 });
     expect([page.edges.length, page.pageInfo.hasNextPage]).toEqual([0, false]);
     expect(calls.count('Query')).toBeLessThanOrEqual(8);
-    // The rectangle around the strip holds hundreds of them.
+    // The bounding box of the strip contains hundreds of them.
     expect(call.meter.itemsScanned).toBeLessThan(40);
   });
 

@@ -31,7 +31,7 @@ const cellQueries = () =>
 
 const cellCache = createCellCache({ maxBytes: 16e6, trusted: () => true, now: () => performance.now() });
 
-/** The keys in a map of a degree or two, and the Query calls for cells that finding them took. */
+/** The keys in a map of a degree or two, and the number of Query calls for cells that it took. */
 async function look(west: number, south: number, zoom = 9) {
   recording.reset();
   const bounds = { west, south, east: west + 1.5, north: south + 1 };
@@ -58,7 +58,7 @@ test('coarse counts are read once per neighbourhood, finer ones only where many 
   expect(first.queries).toBeGreaterThan(1);
   expect((await look(-60.2, -20)).queries).toBe(0);
 
-  // Cells that a map has drawn are finer than the coarse ones, and there without another Query.
+  // Cells that a map has drawn are finer than the coarse ones, and need no further Query.
   const { context } = requestContext(db, { cellCache });
   const bounds = { west: 20, south: 20, east: 21.5, north: 21 };
   await viewportCells(context, readViewport({ bounds, zoom: 9 }), 'places');

@@ -52,7 +52,7 @@ const seed = Number(process.env['CELLPORT_SEED'] ?? Math.floor(Math.random() * 1
 test(`after concurrent clients have created, changed, moved and deleted markers while the consumer was killed at random, every query agrees with a model (seed ${seed})`, async () => {
   const moment = randomFrom(seed);
   const collection = await makeCollection(db, { key: 'model', name: 'Model', globalIds: true }, []);
-  /** What clients were told of their writes, by the marker's incarnation: the highest version is how it is. */
+  /** The responses to clients' writes by incarnation of the marker; the highest version is the current one. */
   const model = new Map<string, Marker>();
   const buried = new Set<string>();
   const told = ({ marker }: MarkerWrite, gone = false) => {

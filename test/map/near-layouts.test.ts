@@ -21,7 +21,7 @@ const SEED = Number(process.env['CELLPORT_SEED'] ?? 20261121);
 const RUNS = rounds('radiusQueriesOfLayout');
 const FARTHEST = 20_015_114.35;
 
-/** Each prefix length and number of write shards that a collection may have at its ends. */
+/** The extremes of prefix length and write shards that a collection may have. */
 const LAYOUTS = [1, 2, 3, 4, 5, 6].flatMap((prefixLength) =>
   [1, 4, 32].map((writeShards) => ({ prefixLength, writeShards, key: `p${prefixLength}s${writeShards}` })),
 );
@@ -33,7 +33,7 @@ const made = (position: Point, index: number, category = 'x'): Made => ({
   properties: { rank: index, long: 'x'.repeat(300) },
 });
 
-/** Poles, both names of the antimeridian, a corner of cells of all lengths, a town, and the world between them. */
+/** Poles, both longitudes of the antimeridian, a common corner of cells of all lengths, a town, and anywhere else. */
 function someMarkers(): Made[] {
   const random = randomFrom(SEED);
   const around = ({ lng, lat }: Point, far: number): Point => ({
@@ -76,7 +76,7 @@ interface Asked {
   readonly filter?: MarkerFilterInput;
 }
 
-/** All pages of a list, each asked for by a request of its own, under the ceiling. */
+/** All pages of a list, each read by a request of its own within the budget. */
 async function pages(
   collection: Collection,
   { center, radius, first = 50, filter }: Asked,
@@ -106,7 +106,7 @@ const aRadius = fc.constantFrom(0, 1, 2_000, 50_000, 600_000, 3_000_000, 10_007_
 
 describe.each(LAYOUTS)('a prefix of $prefixLength and $writeShards write shards', (layout) => {
   const { prefixLength, writeShards, key } = layout;
-  // A cell that is counted has 32 of the longest prefixes, each of which takes a page where there are so many shards.
+  // A counted cell has 32 of the longest prefixes, each of which takes a page with so many shards.
   const markers = MARKERS.filter((_, index) => prefixLength < 6 || writeShards < 32 || index % 8 === 0);
   let collection: Collection;
   beforeAll(async () => {

@@ -31,7 +31,7 @@ interface Near {
   readonly distance: number;
 }
 
-/** All markers within a radius, in order, by looking at each of them. */
+/** All markers within a radius, in order, by a linear scan. */
 function brute(markers: readonly Made[], center: Point, radius: number): Near[] {
   return markers
     .map(({ key, position }) => ({ key, distance: distance(center, position) }))
@@ -39,7 +39,7 @@ function brute(markers: readonly Made[], center: Point, radius: number): Near[] 
     .sort((a, b) => a.distance - b.distance || compareBytes(a.key, b.key));
 }
 
-/** The same distance by the angle between two vectors, which shares nothing with the haversine formula. */
+/** The same distance from the angle between two vectors, independent of the haversine formula. */
 function byVectors(a: Point, b: Point): number {
   const vector = ({ lng, lat }: Point) => {
     const [x, y] = [(lng * Math.PI) / 180, (lat * Math.PI) / 180];
@@ -107,7 +107,7 @@ async function pages(
   }
 }
 
-/** What a page may take: a few Query calls near by, one for each column of cells at a pole. */
+/** The limit of a page: a few Query calls nearby, one for each column of cells at a pole. */
 const ceiling = ({ lat }: Point, radius: number, key: string) =>
   radius > 50_000 || key === 'p4s3' ? 64 : Math.abs(lat) >= 89 ? 32 : 16;
 
@@ -128,7 +128,7 @@ describe.each(LAYOUTS)('radius queries in the collection $key', ({ style, ...inp
         expect(found).toEqual(expected);
         expect(most).toBeLessThanOrEqual(ceiling(center, radius, input.key));
       }),
-      // Rings far away go through hundreds of long prefixes: dozens of pages a run.
+      // Distant rings cross hundreds of long prefixes: dozens of pages per run.
       { numRuns: input.key === 'p4s3' ? Math.ceil(RUNS / 4) : RUNS, seed: SEED },
     );
   });
@@ -166,8 +166,8 @@ describe.each(LAYOUTS)('radius queries in the collection $key', ({ style, ...inp
             const answer = await nearestMarkers(context, collection, { center, count: wanted, maxRadius }).catch(
               refused,
             );
-            // A few are always found by counts. Without them, empty prefixes can only be told by reading; and hundreds out of
-            // a collection of so few lie in more prefixes than one field may read.
+            // A few are always found by counts. Without counts, empty prefixes are only known from reading them; and hundreds out of
+            // such a small collection are in more prefixes than one field may read.
             if (answer === 'refused') expect([input.key !== 'p0', !trusted || wanted >= 200]).toEqual([true, true]);
             else expect(toNear({ edges: answer })).toEqual(expected);
             expect(count() - before).toBeLessThanOrEqual(128);
@@ -281,7 +281,7 @@ describe('queries by distance', () => {
       if (!page.pageInfo.hasNextPage) break;
       after = page.pageInfo.endCursor;
       const last = found.at(-1)?.key ?? '';
-      // The very marker that the cursor stands at, and one that is still to come.
+      // The marker at the cursor, and one after it.
       const later = brute(made, center, 80_000).find(
         ({ key }) => !gone.has(key) && !found.some((near) => near.key === key),
       );
@@ -309,7 +309,7 @@ describe('queries by distance', () => {
     for (const { key } of brute(made, center, 80_000)) if (!gone.has(key)) expect(keys).toContain(key);
   });
 
-  // A crowd of more than is read of a range at once.
+  // A crowd larger than one read of a range.
   test('page exactly through a crowd at one position and the town around it, with and without counts', async () => {
     const random = randomFrom(SEED);
     const town = Array.from({ length: 800 }, (_, index): Made => ({
@@ -338,7 +338,7 @@ describe('queries by distance', () => {
         expect(count() - before).toBeLessThanOrEqual(32);
         const { found, most, number } = await pages(own, collection, { center, radius: 30_000, first: 150 }, count);
         expect(found).toEqual(brute(all, center, 30_000));
-        // A crowd that is more than one range may hold is read again.
+        // A crowd larger than the limit of a range is read again.
         expect(most).toBeLessThanOrEqual(20);
         expect(number).toBeLessThan(20);
       }

@@ -196,7 +196,7 @@ describe('pages', () => {
 
 test('a marker seen at both positions while it moves is returned once, where it is now', async () => {
   const made = { key: 'mover', category: 'x', properties: {} };
-  // Two index entries of one marker, as a reader may meet them: an index hears of a move bit by bit.
+  // Two index entries of one marker, as a reader may see them: an index applies a move in two steps.
   const at = (lng: number, mv: number): Record<string, unknown> => ({
     ...newMarkerItem(database, cities, { ...made, position: { lng, lat: 50 } }, NOW),
     mv,

@@ -151,7 +151,7 @@ describe('a page of markers by their place', async () => {
     ['13 names', Array.from({ length: 13 }, () => 'x'), { field: 'place' }],
     ['a name of 201 bytes', ['x'.repeat(201)], { field: 'place[0]' }],
     ['half a surrogate pair', ['\ud800'], { field: 'place[0]' }],
-  ])('of %s is refused by name', async (_, place, details) => {
+  ])('of %s is rejected by name', async (_, place, details) => {
     await expect(markersInPlace(requestContext(db).context, yards, place, { first: 2 })).rejects.toMatchObject({
       code: 'BAD_USER_INPUT',
       details,

@@ -25,7 +25,7 @@ const databases = { readable: memoryDatabase('readable'), compact: memoryDatabas
 const SEED = Number(process.env['CELLPORT_SEED'] ?? 20261121);
 const RUNS = Number(process.env['CELLPORT_RUNS'] ?? 15);
 
-/** Rectangles of all kinds around interesting places, at a zoom that suits a screen of 1280 x 800 or not. */
+/** Bounds of all kinds around interesting places, at a zoom that may or may not suit a screen of 1280 x 800. */
 const viewport = fc
   .record({
     at: fc.constantFrom(...MARKERS.filter((_, index) => index % 7 === 0).map(({ position }) => position)),
@@ -38,7 +38,7 @@ const viewport = fc
   .map(({ at, zoom, wide, high, turns, onMarker }) => {
     const width = (wide / 512 / 2 ** zoom) * 360;
     const height = (high / 512 / 2 ** zoom) * 180;
-    // An edge that has to meet a position exactly is not turned: that would round it.
+    // An edge that must match a position exactly is not shifted by whole turns, which would round it.
     const west = onMarker ? at.lng : at.lng - width / 3 + (width > 0 ? 360 * turns : 0);
     const south = Math.max(-90, onMarker ? at.lat : at.lat - height / 3);
     const bounds = { west, east: west + width, south, north: Math.max(south, Math.min(90, south + height)) };
@@ -84,7 +84,7 @@ describe.each(LAYOUTS)('a viewport of the collection $key', ({ style, ...input }
       await made;
       await fc.assert(
         fc.asyncProperty(viewport, fc.constantFrom(3, 40, 5000), async (raw, size) => {
-          // Without counts, a long prefix leaves nothing but going through its partitions, most of them empty.
+          // Without counts, long prefixes can only be scanned partition by partition, most of them empty.
           fc.pre(trusted || input.key !== 'p4s3' || raw.zoom > 7);
           const view = readViewport(raw);
           const inside = MARKERS.filter(({ position }) => bruteInside(raw.bounds, position));
@@ -114,7 +114,7 @@ describe.each(LAYOUTS)('a viewport of the collection $key', ({ style, ...input }
         calls.reset();
         const { context } = requestContext(database);
         const count = await orRefused(viewportCount(context, readViewport(raw), input.key));
-        // Many partitions on the edge, three Query calls each, are more than a field may make.
+        // Many partitions on the edge, with three Query calls each, exceed the limit of a field.
         expect(count === 'refused' && input.key !== 'p4s3').toBe(false);
         if (count === 'refused') return;
         expect(count).toBe(MARKERS.filter(({ position }) => bruteInside(raw.bounds, position)).length);
@@ -194,7 +194,7 @@ describe.each(LAYOUTS)('a viewport of the collection $key', ({ style, ...input }
         const precision = clusters[0]?.cells[0]?.geohash.length ?? 1;
         const keys = byCell(precision);
         const expected = clusters.map(({ count, cells }) => (count === 1 ? keys.get(cells[0]?.geohash ?? '') : null));
-        // Lone markers in more partitions than a field may read are refused for all alike, which only P=4 S=3 meets.
+        // Lone markers in more partitions than a field may read are rejected; this only happens at P=4 S=3.
         const refused = markers.includes('refused') && input.key === 'p4s3';
         expect(refused ? expected : markers.map((marker) => (marker as { key: string } | null)?.key ?? null)).toEqual(
           expected,
@@ -208,7 +208,7 @@ describe.each(LAYOUTS)('a viewport of the collection $key', ({ style, ...input }
     await made;
     await fc.assert(
       fc.asyncProperty(viewport, fc.constantFrom(1, 10, 500), fc.boolean(), async (raw, limit, counted) => {
-        // Without counts a long prefix has more partitions than can be looked into: clusters are all there can be.
+        // Without counts, a long prefix has too many partitions to read, so only clusters are possible.
         const trusted = counted || input.key === 'p4s3';
         const view = readViewport(raw);
         const inside = MARKERS.filter(({ position }) => bruteInside(raw.bounds, position));
@@ -234,7 +234,7 @@ describe.each(LAYOUTS)('a viewport of the collection $key', ({ style, ...input }
 
   test('a filter applies to markers, total and clusters alike', async () => {
     await made;
-    // Nothing but reading tells how many pass: a long prefix with shards can be asked for a smaller rectangle only.
+    // Only reading shows how many markers match, so with a long prefix and shards only smaller viewports are possible.
     const bounds =
       input.key === 'p4s3'
         ? { west: 14, south: 50, east: 19, north: 53 }
@@ -267,7 +267,7 @@ describe.each(LAYOUTS)('a viewport of the collection $key', ({ style, ...input }
     for (const { bounds } of ranges) expect(areaOverlapsCell(view.area, bounds)).toBe(true);
 
     calls.reset();
-    // With cells as little known as before: what a page pays for them is not left for its ranges.
+    // With the same cells uncached as before: what a page spends on them is not available for its ranges.
     const page = await viewportMarkers(requestContext(database).context, view, input.key, { first: 5000 });
     const read = calls.commands.flatMap(({ input: { IndexName, ExpressionAttributeValues: values } }) => {
       if (IndexName === undefined) return [];

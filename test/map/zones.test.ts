@@ -28,7 +28,7 @@ const geometryStore = { objects: createFolderStore(folder), inlineBytes: 400 };
 
 type Ring = readonly (readonly [number, number])[];
 
-/** Stars of every size all over the globe, some of several parts, and the globe itself. */
+/** Stars of every size all over the globe, some with several parts, and the globe itself. */
 const RINGS: readonly (readonly Ring[])[] = [
   ...fc.sample(fc.array(star, { minLength: 1, maxLength: 3 }), { numRuns: 60, seed: 7 }),
   [
@@ -42,7 +42,7 @@ const RINGS: readonly (readonly Ring[])[] = [
   ],
 ];
 
-/** By the winding number over the raw rings, at every turn of the globe. */
+/** By the winding number of the raw rings, at every turn of the globe. */
 function bruteAt(rings: readonly Ring[], lng: number, lat: number) {
   const seen = [-360, 0, 360].map((turn) =>
     windingContains(
@@ -147,7 +147,7 @@ describe.each(['readable', 'compact'] as const)('zones, with %s keys', async (st
     }),
   ];
 
-  /** Whether a rectangle meets a ring, by the definition: an edge through it, or one in the other. */
+  /** Whether a rectangle intersects a ring: an edge crosses it, or one contains the other. */
   function bruteMeets(ring: Ring, { west, south, east, north }: Bounds): boolean {
     const corners = [
       [west, south],
@@ -198,7 +198,7 @@ describe.each(['readable', 'compact'] as const)('zones, with %s keys', async (st
   test('in a viewport keep their order whichever way they are found, and a cursor of another list is rejected', async () => {
     const viewport = readViewport({ bounds: VIEWPORTS[2]!, zoom: 4 });
     const { context: all } = context();
-    // So few covers may be read at once that all zones are gone through by key instead.
+    // With so few covers per read, all zones are scanned by key instead.
     const { context: scarce } = context({ limits: { itemsPerField: 1 } });
     const one = await viewportZones(all, viewport, 'stars', { first: 5 });
     const read = (map: typeof all, after: string | null) =>
@@ -262,7 +262,7 @@ describe('a zone whose geometry is stored in an object', async () => {
     await expect(map.loaders.zoneGeometry(zone)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(await map.loaders.currentZone('lakes', key)).toEqual(zone);
     await expect(zonesAt(context(), lakes, { lng: 42, lat: 2 })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    // Far from it nothing is amiss.
+    // Elsewhere nothing fails.
     expect(await zonesAt(context(), lakes, { lng: 100, lat: 2 })).toEqual([]);
     const viewport = readViewport({ bounds: { west: 41, south: 1, east: 42, north: 2 }, zoom: 9 });
     const { edges } = await viewportZones(context(), viewport, 'lakes', { first: 10 });

@@ -10,7 +10,7 @@ import { createS3Store } from '../../src/objects/s3-store.js';
 import { HAS_S3_SERVER, type S3Server, startS3Server } from '../services/s3-server.js';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
-/** Plain bytes, whatever they come in. */
+/** Plain bytes of any kind of buffer. */
 const plain = (body: Uint8Array | undefined) => body && Buffer.from(body).toString('latin1');
 
 async function namesOf(store: ObjectStore): Promise<string[]> {
@@ -22,7 +22,7 @@ async function namesOf(store: ObjectStore): Promise<string[]> {
 const part = fc.stringMatching(/^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,30}$/);
 const objectName = fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('/'));
 
-/** What every object store keeps, told of one that `open` makes, empty each time. */
+/** The promises of every object store, tested on one from `open`, empty each time. */
 function keepsTheContract(open: () => Promise<ObjectStore>): void {
   test('returns a stored object byte for byte, and undefined for a missing one', async () => {
     const store = await open();
@@ -66,7 +66,7 @@ function keepsTheContract(open: () => Promise<ObjectStore>): void {
     await store.remove('zones/1');
     await store.remove('zones/1');
     await store.remove('nowhere/at-all');
-    // A folder of objects is no object.
+    // A folder of objects is not an object.
     await store.remove('zones');
     expect(await store.get('zones')).toBeUndefined();
     expect(await namesOf(store)).toEqual(['zones/2']);
@@ -83,7 +83,7 @@ function keepsTheContract(open: () => Promise<ObjectStore>): void {
     const listed: { name: string; modifiedAt: Date }[] = [];
     for await (const object of store.list()) listed.push(object);
     expect(listed.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
-    // S3 tells whole seconds.
+    // S3 returns whole seconds.
     for (const { modifiedAt } of listed) {
       expect(modifiedAt.getTime()).toBeGreaterThan(began - 2000);
       expect(modifiedAt.getTime()).toBeLessThan(Date.now() + 2000);
@@ -138,7 +138,7 @@ describe('a folder of objects', () => {
     const folder = newFolder();
     const store = createFolderStore(folder);
     await store.put('zones/1', bytes('1'));
-    // There is a folder of that name, and a file on the way.
+    // A folder has that name, or a file is in the path.
     for (const name of ['zones', 'zones/1/2']) {
       await expect(store.put(name, bytes('x'))).rejects.toMatchObject({
         code: 'UNAVAILABLE',
@@ -150,7 +150,7 @@ describe('a folder of objects', () => {
   });
 
   test('distinguishes a disk error from a missing object', async () => {
-    // A name longer than any file may have stands for whatever the system refuses.
+    // A file name that is too long stands for any error of the operating system.
     const store = createFolderStore(join(parent, 'x'.repeat(300)));
     await expect(store.get('zone')).rejects.toMatchObject({
       code: 'UNAVAILABLE',

@@ -11,7 +11,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** A store whose server gives this answer to whatever it is asked, and then says nothing more. */
+/** A store whose server sends this response to any request, and then nothing more. */
 async function storeOn(answer: string, giveUpAfterMs: number) {
   server = createServer((socket) => {
     sockets.push(socket);

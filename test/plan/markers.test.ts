@@ -17,7 +17,7 @@ const MOST_PAGES = 5;
 const aPrefixLength = fc.integer({ min: 0, max: 6 });
 const world = normalizeBounds('b', { west: -180, south: -90, east: 180, north: 90 });
 
-/** An area with markers in and about it. */
+/** An area with markers in and around it. */
 const aScene = anArea.chain((area) =>
   fc.tuple(fc.constant(area), fc.array(fc.oneof(pointsNear(area), aPoint), { maxLength: 40 })),
 );
@@ -31,13 +31,13 @@ function countsOf(points: readonly { lng: number; lat: number }[], precision: nu
   return { precision, cells };
 }
 
-/** Only what overlaps the area, as a reader of cells would know it. */
+/** Only the cells that overlap the area, as a reader of cells would see them. */
 function known(area: MarkerQuestion['area'], counts: ReturnType<typeof countsOf>) {
   const cells = [...counts.cells].filter(([geohash]) => areaOverlapsCell(area, cellBounds(geohash)));
   return { precision: counts.precision, cells: new Map(cells) };
 }
 
-/** Plans page after page. Ends early where there are very many, which the caller has to take into account. */
+/** Plans page after page. Stops early if there are very many, which the caller has to take into account. */
 function pages(question: Omit<MarkerQuestion, 'ceiling'>): MarkerPlan[] {
   const plans = [planMarkers({ ...question, ceiling: CEILING })];
   for (let next = plans[0]?.next; next !== undefined && plans.length < MOST_PAGES;) {

@@ -4,7 +4,7 @@ import { toZ } from '../../src/geo/geohash.js';
 import { cellRange } from '../../src/plan/density.js';
 import { planWhole } from '../../src/plan/markers.js';
 
-/** How many ranges the cells of a cover are read in, given counts of cells and the blocks they were read from. */
+/** The number of ranges in which the cells of a cover are read, given counts of cells and the blocks they were read from. */
 function rangesOf(cover: readonly string[], counts: Record<string, number>, parents: readonly string[], most = 8) {
   const blocks = {
     length: parents[0]?.length ?? 0,

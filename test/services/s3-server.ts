@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** As `install-s3.sh` has it. */
+/** Where `install-s3.sh` installs it. */
 const JAR = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'cellport-tests/s3proxy-4.1.0.jar');
 
 export const HAS_S3_SERVER = existsSync(JAR);
@@ -19,7 +19,7 @@ export interface S3Server {
   readonly endpoint: string;
   readonly region: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
-  /** A bucket that is there, and empty. */
+  /** An existing, empty bucket. */
   readonly bucket: string;
   close(): Promise<void>;
 }

@@ -42,7 +42,7 @@ describe('a batch of reads', () => {
     interceptCalls(db, 'BatchGetItem', async (input, ask) => {
       const { Keys: keys } = (input['RequestItems'] as Record<string, { Keys: object[] }>)[table] ?? { Keys: [] };
       calls += 1;
-      // Every third time nothing at all comes back; else at most 30.
+      // Every third call returns nothing; the others at most 30.
       const taken = calls % 3 === 0 ? 0 : Math.min(30, keys.length);
       const answer =
         taken === 0 ? { Responses: {} } : await ask({ RequestItems: { [table]: { Keys: keys.slice(0, taken) } } });

@@ -42,7 +42,7 @@ describe.each([
   test('counts a batch once although responses are lost and attempts throttled', async () => {
     const db = newDatabase(database.keys.style, { tables: database.tables });
     injectFaults(db, 'BatchExecuteStatement', ['answer lost', 'throttled', 'answer lost']);
-    // The write was done by an attempt whose answer was lost; the one that was answered was refused.
+    // An attempt whose response was lost did the write; the next one was rejected.
     expect(await apply('u3m', 1, { d: 2 }, db)).toBe(0);
     expect(await blocks('u3m')).toEqual([{ parent: 'u3m', batch: 1, children: deltas({ d: 2 }) }]);
   });
@@ -51,7 +51,7 @@ describe.each([
     const sums = (count: number, sum: number) => new Map([['d', { count, sumLng: sum, sumLat: -sum }]]);
     const add = (batch: number, count: number, sum: number) =>
       addCells(database, scope, batch, new Map([['u3y', sums(count, sum)]]));
-    // One marker is deleted at 30 and another made at 50; that the first was made is read at last.
+    // One marker is deleted at 30 and another created at 50; the creation of the first is read last.
     await add(1, 0, 50 - 30);
     expect(await blocks('u3y')).toEqual([{ parent: 'u3y', batch: 1, children: new Map() }]);
     await add(2, 1, 30);

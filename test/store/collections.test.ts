@@ -65,7 +65,7 @@ describe('a collection', () => {
       await expect(second).rejects.toMatchObject({ code: 'CONFLICT', details: { key: 'taken' } });
       expect(await getCollections(database, ['taken'], newCall())).toEqual([first]);
     }
-    // The code of the one that failed is free.
+    // The code of the failed one is free.
     await createCollection(compact, { key: 'free', name: 'Free', code: 'T2' }, NOW, newCall());
   });
 
@@ -120,7 +120,7 @@ describe('a collection', () => {
     ['an empty map property', { mapProperties: [''] }, 'mapProperties'],
     ['a code of three', { code: 'abc' }, 'code'],
     ['500 KB of description', { description: 'x'.repeat(500_000) }, 'description'],
-  ])('with %s is refused, nothing written', async (_, wrong, field) => {
+  ])('with %s is rejected, and nothing is written', async (_, wrong, field) => {
     const calls = recordCalls(readable);
     const input = { key: 'bad', name: 'Bad', ...wrong } as CollectionInput;
     await expect(createCollection(readable, input, NOW, newCall())).rejects.toMatchObject({

@@ -11,7 +11,7 @@ interface Work {
   readonly done: number;
 }
 
-/** A stored item and its contenders, in a time that passes only when all of them wait. */
+/** A stored item and its contenders, with a clock that advances only when all of them wait. */
 function world() {
   const time = new World(1);
   const clock: Clock = {
@@ -28,7 +28,7 @@ function world() {
         time.schedule(signal?.aborted === true ? 0 : ms, wake);
       }),
   };
-  /** The result of some work, for as long as it takes. */
+  /** The result of some work, however long it takes. */
   async function finish<T>(work: Promise<T>): Promise<T> {
     let done = false;
     const end = () => void (done = true);

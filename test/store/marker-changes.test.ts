@@ -107,7 +107,7 @@ describe('updating a marker', () => {
     ['a number for a name', { name: 5 as unknown as string }, 'name'],
     ['an empty name of a place', { place: ['A', ''] }, 'place[1]'],
     ['properties of 401 KB', { properties: { a: 'x'.repeat(401 * 1024) } }, 'properties'],
-  ])('with %s is refused by name, and nothing is written', async (what, change, field) => {
+  ])('with %s is rejected by name, and nothing is written', async (what, change, field) => {
     await make(`bad ${what}`);
     const before = await itemOf(`bad ${what}`);
     await expect(update(`bad ${what}`, change)).rejects.toMatchObject({ code: 'BAD_USER_INPUT', details: { field } });
@@ -167,7 +167,7 @@ describe('updating a marker', () => {
       await between;
       return ask(input);
     });
-    // To the old one this is no move; the new one stands elsewhere and of the same version.
+    // For the old one this is no move; the new one is elsewhere, with the same version.
     await update('again', { position: BERLIN }, undefined, db);
     const fresh = newMarkerItem(database, parks, { key: 'again', position: BERLIN }, NOW);
     expect(picked(await itemOf('again'), INDEX_KEYS)).toEqual(picked(fresh, INDEX_KEYS));
@@ -242,7 +242,7 @@ describe('deleting a marker', () => {
     await putInBulk(database, database.tables.entities, items, newCall());
     await remove('plenty');
     expect((await readingsOf('plenty')).length).toBe(200);
-    // Too soon, somebody may still be about it.
+    // Too soon: another process may still be working on it.
     await removeLeftReadings(database, parks, Date.parse(NOW), newCall());
     expect((await readingsOf('plenty')).length).toBe(200);
     await removeLeftReadings(database, parks, Date.parse(NOW) + 3_600_000, newCall());
@@ -270,7 +270,7 @@ describe('deleting a marker', () => {
   });
 });
 
-/** Layouts of which each must keep its index keys right. */
+/** Layouts, each of which must have correct index keys. */
 const LAYOUTS = [
   { style: 'readable', input: { key: 'plain', name: 'p' } },
   { style: 'readable', input: { key: 'sharded', name: 's', prefixLength: 4, writeShards: 3, mapProperties: ['n'] } },
@@ -281,7 +281,7 @@ describe.each(LAYOUTS)('with the keys of $style/$input.key', async ({ style, inp
   const db = newDatabase(style, { tables: database.tables });
   const collection: Collection = await createCollection(db, input, THEN, newCall());
 
-  // DynamoDB holds no smaller magnitudes, and they are refused.
+  // DynamoDB stores no smaller magnitudes, and they are rejected.
   const degrees = (most: number) =>
     fc.double({ min: -most, max: most, noNaN: true }).map((value) => (Math.abs(value) < 1e-130 ? 0 : value));
   const position = fc.oneof(
@@ -337,7 +337,7 @@ describe.each(LAYOUTS)('with the keys of $style/$input.key', async ({ style, inp
           else says = { ...(says as MarkerInput), ...change } as MarkerInput;
           const item = await itemOf(key, collection, db);
           const fresh = says && (JSON.parse(JSON.stringify(newMarkerItem(db, collection, says, NOW))) as Item);
-          // Whatever it says and the keys of its indexes; counters and times aside.
+          // The content and index keys of an item, without counters and times.
           const aside = { mv: 0, version: 0, createdAt: '', updatedAt: '', life: '' };
           expect(item && { ...item, ...aside }).toEqual(fresh && { ...fresh, ...aside });
           if (kind === 'update') {

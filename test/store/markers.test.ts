@@ -52,7 +52,7 @@ const parks = collectionOf('parks');
 
 const at = (key: string, more: Partial<MarkerInput> = {}): MarkerInput => ({ key, position: POZNAN, ...more });
 
-/** The markers of a collection around Poznań, as its geo index holds them. */
+/** The markers of a collection around Poznań, as stored in its geo index. */
 async function indexed(db: Database, collection: Collection): Promise<Item[]> {
   const scope = db.keys.scope(collection);
   const hash = encode(POZNAN, 10);
@@ -190,14 +190,14 @@ describe('properties', () => {
     let n = 0;
     await fc.assert(
       fc.asyncProperty(json, async (generated) => {
-        // What travels over HTTP is JSON: without -0.
+        // HTTP carries JSON, which has no -0.
         const properties = JSON.parse(JSON.stringify(generated)) as Properties;
         n += 1;
         let item: Item;
         try {
           item = newMarkerItem(database, parks, at(`json-${n}`, { properties }), NOW);
         } catch (error) {
-          // Numbers that DynamoDB cannot hold are refused, which the next tests are about.
+          // Numbers that DynamoDB cannot store are rejected; see the next tests.
           if (error instanceof CellportError && error.code === 'BAD_USER_INPUT') return;
           throw error;
         }
@@ -239,7 +239,7 @@ describe('properties', () => {
     ['undefined', { a: undefined }, /JSON/],
     ['32 levels', { a: nested(31) }, /nested at most 31 levels deep/],
     ['100,000 levels', JSON.parse(`${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`), /nested at most/],
-  ])('that are %s are refused by name', (_, properties, message) => {
+  ])('that are %s are rejected by name', (_, properties, message) => {
     const make = () => newMarkerItem(database, parks, at('bad', { properties: properties as Properties }), NOW);
     expect(make).toThrow(message);
   });
@@ -255,7 +255,7 @@ describe('a marker from a client', () => {
     ['a number for a name', { name: 5 }, 'name'],
     ['half a surrogate pair in its category', { category: '\udc00' }, 'category'],
     ['401 KB of properties', { properties: { a: 'x'.repeat(401 * 1024) } }, 'properties'],
-  ])('with %s is refused, nothing written', async (_, wrong, field) => {
+  ])('with %s is rejected, and nothing is written', async (_, wrong, field) => {
     const calls = recordCalls(database);
     await expect(
       createMarker(database, parks, at('bad', wrong as Partial<MarkerInput>), NOW, newCall()),

@@ -14,7 +14,7 @@ const VALUES = {
   empty: { S: '' },
   number: { N: '-1.5e-7' },
   zero: { N: '0' },
-  // More digits than a double holds.
+  // More digits than a double has.
   long: { N: '12345678901234567890' },
   longFraction: { N: '1.2345678901234567890123' },
   yes: { BOOL: true },
@@ -41,7 +41,7 @@ const all: QueryCommandInput = {
   ReturnConsumedCapacity: 'TOTAL',
 };
 
-/** All of an answer but what names the request. */
+/** A response without its request metadata. */
 const answered = async (input: QueryCommandInput) => {
   const [ours, theirs] = [await send(db, 'query', input, newCall()), await db.client.send(new QueryCommand(input))];
   return [ours, theirs].map(({ $metadata: { httpStatusCode }, ...rest }) => ({ ...rest, httpStatusCode }));

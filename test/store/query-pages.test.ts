@@ -12,7 +12,7 @@ const database = await testDatabase();
 const client = () => newDatabase('readable', { tables: database.tables });
 
 const name = (n: number) => String(n).padStart(4, '0');
-/** Large enough for a page of 1 MB to hold a few hundred of them: `name` is projected. */
+/** So large that a page of 1 MB has a few hundred of them: `name` is projected. */
 const entries = Array.from({ length: 700 }, (_, n) => ({
   pk: `item-${name(n)}`,
   sk: 'self',

@@ -26,7 +26,7 @@ const client = (options = {}) => newDatabase('readable', { tables: database.tabl
 let kept: Collection;
 /** Its readings expire after ten days. */
 let passing: Collection;
-/** The same, by buckets. */
+/** The same, in buckets. */
 let daily: Collection;
 let hourly: Collection;
 beforeAll(async () => {
@@ -54,7 +54,7 @@ const record = (name: Name, inputs: readonly ReadingInput[], now = NOW, db: Data
   recordReadings(db, name, inputs, now, newCall());
 const optionsAt = (now: Date, mostPassed = 20_000) => ({ now: now.getTime(), mostPassed, call: newCall() });
 
-/** The same answer by both ways: with the marker, and without it but with an end. */
+/** The same readings read in both ways: with the marker, and without it up to an instant. */
 async function read(name: Name, wanted: ReadingsWanted, now = NOW, db: Database = database) {
   const apart = name.collection.readingsBucket !== 'NONE';
   if (wanted.to === undefined && !apart)
@@ -100,7 +100,7 @@ describe('recorded readings', () => {
     const name = await newMarker(kept);
     expect(await record(name, [reading(0, { a: 1 }), reading(1), reading(0, { a: 2 })])).toBe(2);
     expect(await record(name, [reading(0, { b: 3 })])).toBe(1);
-    // The same instant, spelt otherwise.
+    // The same instant in another notation.
     expect(await record(name, [{ at: '2026-11-21T11:00:00.0019+01:00', values: { c: 4 } }])).toBe(1);
     expect(await read(name, { last: 10 })).toEqual([
       { at: at(1), values: { c: 4 } },
@@ -130,7 +130,7 @@ describe('recorded readings', () => {
     const names = fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }).filter((text) => text !== '__proto__');
     await fc.assert(
       fc.asyncProperty(fc.dictionary(names, value, { maxKeys: 8 }), async (generated) => {
-        // What travels over HTTP is JSON: without -0.
+        // HTTP carries JSON, which has no -0.
         const values = JSON.parse(JSON.stringify(generated)) as object;
         if (Object.values(values).some((one) => typeof one === 'number' && one !== 0 && Math.abs(one) < 1e-130)) return;
         await record(name, [reading(0, values)]);
@@ -275,7 +275,7 @@ describe('expired readings', () => {
     expect(await shownAt(1, { last: 10, to: at(499) })).toEqual([]);
     expect(await shownAt(1, { last: 10, from: at(0), to: at(500) })).toEqual([at(500)]);
     expect(await shownAt(500)).toEqual([]);
-    // DynamoDB is told a second no earlier than that.
+    // DynamoDB gets a TTL that is no earlier.
     const { pk, sk } = database.keys.reading({ scope: 'passing', key: name.key }, at(1));
     const { Item } = await send(database, 'get', { TableName: database.tables.entities, Key: { pk, sk } }, newCall());
     expect(Item).toMatchObject({
@@ -418,7 +418,7 @@ describe('readings in buckets', () => {
       const readings = await readReadingsOf(db, name, marker!, wanted, optionsAt(NOW));
       return { at: readings.map((one) => one.at), calls: calls.commands.length };
     };
-    // The day ahead is looked into first.
+    // The next day is read first.
     expect(await askedAt({ last: 2 })).toEqual({ at: [at(1), at(0)], calls: 2 });
     expect(await askedAt({ last: 3 })).toEqual({ at: [at(1), at(0), at(1 - DAY)], calls: 3 });
     expect((await askedAt({ last: 100 })).at).toEqual(days.flatMap((day) => [at(day * DAY + 1), at(day * DAY)]));
@@ -466,11 +466,11 @@ test('any sequence of calls agrees with a model in memory', async () => {
         const expire = kind !== 'kept';
         const model = new Map<number, number>();
         for (const inputs of batches) {
-          // A unit is six hours, so that some have expired when they are asked for.
+          // A unit is six hours, so that some have expired when they are read.
           await record(
             name,
             inputs.map(({ ms, v }) => reading((ms * DAY) / 4, { v })),
-            // None of them has expired, nor is more than a day ahead.
+            // None of them has expired or is more than a day ahead.
             new Date(NOW.getTime() + 9 * DAY),
           );
           for (const { ms, v } of inputs) model.set(ms, v);

@@ -12,7 +12,7 @@ import { engine, newDatabase, testDatabase } from '../support/test-database.js';
 const database = await testDatabase();
 const { entities } = database.tables;
 
-/** The same tables through a client of its own, so that faults stay with one test. */
+/** The same tables through a separate client, so that faults affect only one test. */
 function client(options: Parameters<typeof newDatabase>[1] = {}): Database {
   return newDatabase('readable', { tables: database.tables, ...options });
 }
@@ -29,7 +29,7 @@ async function listen(server: ReturnType<typeof createServer>, port = 0): Promis
   return (server.address() as AddressInfo).port;
 }
 
-/** A server that hands everything on to the engine. */
+/** A server that forwards everything to the engine. */
 function proxy() {
   const { hostname, port } = new URL(engine().endpoint);
   return createServer((incoming, outgoing) => {

@@ -15,7 +15,7 @@ afterAll(async () => {
   for (const other of others) await deleteTables(other);
 });
 
-/** A database without tables, whatever a test makes of them removed in the end. */
+/** A database without tables; those that a test creates are deleted afterwards. */
 function fresh(): Database {
   const other = newDatabase();
   others.push(other);
@@ -24,7 +24,7 @@ function fresh(): Database {
 
 type Request = ReturnType<typeof tableDefinitions>[number]['request'];
 
-/** Makes both tables, the entities changed by a function. */
+/** Creates both tables, with the definition of entities changed by a function. */
 async function makeDifferent(change: (request: Request) => Request, ttl: string | null = 'ttl'): Promise<Database> {
   const other = fresh();
   const [entities, derived] = tableDefinitions(other.tables).map(({ request }) => request);
@@ -126,7 +126,7 @@ describe('the tables', () => {
   test.each<[string, (request: Request) => Request, string | null, object]>([
     ['an index is missing', without('place'), 'ttl', { what: 'index place', expected: 'present', found: 'missing' }],
     [
-      'an index has another key',
+      'an index has a different key',
       (request) => ({
         ...request,
         GlobalSecondaryIndexes: request.GlobalSecondaryIndexes?.map((index) =>
@@ -161,7 +161,7 @@ describe('the tables', () => {
       'expires',
       { what: 'TTL attribute', expected: 'ttl', found: 'expires' },
     ],
-  ])('are refused where %s, naming what was expected and what was found', async (_, change, ttl, difference) => {
+  ])('are rejected if %s, naming what was expected and what was found', async (_, change, ttl, difference) => {
     const other = await makeDifferent(change, ttl);
     await expect(checkTables(other)).rejects.toMatchObject({
       code: 'UNAVAILABLE',

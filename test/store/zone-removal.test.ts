@@ -35,7 +35,7 @@ async function names(): Promise<string[]> {
   return found.sort();
 }
 
-/** Puts an object and makes it so many minutes old. */
+/** Puts an object and sets its age in minutes. */
 async function put(name: string, minutes: number): Promise<void> {
   await objects.put(name, Buffer.from('x'));
   const at = Date.now() / 1_000 - minutes * 60;

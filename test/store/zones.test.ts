@@ -60,7 +60,7 @@ describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (s
     };
   }
 
-  /** Every cover is one that its zone names, and the other way round. */
+  /** The covers of zones are exactly those that the zones name. */
   async function expectWhole(collection: Collection): Promise<void> {
     const { zones, covers } = await stored(db, collection);
     const named = zones.flatMap((zone) =>

@@ -11,11 +11,11 @@ import { DerivedModel } from './simulation/derived-model.js';
 
 const { signal } = new AbortController();
 
-/** A process whose sleeps take no time but their own, on a machine that can be made to sleep. */
+/** A process with a simulated clock, on a machine that can be suspended. */
 function machine() {
   let wall = 1e12;
   const clock: Clock = {
-    // Does not know of the machine's sleep.
+    // Does not notice that the machine was suspended.
     now: () => 0,
     wall: () => wall,
     sleep: (ms) => Promise.resolve().then(() => void (wall += ms)),
@@ -44,7 +44,7 @@ test('a process that was suspended during a batch writes no block before it rene
     read: async (names: readonly BlockName[]) => {
       reads += 1;
       if (reads === 1) sleep(25 * 3_600_000);
-      // The heartbeat comes while it is trying.
+      // The heartbeat happens while it is trying.
       if (reads === 4) await lease.update((current) => current);
       return names.map((name) => derived.read(name));
     },

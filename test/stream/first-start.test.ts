@@ -32,7 +32,7 @@ interceptCalls(db, 'DescribeTable', async (input, ask) => {
   };
 });
 
-/** Starts a consumer that has no state yet, waits until it has read all there is, and gives its gap. */
+/** Starts a consumer without a state, waits until it has read everything, and returns its gap. */
 async function gapOfFirstStart(name: string, meanwhile: () => Promise<unknown>): Promise<string | undefined> {
   const stop = new AbortController();
   const consumer = createConsumer(streamParts(db, name));
@@ -48,7 +48,7 @@ const put = (item: Item) => send(db, 'put', { TableName: db.tables.entities, Ite
 
 test('a first start leaves a gap only if there are collections, however old the table is', async () => {
   const gap = await gapOfFirstStart('early', async () => {
-    // Not before the consumer has asked.
+    // Not before the consumer has requested it.
     await untilRead(db, 'early');
     await createCollection(db, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
     await put(markerItem(db, 'parks', 'first', 16.9, 52.4));

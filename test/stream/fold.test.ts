@@ -127,13 +127,17 @@ describe('a record', () => {
 
   test.each<[string, unknown, readonly string[]]>([
     ['its names', { L: [{ S: 'Poznan\u0301' }, { S: 'A' }] }, ['Pozna\u0144', 'A']],
-    ['nowhere where there is none', undefined, []],
-    ['nowhere where it is no list', { S: 'A' }, []],
-    ['nowhere where a name is no text', { L: [{ S: 'A' }, { N: '1' }] }, []],
-    ['nowhere where a name is too long for a key', { L: [{ S: 'x'.repeat(201) }] }, []],
-    ['nowhere where there are too many names', { L: Array.from({ length: 13 }, () => ({ S: 'x' })) }, []],
-    ['nowhere where all of them are too long', { L: Array.from({ length: 12 }, () => ({ S: 'x'.repeat(100) })) }, []],
-  ])('hangs a marker at %s, and counts it in its cell', (_, place, expected) => {
+    ['no place if there is none', undefined, []],
+    ['no place if it is not a list', { S: 'A' }, []],
+    ['no place if a name is not a string', { L: [{ S: 'A' }, { N: '1' }] }, []],
+    ['no place if a name is too long for a key', { L: [{ S: 'x'.repeat(201) }] }, []],
+    ['no place if there are too many names', { L: Array.from({ length: 13 }, () => ({ S: 'x' })) }, []],
+    [
+      'no place if all names together are too long',
+      { L: Array.from({ length: 12 }, () => ({ S: 'x'.repeat(100) })) },
+      [],
+    ],
+  ])('counts a marker at %s, and in its cell', (_, place, expected) => {
     expect(contributionOf({ ...at('1', '2'), place } as WireImage)).toEqual(contributionAt(1, 2, expected));
   });
 

@@ -49,9 +49,9 @@ test('the whole stream can be read at any time, with the time since which it is 
   };
   const from = await readWholeStream(options, 60_000, new AbortController().signal);
   expect(seen).toEqual(['marker::parks::old', ...Array.from({ length: 50 }, (_, n) => `marker::parks::m${n}`)]);
-  // Since it was switched on, as that was less than a day ago.
+  // Since the stream was enabled, which was less than a day ago.
   expect(from).toBeGreaterThan(Date.now() - 600_000);
   expect(from).toBeLessThan(Date.now());
-  // In no time at all it cannot be.
+  // Not within zero time.
   expect(await readWholeStream(options, 0, new AbortController().signal)).toBeUndefined();
 });

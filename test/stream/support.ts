@@ -10,7 +10,7 @@ import { loadStreamState } from '../../src/store/cell/stream-state.js';
 import { createStreamsClient } from '../../src/stream/dynamodb.js';
 import { engine } from '../support/test-database.js';
 
-/** What a consumer, or a recount, of this database works with; faster than the server's, each a process of its own. */
+/** The parts of a consumer or recount of this database, faster than the server's; each acts as a process of its own. */
 export function streamParts(db: Database, consumer = 'cells') {
   return {
     ...consumerParts({ database: db, streams: createStreamsClient(engine()) }, silentLog, consumer),
@@ -19,7 +19,7 @@ export function streamParts(db: Database, consumer = 'cells') {
   };
 }
 
-/** A marker's item with what is counted, and nothing else. */
+/** A marker's item with only the counted attributes. */
 export function markerItem(
   db: Pick<Database, 'keys'>,
   scope: string,
@@ -48,7 +48,7 @@ export async function allItems(db: Database, table: string): Promise<Item[]> {
   return items;
 }
 
-/** Figures as they are compared. */
+/** Sums in the form in which they are compared. */
 export const shown = ({ count, sumLng, sumLat }: CellSums) => `${count} ${sumLng} ${sumLat}`;
 
 /** All stored cells with markers: `scope/geohash` -> sums. */
@@ -84,7 +84,7 @@ export async function countedCells(db: Database, longest = 5): Promise<Record<st
   return Object.fromEntries([...cells].map(([name, sums]) => [name, shown(sums)] as const));
 }
 
-/** All stored counts of places that count anything: `scope/name/name` -> markers. */
+/** All stored counts of places that are not zero: `scope/name/name` -> markers. */
 export async function storedPlaces(db: Database): Promise<Record<string, number>> {
   const counts = (await allItems(db, db.tables.derived)).flatMap(({ pk, sk, n }) => {
     const found = db.keys.parsePlaceCount({ pk: String(pk), sk: String(sk) });
@@ -108,13 +108,13 @@ export async function countedPlaces(db: Database): Promise<Record<string, number
   return Object.fromEntries(counts);
 }
 
-/** Waits until the owner has said twice, after this call began, that it is at the stream's end. */
+/** Waits until the owner has reported twice, after this call began, that it is at the stream's end. */
 export async function untilRead(db: Database, consumer = 'cells'): Promise<void> {
   const versions = new Set<number>();
   const begun = (await loadStreamState(db, consumer, newCall()))?.version ?? 0;
   while (versions.size < 2) {
     const state = await loadStreamState(db, consumer, newCall());
-    // The first one after we began may still speak of a moment before it.
+    // The first report after that may still refer to an earlier moment.
     if (state !== undefined && state.atEnd && state.plan === null && state.version > begun + 1)
       versions.add(state.version);
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -3,21 +3,21 @@ import type { GraphQLSchema } from 'graphql';
 import { compileOperation } from '../../src/graphql/compiled.js';
 import { type Executor, interpreting } from '../../src/graphql/executor.js';
 
-/** What a comparison has seen. */
+/** The result of a comparison. */
 export interface Comparison {
-  /** Operations that were run both ways and answered with data alone. */
+  /** Operations that were run both ways and returned data without errors. */
   same: number;
   /** Operations that have no compiled form. */
   interpretedOnly: number;
-  /** Of answers that were not the same text: what was asked and both answers. */
+  /** Responses that were not the same text, with their operations. */
   readonly differences: string[];
 }
 
 export const newComparison = (): Comparison => ({ same: 0, interpretedOnly: 0, differences: [] });
 
 /**
- * Runs each operation by graphql-js, then compiled, then by graphql-js again, all in the same context: DynamoDB is read
- * once, and plans are made from the same cells. Returns the first answer, and records where the compiled form answered
+ * Runs each operation with graphql-js, then compiled, then with graphql-js again, in the same context: DynamoDB is read
+ * once, and plans are made from the same cells. Returns the first response, and records where the compiled form returned
  * other data, in another order of keys, or data instead of an error.
  */
 export const comparing =

@@ -1,7 +1,7 @@
 import type { Database } from '../../src/store/database.js';
 
 /**
- * What happens to an attempt: it fails before it reaches DynamoDB, or it succeeds and its answer is lost, or it never
+ * What happens to an attempt: it fails before it reaches DynamoDB, or it succeeds and its response is lost, or it never
  * ends.
  */
 export type Fault = 'throttled' | 'refused' | 'answer lost' | 'never answered';
@@ -47,7 +47,7 @@ export function injectFaults(
 type Plain = Record<string, unknown>;
 
 /**
- * Lets a function answer one operation: it gets the input and may call DynamoDB with that or another input. For answers
+ * Lets a function answer one operation: it gets the input and may call DynamoDB with that or another input. For responses
  * that DynamoDB Local never gives.
  */
 export function interceptCalls(

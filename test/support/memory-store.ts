@@ -8,23 +8,23 @@ import { type Database, type DatabaseOptions, createDatabase } from '../../src/s
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
 import { betweenFiles } from './between-files.js';
 
-// Answers what DynamoDB Local would, a hundred times faster: for tests that read. Tests of writes, indexes and streams use
-// the real engine. memory-store.test.ts sends the same requests to both and compares the answers. Whatever is not needed
-// here is refused.
+// Responds like DynamoDB Local, a hundred times faster: for tests that read. Tests of writes, indexes and streams use
+// the real engine. memory-store.test.ts sends the same requests to both and compares the responses. What is not needed
+// here is rejected.
 
 /** An attribute value in wire format, as in DynamoDB's JSON. */
 type Wire = Readonly<Record<string, unknown>>;
 type Item = Readonly<Record<string, Wire>>;
 type Input = Readonly<Record<string, unknown>>;
 
-/** A text of a request; fails where there is another value. */
+/** A string of a request; throws for any other value. */
 function stringOf(value: unknown): string {
   if (typeof value !== 'string')
     throw new Error(`the memory store expects a string instead of ${JSON.stringify(value)}`);
   return value;
 }
 
-/** An error that DynamoDB would answer. */
+/** An error as DynamoDB would return it. */
 class Refusal extends Error {
   constructor(name: string, message: string) {
     super(message);
@@ -36,10 +36,10 @@ const PAGE_BYTES = 1024 * 1024;
 const READ_UNIT_BYTES = 4096;
 const WRITE_UNIT_BYTES = 1024;
 
-/** Fails where a request has a parameter that the store does not know. */
+/** Throws if a request has a parameter that the store does not support. */
 function knows(input: Input, ...parameters: readonly string[]): void {
   const strange = Object.keys(input).filter((name) => !parameters.includes(name));
-  if (strange.length > 0) throw new Error(`the memory store does not know ${strange.join(', ')}`);
+  if (strange.length > 0) throw new Error(`the memory store does not support ${strange.join(', ')}`);
 }
 
 /** Bytes of a value as DynamoDB counts them. */
@@ -66,7 +66,7 @@ function sizeOf(value: Wire): number {
     case 'M':
       return 3 + Object.entries(content as Item).reduce((sum, [name, each]) => sum + 1 + name.length + sizeOf(each), 0);
     default:
-      throw new Error(`the memory store does not know values of type ${type}`);
+      throw new Error(`the memory store does not support values of type ${type}`);
   }
 }
 const itemSize = (item: Item) =>
@@ -82,7 +82,7 @@ function compareKeys(a: Wire | undefined, b: Wire | undefined): number {
   return compareBytes(stringOf(a?.['S'] ?? ''), stringOf(b?.['S'] ?? ''));
 }
 
-/** A table or one of its indexes: items by partition, in the order of their keys. */
+/** A table or one of its indexes: items by partition, in key order. */
 class Index {
   readonly hash: string;
   readonly range: string | undefined;
@@ -99,7 +99,7 @@ class Index {
     this.#projected = projected === undefined ? undefined : new Set([...keys, ...projected]);
   }
 
-  /** The attributes that name an item of this index. */
+  /** The attributes that identify an item of this index. */
   keyOf(item: Item): Item {
     const names = [this.hash, this.range, ...this.#tieBreakers].filter((name) => name !== undefined);
     return Object.fromEntries(names.flatMap((name) => (item[name] === undefined ? [] : [[name, item[name]]])));
@@ -193,7 +193,7 @@ function tableOf(name: unknown): Table {
 const nameIn = ({ base }: Table, key: Item) => `${textOf(key[base.hash])} ${textOf(key[base.range ?? base.hash])}`;
 const find = (table: Table, key: Item) => table.items.get(nameIn(table, key));
 
-/** Puts an item in the place of the one with its key, or removes that. */
+/** Replaces the item with this key, or removes it. */
 function replace(table: Table, key: Item, item: Item | undefined): void {
   const before = find(table, key);
   const indexes = [table.base, ...table.indexes.values()];
@@ -209,14 +209,15 @@ function replace(table: Table, key: Item, item: Item | undefined): void {
 function pathOf(text: string, { ExpressionAttributeNames: names = {} }: Input): readonly string[] {
   return text.split('.').map((part) => {
     const name = part.startsWith('#') ? (names as Record<string, string>)[part] : part;
-    if (name === undefined || !/^#?\w+$/.test(part)) throw new Error(`the memory store does not know the path ${text}`);
+    if (name === undefined || !/^#?\w+$/.test(part))
+      throw new Error(`the memory store does not support the path ${text}`);
     return name;
   });
 }
 
 const valueIn = (text: string | undefined, { ExpressionAttributeValues: values = {} }: Input): Wire => {
   const value = (values as Record<string, Wire>)[text ?? ''];
-  if (value === undefined) throw new Error(`the memory store does not know the value ${text}`);
+  if (value === undefined) throw new Error(`the memory store does not support the value ${text}`);
   return value;
 };
 
@@ -225,7 +226,7 @@ function project(item: Item, input: Input): Item {
   const projected: Record<string, Wire> = {};
   for (const text of stringOf(input['ProjectionExpression']).split(', ')) {
     const [name = '', inner, ...more] = pathOf(text, input);
-    if (more.length > 0) throw new Error(`the memory store does not know the path ${text}`);
+    if (more.length > 0) throw new Error(`the memory store does not support the path ${text}`);
     const value = item[name];
     if (value === undefined) continue;
     const within = inner === undefined ? undefined : (value['M'] as Item | undefined)?.[inner];
@@ -235,24 +236,24 @@ function project(item: Item, input: Input): Item {
   return projected;
 }
 
-/** Whether a condition or a filter holds: `attribute_exists` and `attribute_not_exists` of one attribute. */
+/** Whether a condition or a filter is true: `attribute_exists` and `attribute_not_exists` of one attribute. */
 function holds(expression: unknown, item: Item | undefined, input: Input): boolean {
   if (expression === undefined) return true;
   const [, not, text = ''] = /^attribute_(not_)?exists\((#?\w+)\)$/.exec(stringOf(expression)) ?? [];
-  if (text === '') throw new Error(`the memory store does not know the condition ${stringOf(expression)}`);
+  if (text === '') throw new Error(`the memory store does not support the condition ${stringOf(expression)}`);
   const [name = ''] = pathOf(text, input);
   return (item?.[name] === undefined) === (not !== undefined);
 }
 
 const KEY_CONDITION = /^(#?\w+) = (:\w+)(?: AND (#?\w+) (?:BETWEEN (:\w+) AND (:\w+)|(<|>|=) (:\w+)))?$/;
 
-/** The partition that a query reads, and which sort keys it takes. */
+/** The partition that a query reads, and a test of its sort keys. */
 function readKeyCondition(index: Index, input: Input): { hash: Wire; takes: (item: Item) => boolean } {
   const text = stringOf(input['KeyConditionExpression']);
   const [, hashName, hash, rangeName, from, to, sign, bound] = KEY_CONDITION.exec(text) ?? [];
   const range = rangeName === undefined ? undefined : pathOf(rangeName, input)[0];
   if (hashName === undefined || pathOf(hashName, input)[0] !== index.hash || (range ?? index.range) !== index.range) {
-    throw new Error(`the memory store does not know the key condition ${text}`);
+    throw new Error(`the memory store does not support the key condition ${text}`);
   }
   const takes = (item: Item): boolean => {
     if (range === undefined) return true;
@@ -270,7 +271,7 @@ const readUnits = (bytes: number, consistent: unknown) =>
   Math.ceil(bytes / READ_UNIT_BYTES) * (consistent === true ? 1 : 0.5);
 const consumed = (table: unknown, units: number) => ({ TableName: table, CapacityUnits: units });
 
-/** One page of items, which ends behind the item that makes it as long as it may be. */
+/** One page of items, which ends after the item that reaches its limit. */
 function pageOf(index: Index, items: readonly Item[], input: Input): Input {
   const { Limit: limit = Infinity, ConsistentRead: consistent, TableName: table } = input;
   let bytes = 0;
@@ -324,7 +325,7 @@ function getItem(input: Input): Input {
   knows(input, 'TableName', 'Key', 'ConsistentRead', 'ReturnConsumedCapacity', 'ProjectionExpression', 'ExpressionAttributeNames'); // prettier-ignore
   const { TableName: name, Key: key, ConsistentRead: consistent } = input;
   const item = find(tableOf(name), key as Item);
-  // Unlike a query of nothing, a read of nothing costs something.
+  // Unlike an empty query, a read of a missing item has a cost.
   const units = readUnits(item === undefined ? 1 : itemSize(item), consistent);
   return { ...(item === undefined ? {} : { Item: project(item, input) }), ConsumedCapacity: consumed(name, units) };
 }
@@ -343,7 +344,7 @@ function batchGetItem(input: Input): Input {
     const found = keys.map((key) => find(table, key));
     const units = found.map((item) => readUnits(item === undefined ? 0 : itemSize(item), request['ConsistentRead']));
     const items = found.flatMap((item) => (item === undefined ? [] : [project(item, request)]));
-    // DynamoDB gives them in no particular order.
+    // DynamoDB returns them in no particular order.
     return { name, items: items.toReversed(), units: units.reduce((sum, unit) => sum + unit, 0) };
   });
   return {
@@ -411,7 +412,7 @@ function transactWriteItems(input: Input): Input {
 const INSERT = /^INSERT INTO "([^"]+)" VALUE \{((?:'[^']+': \?(?:, )?)+)\}$/;
 const UPDATE = /^UPDATE "([^"]+)"((?: SET "[^"]+" = \?)+) WHERE pk = \? AND sk = \? AND (\w+) = \?$/;
 
-/** The two statements that write cell blocks; what DynamoDB says where one fails. */
+/** The two statements that write cell blocks, and DynamoDB's error if one fails. */
 function execute({ Statement: statement, Parameters: values }: Input): string | undefined {
   const parameters = values as readonly Wire[];
   const [, insertInto, inserted = ''] = INSERT.exec(stringOf(statement)) ?? [];
@@ -424,7 +425,7 @@ function execute({ Statement: statement, Parameters: values }: Input): string | 
     return undefined;
   }
   const [, updated, sets = '', guard = ''] = UPDATE.exec(stringOf(statement)) ?? [];
-  if (updated === undefined) throw new Error(`the memory store does not know the statement ${stringOf(statement)}`);
+  if (updated === undefined) throw new Error(`the memory store does not support the statement ${stringOf(statement)}`);
   const names = [...sets.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name);
   const [pk = {}, sk = {}, expected] = parameters.slice(names.length);
   const table = tableOf(updated);
@@ -460,11 +461,11 @@ const OPERATIONS: Readonly<Record<string, (input: Input) => Input>> = {
   BatchExecuteStatement: batchExecuteStatement,
 };
 
-/** Takes the place of the SDK's HTTP client: a request in DynamoDB's JSON, and its answer. */
+/** Replaces the SDK's HTTP client: a request in DynamoDB's JSON, and its response. */
 function answer(request: { readonly headers: Readonly<Record<string, string>>; readonly body: string }) {
   const operation = request.headers['x-amz-target']?.split('.').at(-1) ?? '';
   const work = OPERATIONS[operation];
-  if (work === undefined) throw new Error(`the memory store does not know ${operation}`);
+  if (work === undefined) throw new Error(`the memory store does not support ${operation}`);
   const reply = (statusCode: number, body: object) => ({
     response: {
       statusCode,
@@ -485,7 +486,7 @@ function answer(request: { readonly headers: Readonly<Record<string, string>>; r
   }
 }
 
-/** A database in this process's memory, without its tables. */
+/** An in-memory database without tables. */
 export function newMemoryDatabase(keyStyle: KeyStyle = 'readable', options: Partial<DatabaseOptions> = {}): Database {
   const name = `memory-${randomUUID()}`;
   const database = createDatabase({
@@ -501,7 +502,7 @@ export function newMemoryDatabase(keyStyle: KeyStyle = 'readable', options: Part
   return database;
 }
 
-/** Two empty tables in this process's memory, for a test file that reads. */
+/** Two empty in-memory tables, for a test file that reads. */
 export function memoryDatabase(keyStyle: KeyStyle = 'readable'): Database {
   const database = newMemoryDatabase(keyStyle);
   for (const { request } of tableDefinitions(database.tables))

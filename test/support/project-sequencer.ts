@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that take minutes come first, so that no worker is left alone with one at the end. */
+/** Files that take minutes run first, so that none is left for a single worker at the end. */
 const ORDER = ['soak', 'browser', 'engine', 'unit'];
 
 /** Orders files by project: Vitest ends a worker when the next file is of another one. */

@@ -1,4 +1,4 @@
-/** A generator of numbers from 0 to below 1, the same for the same seed (mulberry32). */
+/** A random number generator from 0 to below 1, deterministic by seed (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

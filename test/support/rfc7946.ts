@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 
 type Position = readonly [lng: number, lat: number, ...rest: number[]];
 
-/** A GeoJSON value of any kind, as far as it is looked into here. */
+/** A GeoJSON value of any type, as far as it is checked here. */
 interface Value {
   readonly type: string;
   readonly coordinates?: unknown;
@@ -14,7 +14,7 @@ interface Value {
   readonly crs?: unknown;
 }
 
-/** How many lists stand around a position. */
+/** How deep positions are nested in lists. */
 const DEPTHS: Readonly<Record<string, number>> = {
   Point: 0,
   MultiPoint: 1,
@@ -24,17 +24,17 @@ const DEPTHS: Readonly<Record<string, number>> = {
   MultiPolygon: 3,
 };
 
-/** The lists of positions in coordinates of this depth: lines and rings whole, points one by one. */
+/** The lists of positions in coordinates of this depth: lines and rings as a whole, points one by one. */
 function linesOf(coordinates: unknown, depth: number): readonly (readonly Position[])[] {
   if (depth === 0) return [[coordinates as Position]];
   if (depth === 1) return [coordinates as readonly Position[]];
   return (coordinates as readonly unknown[]).flatMap((part) => linesOf(part, depth - 1));
 }
 
-/** A ring of less than so many square degrees may be flat but for rounding, and then it runs neither way. */
+/** A ring of fewer square degrees may be flat except for rounding, and then has no direction. */
 const FLAT = 1e-12;
 
-/** Twice the area of a ring, above zero where it runs counterclockwise. */
+/** Twice the area of a ring, positive if it is counterclockwise. */
 const turn = (ring: readonly Position[]): number =>
   ring.slice(1).reduce((sum, [lng, lat], at) => sum + (ring[at]?.[0] ?? 0) * lat - lng * (ring[at]?.[1] ?? 0), 0);
 
@@ -45,10 +45,10 @@ function expectGeometry({ type, coordinates, geometries, crs }: Value): void {
   if (depth === undefined) return expect(type).toBe('GeometryCollection');
   const lines = linesOf(coordinates, depth);
   for (const line of lines) {
-    // Latitude first would show beyond 90, in any data that is spread over the world.
+    // Latitude first would show as values beyond 90 in worldwide data.
     const far = line.find(([lng, lat]) => !(Math.abs(lng) <= 180 && Math.abs(lat) <= 90));
     expect(far).toBeUndefined();
-    // Cut at the antimeridian, no edge is longer than half of the globe.
+    // Once cut at the antimeridian, no edge is longer than half the globe.
     const leap = line.find(([lng], at) => Math.abs(lng - (line[at - 1]?.[0] ?? lng)) > 180);
     if (type.endsWith('LineString') || type.endsWith('Polygon')) expect(leap).toBeUndefined();
   }
@@ -60,8 +60,8 @@ function expectGeometry({ type, coordinates, geometries, crs }: Value): void {
 }
 
 /**
- * That a value, as its JSON, is what RFC 7946 has: its members and their kinds (by an independent checker), longitude
- * first, positions in range, rings by the right-hand rule, nothing that leaps over the antimeridian, bounding boxes with
+ * Asserts that a value, as JSON, is valid RFC 7946: its members and their types (by an independent checker), longitude
+ * first, positions in range, rings by the right-hand rule, no edges across the antimeridian, bounding boxes with
  * south below north, no crs.
  */
 export function expectRfc7946(json: string): void {

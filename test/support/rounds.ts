@@ -5,7 +5,7 @@
 const ROUNDS = {
   /** Seeds of the simulated stream. */
   simulatedStreams: [1_000, 10_000],
-  /** Times that a consumer is killed while clients write. */
+  /** How often a consumer is killed while clients write. */
   kills: [3, 8],
   /** The same in each of the two halves of a comparison with a model. */
   killsOfModel: [1, 3],

@@ -8,9 +8,9 @@ export interface RunningCli {
   readonly child: ChildProcess;
   /** What it has printed so far, on both streams. */
   readonly output: () => string;
-  /** Resolves with the first match in its output; rejects if it ends without one. */
+  /** Resolves with the first match in its output; rejects if it exits without one. */
   readonly said: (pattern: RegExp) => Promise<RegExpExecArray>;
-  /** Resolves with the exit code when it has ended; null if a signal ended it. */
+  /** Resolves with the exit code; null if a signal ended it. */
   readonly ended: Promise<number | null>;
 }
 

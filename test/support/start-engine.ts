@@ -4,12 +4,12 @@ import { type Engine, startEngine } from '../../src/engine/start.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where the run's DynamoDB Local listens. */
+    /** The endpoint of the run's DynamoDB Local. */
     engine: Pick<Engine, 'endpoint' | 'region'>;
   }
 }
 
-// Vitest loads this file once for each project, so the engine they share is kept where all of them find it.
+// Vitest loads this file once per project, so the shared engine is kept in a global.
 const shared = globalThis as { cellportTestEngine?: Promise<Engine>; cellportTestProjects?: number };
 
 /** Starts one DynamoDB Local for all projects of a run; stops it after the last of them. */

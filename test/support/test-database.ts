@@ -9,8 +9,8 @@ import { tableDefinitions } from '../../src/store/table/table-definitions.js';
 import { ensureTables } from '../../src/store/table/tables.js';
 import { betweenFiles } from './between-files.js';
 
-// DynamoDB Local keeps a database of its own for each access key. It writes slower with every change that the streams of
-// a database hold, those of deleted tables included, so each test file gets a new one. Starting and warming up a Java
+// DynamoDB Local has a separate database for each access key. Writes slow down with every change that the streams of
+// a database hold, including those of deleted tables, so each test file gets a new one. Starting and warming up a Java
 // process for each file would take 5 s of CPU.
 const newAccessKey = () => randomUUID().replaceAll('-', '').toUpperCase();
 let accessKey = newAccessKey();
@@ -18,7 +18,7 @@ betweenFiles.push(() => {
   accessKey = newAccessKey();
 });
 
-/** Longer than a server waits: a busy machine may delay an answer. */
+/** Longer than a server waits: a busy machine may delay a response. */
 const GIVE_UP_AFTER_MS = 60_000;
 
 /** Connection settings of this test file's database, for child processes and for clients with other settings. */
@@ -29,14 +29,14 @@ export function engine(): Omit<Engine, 'close'> {
   return { ...shared, credentials: { accessKeyId: accessKey, secretAccessKey: accessKey } };
 }
 
-/** A database with tables of its own that do not exist yet: for tests that create them. */
+/** A database whose tables do not exist yet, for tests that create them. */
 export function newDatabase(keyStyle: KeyStyle = 'readable', options: Partial<DatabaseOptions> = {}): Database {
   const name = `test-${randomUUID()}`;
   const tables = { entities: name, derived: `${name}-derived` };
   return createDatabase({ ...engine(), tables, keyStyle, giveUpAfterMs: GIVE_UP_AFTER_MS, ...options });
 }
 
-/** Creates both tables without a stream, in about half the time that writes to a table with one take. */
+/** Creates both tables without a stream: writes then take about half the time. */
 export async function makeTables(database: Database): Promise<void> {
   for (const { request } of tableDefinitions(database.tables)) {
     const { StreamSpecification: _, ...withoutStream } = request;

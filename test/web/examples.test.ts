@@ -40,7 +40,7 @@ describe.skipIf(!hasChromium)('the example pages in a browser', async () => {
     await rm(outDir, { recursive: true });
   });
 
-  /** What a page has asked for and was told, and what it has asked of others. */
+  /** The requests and responses of a page, and its requests to other hosts. */
   async function watched(path: string) {
     const page = await browser.newPage({ viewport: SIZE });
     page.setDefaultTimeout(60_000);
@@ -66,7 +66,7 @@ describe.skipIf(!hasChromium)('the example pages in a browser', async () => {
     return { page, seen, elsewhere, faults };
   }
 
-  /** The page as it looks where nothing is answered. */
+  /** The page as it looks without any responses. */
   async function emptyPage(path: string) {
     const page = await browser.newPage({ viewport: SIZE });
     await page.route('**/graphql', (route) => route.abort());
@@ -104,7 +104,7 @@ interface Content {
   readonly clusters: readonly { readonly position: LngLat; readonly count: number }[];
 }
 
-/** Where on the page the largest cluster stands that no marker covers, at the examples' zoom 4 over 10° E, 50° N. */
+/** The screen position of the largest cluster not covered by a marker, at the examples' zoom 4 over 10° E, 50° N. */
 function freeCluster(contents: readonly Content[]): { x: number; y: number } {
   const [centerX, centerY] = worldPixels({ lng: 10, lat: 50 });
   const onPage = ({ position }: { position: LngLat }) => {

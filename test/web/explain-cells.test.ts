@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { cellBounds, fromZ, toZ } from '../../src/geo/geohash.js';
 import { cellsOf, outlineOf } from '../../web/map/explain/cells.js';
 
-/** Two geohashes of the same length, in their order. */
+/** Two geohashes of the same length, in order. */
 const aRange = fc.integer({ min: 1, max: 10 }).chain((length) =>
   fc.tuple(fc.integer({ min: 0, max: 32 ** length - 1 }), fc.integer({ min: 0, max: 2_000 })).map(([from, more]) => ({
     first: fromZ(from, length),
@@ -14,9 +14,9 @@ const aRange = fc.integer({ min: 1, max: 10 }).chain((length) =>
 
 type Ring = readonly (readonly [number, number])[];
 
-/** Twice the area within a ring, above 0 where it runs counter-clockwise. */
+/** Twice the area of a ring, positive if it is counterclockwise. */
 function area(ring: Ring): number {
-  // From its first corner, or a small ring far from the origin would drown in rounding.
+  // Relative to its first corner, as rounding would dominate for a small ring far from the origin.
   const [[x0, y0] = [0, 0]] = ring;
   const corners = ring.map(([x, y]) => [x - x0, y - y0] as const);
   return corners
@@ -24,7 +24,7 @@ function area(ring: Ring): number {
     .reduce((sum, [x, y], at) => sum + (corners[at]?.[0] ?? 0) * y - x * (corners[at]?.[1] ?? 0), 0);
 }
 
-/** By the ray to the east. */
+/** By ray casting to the east. */
 const isInside = (ring: Ring, lng: number, lat: number) =>
   ring.slice(1).filter(([x, y], at) => {
     const [, y0 = 0] = ring[at] ?? [];
@@ -63,7 +63,7 @@ test('the outline of a range contains its rectangles, and nothing else', () => {
         const [lng, lat] = [(west + east) / 2, (south + north) / 2];
         expect(rings.filter((ring) => isInside(ring, lng, lat))).toHaveLength(1);
       }
-      // Each corner is one: nothing runs straight on, but for where a ring begins.
+      // Every corner is a turn, except where a ring starts.
       for (const ring of rings) expect(ring.at(0)).toEqual(ring.at(-1));
     }),
   );

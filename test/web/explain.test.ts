@@ -15,7 +15,7 @@ import { type LiveServer, fillCells, startServer } from '../http/live-server.js'
 import { testDatabase } from '../support/test-database.js';
 import { hasChromium, openBrowser } from './browser.js';
 
-/** What the page has for us: see explain-page/main.ts. */
+/** What the page exposes: see explain-page/main.ts. */
 interface Tested {
   readonly map: {
     panBy(offset: readonly [number, number], options: { readonly duration: number }): unknown;
@@ -31,10 +31,10 @@ declare const tested: Tested;
 
 const SLOW = 60_000;
 const COUNT = 500;
-/** Spread over a few degrees without chance: the same places in every run. */
+/** Spread over a few degrees, at the same positions in every run. */
 const place = (index: number) => ({ lng: 5 + ((index * 7.31) % 10), lat: 45 + ((index * 3.77) % 6) });
 
-/** Whether a position is in a ring, by the ray to the east. */
+/** Whether a position is in a ring, by ray casting to the east. */
 function isInRing(ring: readonly (readonly number[])[], lng: number, lat: number): boolean {
   let inside = false;
   let [x0 = 0, y0 = 0] = ring.at(-1) ?? [];
@@ -93,7 +93,7 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
       ),
     ); // prettier-ignore
   const bars = (page: Page) => page.locator('#explain .bars rect').count();
-  /** Moves the map, and waits until its next answer is told. */
+  /** Moves the map, and waits for its next response. */
   async function pan(page: Page, x: number, y: number): Promise<void> {
     const before = (await answersOf(page)).length;
     await page.evaluate(([dx, dy]) => void tested.map.panBy([dx, dy], { duration: 0 }), [x, y] as const);
@@ -132,7 +132,7 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
       const reported = reads.filter((read) => read.cached === cached && read.geohashes);
       let inside = 0;
       for (let index = 0; index < 2_000; index++) {
-        // Half of them near the middle of the map, the others anywhere.
+        // Half of them near the centre of the map, the others anywhere.
         const wide = index % 2 === 0 ? 6 : 180;
         const lng = Math.max(-179.9, Math.min(179.9, 8 + wide * (((index * 0.61803) % 1) * 2 - 1)));
         const lat = Math.max(-84, Math.min(84, 47 + (wide / 2) * (((index * 0.75488) % 1) * 2 - 1)));
@@ -163,7 +163,7 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
     const last = (await answersOf(page)).at(-1)?.answer;
     expect((await figures(page))['Query calls']).toBe(String(last?.cost?.queries));
     expect(await page.locator('#explain tbody tr').count()).toBe(last?.reads.length);
-    // Back where everything is known, nothing is asked, and that is a view, too.
+    // Back in a fully cached area nothing is requested, and this counts as a view, too.
     await page.evaluate(() => void tested.map.panBy([0, -600], { duration: 0 }));
     await page.locator('#explain .none', { hasText: 'Nothing was requested' }).waitFor({ timeout: SLOW });
     expect([await bars(page), (await figures(page))['Query calls']]).toEqual([4, '0']);

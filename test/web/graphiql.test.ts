@@ -54,7 +54,7 @@ describe('the example queries of GraphiQL', () => {
   });
 });
 
-/** Waits for the editor, which comes after tabs and button: what is clicked before it is there shows the first example. */
+/** Waits for the editor, which loads after tabs and button: clicks before that show the first example. */
 const readFirstExample = (page: Page) =>
   page.locator('.graphiql-query-editor .view-lines', { hasText: 'pageInfo' }).waitFor({ timeout: 50_000 });
 

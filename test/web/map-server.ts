@@ -18,7 +18,7 @@ export interface MapServer {
   /** Posts a document and returns its data; fails on an error. */
   // oxlint-disable-next-line typescript/no-explicit-any
   ask(query: string, variables?: Json): Promise<any>;
-  /** Waits until the cells count everything that was written. */
+  /** Waits until the cells include everything that was written. */
   counted(): Promise<void>;
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export async function startMapServer(db: Database): Promise<MapServer> {
       cacheBytes: 0,
       consumerStatus: () => heard.cells.status(),
       live: heard.hub,
-      // A busy machine may take its time.
+      // A busy machine may be slow.
       limits: { ...DEFAULT_LIMITS, deadlineMs: 60_000 },
     },
   );

@@ -49,7 +49,7 @@ describe('the documents of the map page', () => {
 
 const MOVING = { reducedMotion: 'no-preference' } as const;
 
-/** What the page leaves for a console: its map and its layers. */
+/** What the page exposes to the console: its map and its layers. */
 const HANDLE = 'globalThis.cellport';
 
 describe.skipIf(!hasChromium)('the map page in a browser', async () => {
@@ -60,11 +60,11 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
   let server: MapServer;
   let browser: Browser;
 
-  /** Waits until an expression holds in the page. The page's policy forbids what Playwright itself would do for that. */
+  /** Waits until an expression is true in the page. The page's policy forbids Playwright's own way. */
   const expectSoon = (page: Page, expression: string) => until(() => page.evaluate<boolean>(`Boolean(${expression})`));
 
   /**
-   * Opens the page with a hash; what it asks of other hosts, and what goes wrong in it, is gathered. Without a graphics card
+   * Opens the page with a hash, and collects its requests to other hosts and its errors. Without a graphics card
    * each frame of a fade or a flight takes long, so most tests ask for less motion.
    */
   async function open(hash = '', options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
@@ -91,18 +91,18 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     return page;
   }
 
-  /** Waits until the map stands still and all that was asked for is drawn. */
+  /** Waits until the map is idle and every response is drawn. */
   async function settled(page: Page): Promise<void> {
     await expectSoon(
       page,
       `${HANDLE}?.layers.length > 0 && !${HANDLE}.map.isMoving() && !document.querySelector('#progress').matches('.on')`,
     );
-    // A request begins a tenth of a second after the last move.
+    // Requests start a tenth of a second after the last move.
     await page.waitForTimeout(250);
     await expectSoon(page, `!document.querySelector('#progress').matches('.on') && ${HANDLE}.map.loaded()`);
   }
 
-  /** Names of the markers that are really drawn on the screen. */
+  /** Names of the markers that are actually drawn on the screen. */
   const drawnNames = (page: Page) =>
     page.evaluate<string[]>(`(() => {
       const { map, layers } = ${HANDLE};
@@ -111,12 +111,12 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
       return [...new Set(found)].toSorted();
     })()`);
 
-  /** Where on the screen a position is. */
+  /** The screen coordinates of a position. */
   const project = (page: Page, { lng, lat }: City['position']) =>
     page.evaluate<{ x: number; y: number }>(`(({ x, y }) => ({ x, y }))(${HANDLE}.map.project([${lng}, ${lat}]))`);
 
   const city = (key: string) => cities.find((each) => each.key === key)!;
-  /** Readings of London, one an hour. */
+  /** Readings of London, one per hour. */
   const recordHours = (from: number, to: number) => {
     const readings = Array.from({ length: to - from }, (_, index) => from + index).map((hour) => ({
       at: new Date(Date.UTC(2026, 10, 20) + hour * 3_600_000).toISOString(),
@@ -169,7 +169,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
       `${content}.clusters.reduce((sum, { count }) => sum + count, ${content}.markers.length)`,
     );
     expect(counted).toBe(cities.length);
-    // Clusters, their counts, names: far more than a changed label would be.
+    // Clusters, their counts and names: far more pixels than one changed label.
     expect(await differingPixels(browser, empty, await shoot(page, 'world'))).toBeGreaterThan(15_000);
     await page.context().close();
   });
@@ -190,7 +190,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
       );
       expect(inside.length).toBeGreaterThan(0);
       const drawn = await drawnNames(page);
-      // Those whose circle reaches in from outside may be drawn, too.
+      // Markers outside whose circle reaches into the map may be drawn, too.
       expect(inside.map((each) => each.name).filter((each) => !drawn.includes(each))).toEqual([]);
       const near = cities.filter(({ position: { lng: x, lat: y } }) => {
         const [dx, dy] = [(east - west) * 0.02, (north - south) * 0.02];
@@ -242,7 +242,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     expect(await measured()).toBe(48);
     expect(await card.locator('.id').textContent()).toBe(`marker::cities::${LONDON}`);
     await shoot(page, 'card');
-    // They are followed a moment after the card is there. Whoever uses it meanwhile is not disturbed.
+    // The subscription starts a moment after the card opens. A user of the card is not disturbed.
     await card.getByLabel('Close').focus();
     for (let hour = 48; (await measured()) === 48; hour++) {
       await recordHours(hour, hour + 1);
@@ -260,7 +260,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
 
   it('shows markers that others move, with a pulse, and those they create and delete', async () => {
     const page = await open('#at=9/51.5/-0.1', MOVING);
-    // Changes are followed once the socket stands; until one arrives nobody knows that it does.
+    // Changes arrive once the socket is connected; the first one shows that it is.
     const input = { collection: 'cities', key: 'live', name: 'Live town', position: { lng: -0.5, lat: 51.7 } };
     const made = (await server.ask(CREATE, { input })).createMarker;
     await expectSoon(page, `${HANDLE}.layers[0].content.markers.some(({ key }) => key === 'live')`);
@@ -326,7 +326,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.mouse.move(x, y);
     await page.mouse.down();
     await page.mouse.move(x + 50, y, { steps: 3 });
-    // The page has read the version by now, as it has drawn the marker elsewhere; or reads it now, and finds nothing wrong.
+    // The page has drawn the marker elsewhere, so it has read the version, or it reads it now and finds no conflict.
     await page.waitForTimeout(400);
     await server.ask(UPDATE, { input: { id: before.id, position: { lng: -0.3, lat: 51.6 } } });
     await page.mouse.up();
@@ -432,7 +432,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await again.waitFor();
     await shoot(page, 'error');
     await page.context().setOffline(false);
-    // It may have tried by itself meanwhile.
+    // It may have retried by itself in between.
     await again.click({ timeout: 2_000 }).catch(() => undefined);
     await page.locator('#bar').waitFor({ state: 'hidden' });
     expect(await page.locator('#map canvas').isVisible()).toBe(true);

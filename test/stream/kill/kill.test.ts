@@ -33,7 +33,7 @@ afterAll(() => consumer.kill());
 const byName = (cells: readonly MapCell[]) =>
   Object.fromEntries(cells.map((cell) => [`${cell.collection.key}/${cell.geohash}`, shown(cell)] as const));
 
-/** Every cell of a collection with markers, found as a client would: cell by cell, from each to its children. */
+/** Every cell of a collection with markers, found as by a client: from each cell to its children. */
 async function walkedCells(collection: Collection): Promise<MapCell[]> {
   const { context } = requestContext(db);
   const found: MapCell[] = [];
@@ -46,7 +46,7 @@ async function walkedCells(collection: Collection): Promise<MapCell[]> {
   return found;
 }
 
-/** Every place of a collection with markers, found as a client would: from each to those inside it. */
+/** Every place of a collection with markers, found as by a client: from each place to those inside it. */
 async function walkedPlaces(collection: Collection, under: Place = []): Promise<[string, number][]> {
   const { context } = requestContext(db);
   const counts = await placesUnder(context, collection, under);
@@ -69,7 +69,7 @@ test(`cells and places are exact after kill -9 at random moments while markers a
         await send(db, 'delete', { TableName: db.tables.entities, Key: { pk, sk } }, newCall());
         continue;
       }
-      // Some near one another and some anywhere, on the meridian of 180 degrees too.
+      // Some near each other, some anywhere, and some on the antimeridian.
       const near = chance.happens(0.6);
       const lng = near ? 16.9 + chance.next() / 10 : chance.pick([180, -180, chance.next() * 360 - 180]);
       const lat = near ? 52.4 + chance.next() / 10 : chance.next() * 180 - 90;
@@ -93,7 +93,7 @@ test(`cells and places are exact after kill -9 at random moments while markers a
   expect(await storedPlaces(db)).toEqual(places);
   expect(Object.fromEntries(await walkedPlaces(collection))).toEqual(places);
 
-  // What the server answers, of all lengths: through the stored counts, and from the markers where there are none.
+  // The server's cells of all lengths: from stored counts, or from the markers if there are none.
   const counted = await countedCells(db, LONGEST_CELL);
   const walked = await walkedCells(collection);
   expect(byName(walked)).toEqual(counted);

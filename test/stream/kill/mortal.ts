@@ -9,12 +9,12 @@ import { loadStreamState } from '../../../src/store/cell/stream-state.js';
 import { engine } from '../../support/test-database.js';
 import type { WorkerOptions } from './worker.js';
 
-/** A consumer in a process of its own. */
+/** A consumer in its own process. */
 export interface MortalConsumer {
   start(): void;
-  /** Ends it by SIGKILL. */
+  /** Ends it with SIGKILL. */
   kill(): Promise<void>;
-  /** Lets it get to work, kills it at a random moment soon after and starts the next one; `next` gives 0 to 1. */
+  /** Waits until it is at work, kills it at a random moment soon after, and starts the next one; `next` returns 0 to 1. */
   killAtWork(next: () => number): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export function mortalConsumer(db: Database): MortalConsumer {
     start,
     kill,
     async killAtWork(next) {
-      // Only a process that has got to work is worth killing.
+      // Killing a process that has not started its work would prove nothing.
       const before = await batchNow();
       while ((await batchNow()) === before) await sleep(10);
       await sleep(next() * 150);

@@ -1,4 +1,4 @@
-/** A process that keeps the cells and nothing else, to be killed: `node worker.ts '<WorkerOptions as JSON>'`. */
+/** A process that only maintains the cells, to be killed: `node worker.ts '<WorkerOptions as JSON>'`. */
 import { createLog } from '../../../src/log.js';
 import { consumerParts } from '../../../src/server/cells.js';
 import { createDatabase } from '../../../src/store/database.js';
@@ -18,7 +18,7 @@ const database = createDatabase({ ...engine, tables, keyStyle: 'readable' });
 const consumer = createConsumer({
   ...consumerParts({ database, streams: createStreamsClient(engine) }, createLog('error')),
   ownerIsGone,
-  // Small batches and frequent beats, so that there are many moments to be killed at.
+  // Small batches and frequent heartbeats, so that there are many moments at which to kill it.
   leaseMs: 2_000,
   pollMs: 20,
   limits: { records: 40, cells: 1_000 },

@@ -9,7 +9,7 @@ const EMPTY: StoredBlock = { batch: undefined, children: new Map<string, CellSum
 export class DerivedModel {
   state: StreamState | undefined;
   readonly deadLetters = new Map<string, DeadLetter>();
-  /** Every version of each block, the latest last. */
+  /** Every version of each block, latest last. */
   readonly blocks = new Map<string, StoredBlock[]>();
   writes = 0;
 
@@ -23,7 +23,7 @@ export class DerivedModel {
     for (const record of records) this.deadLetters.set(`${record.sequence}.${record.shard}`, record);
   }
 
-  /** A block as it is, or as it was some versions ago. */
+  /** A block as it is now, or as it was some versions ago. */
   read(name: BlockName, versionsAgo = 0): StoredBlock {
     return this.blocks.get(nameOf(name))?.at(-1 - versionsAgo) ?? EMPTY;
   }

@@ -4,7 +4,7 @@ import type { Plant } from './simulate.js';
 
 const isPlace = ({ parent }: BlockName) => placeOfParent(parent) !== undefined;
 
-/** Mistakes that a scheme like this one invites. The simulation has to find each of them, or it proves nothing. */
+/** Bugs that a scheme like this one invites. The simulation has to find each of them, or it proves nothing. */
 export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
   /** The next plan declares a batch complete before its blocks are written: what a checkpoint outside the writes does. */
   'the next plan is stored before the former batch is applied': (ports, world) => ({
@@ -37,7 +37,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
     };
   },
 
-  /** A batch is added whatever the block holds: redelivery and former owners count twice. */
+  /** A batch is added whatever the block contains: redelivery and former owners count twice. */
   'the condition of the blocks is left out': (ports, world, derived) => ({
     ...ports,
     cells: {
@@ -50,7 +50,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
     },
   }),
 
-  /** The same, of the counts of places alone. */
+  /** The same, but only for the counts of places. */
   'the condition of the counts of places is left out': (ports, _world, derived) => ({
     ...ports,
     memory: { ...ports.memory, take: (name) => (isPlace(name) ? undefined : ports.memory.take(name)) },
@@ -67,7 +67,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
     },
   }),
 
-  /** Blocks are replaced although they are no longer as they were read. */
+  /** Blocks are replaced although they have changed since they were read. */
   'blocks are written whatever was written since they were read': (ports, world, derived) => ({
     ...ports,
     cells: {
@@ -91,7 +91,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
     },
   }),
 
-  /** Blocks of two collections are taken for one another: both have the number of the batch that wrote them. */
+  /** Blocks of two collections are mistaken for each other: both have the number of the batch that wrote them. */
   'the memory of blocks confuses collections': (ports) => ({
     ...ports,
     memory: {
@@ -101,7 +101,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
     },
   }),
 
-  /** A block of which only the latest changes are known is taken for the whole. */
+  /** A block of which only the latest changes are known is taken as complete. */
   'the memory of blocks knows only what was written last': (ports) => {
     const written = new Map<string, readonly string[]>();
     const nameOf = ({ scope, parent }: BlockName) => `${scope}/${parent}`;
@@ -124,7 +124,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
     };
   },
 
-  /** An iterator that lived too long goes on with what is written from then on. */
+  /** An expired iterator continues with later records only. */
   'an expired iterator skips what it had not read': (ports) => ({
     ...ports,
     stream: {

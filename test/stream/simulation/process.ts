@@ -9,14 +9,14 @@ import type { World } from './world.js';
 
 /** How often calls fail, and how. */
 export interface Faults {
-  /** Before anything is done. */
+  /** Before it has any effect. */
   refused: number;
-  /** After it was done: the answer is lost. */
+  /** After it took effect: the response is lost. */
   answerLost: number;
   slowestMs: number;
 }
 
-/** The ports of a consumer, as they are made or with a bug planted in them. */
+/** The ports of a consumer, unchanged or with a planted bug. */
 export interface Ports {
   readonly stream: StreamPort;
   readonly state: StatePort;
@@ -25,7 +25,7 @@ export interface Ports {
 }
 
 /**
- * One run of the server: whatever it waits for comes only while it is alive and awake. What it asked for before it died
+ * One run of the server: what it waits for arrives only while it is alive and awake. What it requested before it died
  * may still be done.
  */
 export class Process {
@@ -44,13 +44,13 @@ export class Process {
     this.#skewMs = world.chance.integer(-300_000, 300_000);
   }
 
-  /** Dies between two steps; nothing that it waits for comes any more. */
+  /** Dies between two steps; nothing that it waits for arrives any more. */
   kill(): void {
     this.alive = false;
     this.#asleep = undefined;
   }
 
-  /** Stands still for a while, as in a long garbage collection or a laptop that sleeps. */
+  /** Pauses for a while, as in a long garbage collection or on a laptop that sleeps. */
   pauseFor(ms: number): void {
     if (!this.alive || this.#asleep !== undefined) return;
     this.#asleep = [];
@@ -61,7 +61,7 @@ export class Process {
     });
   }
 
-  /** Resolves when the process goes on; never, once it is dead. */
+  /** Resolves when the process continues; never once it is dead. */
   #awake(): Promise<void> | undefined {
     if (!this.alive) return new Promise<never>(() => undefined);
     const asleep = this.#asleep;
@@ -91,7 +91,7 @@ export class Process {
     await this.#world.wait(chance.next() * slowestMs);
     await this.#gate();
     if ('value' in outcome) return outcome.value;
-    // A refusal of the stream is a new one for each caller, as its stack is.
+    // Each caller gets a new error of the stream, with its own stack.
     throw outcome.error instanceof StreamFailure ? new StreamFailure(outcome.error.kind) : outcome.error;
   }
 

@@ -8,10 +8,10 @@ import { type Faults, type Ports, Process } from './process.js';
 import { TableModel } from './table-model.js';
 import { World } from './world.js';
 
-/** Puts a bug between the consumer and its tables. */
+/** Plants a bug between the consumer and its tables. */
 export type Plant = (ports: Ports, world: World, derived: DerivedModel) => Ports;
 
-/** What went wrong in the run of one seed; nothing, where `failures` is empty. */
+/** The result of one seed; it passed if `failures` is empty. */
 export interface Outcome {
   readonly failures: readonly string[];
   readonly gap: string | undefined;
@@ -24,7 +24,7 @@ const HOUR_MS = 3_600_000;
 const keys = createKeyspace('readable');
 const SCOPES = ['parks', 'cafés'];
 
-/** Where markers hang: nowhere, at places inside others, and under one name in two places. */
+/** The places of markers: none, places inside others, and one name in two places. */
 const HIERARCHY: readonly (readonly string[])[] = [
   [],
   ['Poznań'],
@@ -35,7 +35,7 @@ const HIERARCHY: readonly (readonly string[])[] = [
   ['Berlin', 'A', '1'],
 ];
 
-/** Positions that share cells at every level, some at the odd places of the world. */
+/** Positions that share cells at every level, some of them at special positions of the world. */
 const POSITIONS: readonly (readonly [lng: string, lat: string])[] = [
   ['16.925168', '52.408'],
   ['16.925169', '52.408'],
@@ -57,7 +57,7 @@ const POISON: readonly Readonly<Record<string, unknown>>[] = [
   { lng: { N: '1E+40' }, lat: { N: '1' } },
 ];
 
-/** The counts of cells and places from the items alone, by as little code as possible. */
+/** The counts of cells and places from the items, with as little code as possible. */
 function bruteForce(table: TableModel): Map<string, string> {
   const counts = new Map<string, CellSums>();
   const add = (name: string, more: CellSums) => {
@@ -91,7 +91,7 @@ function differences(found: ReadonlyMap<string, string>, expected: ReadonlyMap<s
     .map((name) => `the count of ${name} is ${found.get(name) ?? 'absent'}, must be ${expected.get(name) ?? 'absent'}`);
 }
 
-/** One write, of any kind that a table gets. */
+/** One write of any kind. */
 function writeSomething(table: TableModel, { chance }: World): void {
   const scope = chance.pick(SCOPES);
   const { pk, sk } = keys.marker(scope, `m${chance.integer(1, 9)}`);
@@ -108,7 +108,7 @@ function writeSomething(table: TableModel, { chance }: World): void {
   else table.write('something::else', 'self', { lng: { N: '1' }, lat: { N: String(chance.integer(1, 9)) } });
 }
 
-/** Runs one world from its seed: writers, consumers that die, sleep and return, and in the end a time without faults. */
+/** Runs one world from its seed: writers, consumers that die, sleep and return, and finally a period without faults. */
 export async function simulate(seed: number, plant: Plant = (ports) => ports): Promise<Outcome> {
   const world = new World(seed);
   const { chance } = world;
@@ -135,13 +135,13 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
       log: silentLog,
       self: process.name,
       since: () => Promise.resolve(0),
-      // On the same host dead processes are known, as the kernel knows them.
+      // Dead processes on the same host are known from the kernel.
       ownerIsGone: (owner) =>
         knowsTheDead && !running.some(({ process: other }) => other.alive && other.name === owner),
       leaseMs: 10_000,
       pollMs: 200,
       limits: { records: chance.pick([3, 20, 1_000]), cells: 1_000 },
-      // Whether a batch waits for more while markers come in.
+      // Whether a batch waits for more while markers arrive.
       load: { blocks: 1, recordsPerSecond: chance.pick([1, Infinity]), waitMs: 10_000 },
     });
     running.push({ process, consumer });
@@ -152,7 +152,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
   const knowsTheDead = chance.happens(0.5);
   const alive = () => running.filter(({ process }) => process.alive);
 
-  // Everybody's plans for the next minute.
+  // What every process does in the next minute.
   const writes = chance.integer(20, 70);
   const consumers = chance.integer(1, 3);
   const outage = chance.happens(0.12);
@@ -208,7 +208,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
     await world.run(() => world.now >= busyUntil, 60_000);
   }
 
-  // From now on nothing fails, so one of the consumers must reach the end.
+  // From here on nothing fails, so one of the consumers must reach the end.
   Object.assign(faults, { refused: 0, answerLost: 0, slowestMs: 5 });
   table.faulty = false;
   start();
@@ -219,7 +219,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
       return owner && behindMs !== undefined && behindMs < 1_000;
     });
   if (!(await world.run(isDone, 300_000))) failures.push('no consumer has reached the end of the stream');
-  // The heartbeat says so in the state, too.
+  // The heartbeat stores this in the state, too.
   await world.run(() => false, 6_000);
 
   const { state } = derived;

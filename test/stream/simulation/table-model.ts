@@ -10,7 +10,7 @@ interface Stored {
   readonly record: StreamRecord;
   readonly number: bigint;
   readonly at: number;
-  /** When readers get to see it. */
+  /** When it becomes visible to readers. */
   readonly visibleAt: number;
 }
 
@@ -23,13 +23,13 @@ interface Shard {
   readonly from: number;
   readonly to: number;
   records: Stored[];
-  /** The last record that was forgotten. */
+  /** The last record that was trimmed. */
   trimmedTo: bigint | undefined;
 }
 
 interface Iterator {
   readonly shard: Shard;
-  /** The first record that is not to be given any more; undefined for the oldest there is. */
+  /** The record at which to stop; undefined for the oldest one. */
   readonly after: bigint | undefined;
   readonly inclusive: boolean;
   readonly madeAt: number;
@@ -44,12 +44,12 @@ const hashOf = (text: string) => {
 /** The table of entities with its stream, as a reader of the stream sees it. */
 export class TableModel {
   readonly items = new Map<string, WireImage>();
-  /** All records there ever were. */
+  /** All records ever written. */
   readonly history: StreamRecord[] = [];
   stream = 'stream-1';
-  /** Whether the stream misbehaves in what it may misbehave in. */
+  /** Whether the stream shows every misbehaviour that its documentation allows. */
   faulty = true;
-  /** Whether it says that records were forgotten, as DynamoDB does and DynamoDB Local does not. */
+  /** Whether it reports trimmed records, as DynamoDB does and DynamoDB Local does not. */
   readonly saysTrimmed: boolean;
   lastWriteAt = 0;
   readonly #world: World;
@@ -122,7 +122,7 @@ export class TableModel {
     this.#open(middle, shard.to, shard.id);
   }
 
-  /** Forgets what is too old. */
+  /** Trims records that are too old. */
   trim(): void {
     const before = this.#world.now - RETENTION_MS;
     for (const shard of this.#shards) {
@@ -150,7 +150,7 @@ export class TableModel {
     this.#known(stream);
     const { chance, now } = this.#world;
     const all = this.#shards
-      // A listing lags: the youngest shards may be missing, and now and then an old one is.
+      // A listing lags: the youngest shards may be missing, and sometimes an old one.
       .filter(({ openedAt }) => !this.faulty || openedAt < now - chance.integer(0, 300))
       .filter(({ closedAt }) => !this.faulty || closedAt === undefined || !chance.happens(0.05))
       .filter(({ id }) => after === undefined || id > after);

@@ -1,4 +1,4 @@
-/** A source of chance that gives the same numbers for the same seed. */
+/** A random number generator that returns the same numbers for the same seed. */
 export interface Chance {
   /** From 0 to below 1. */
   next(): number;
@@ -8,7 +8,7 @@ export interface Chance {
   pick<T>(from: readonly T[]): T;
 }
 
-/** Mulberry32: small, fast and good enough to pick what goes wrong. */
+/** Mulberry32: small, fast and good enough to choose faults. */
 export function createChance(seed: number): Chance {
   let state = seed >>> 0;
   const next = () => {
@@ -34,7 +34,7 @@ interface Event {
 
 const isBefore = (a: Event, b: Event) => a.at < b.at || (a.at === b.at && a.order < b.order);
 
-/** Time that passes only when everybody waits: events in their order, each with all that follows from it at once. */
+/** A clock that advances only when all processes wait: events in order, each with all its immediate consequences. */
 export class World {
   readonly chance: Chance;
   #now = 0;
@@ -46,7 +46,7 @@ export class World {
     this.chance = createChance(seed);
   }
 
-  /** Milliseconds since the world began. */
+  /** Milliseconds since the start of the world. */
   get now(): number {
     return this.#now;
   }
@@ -87,7 +87,7 @@ export class World {
     return first;
   }
 
-  /** Lets time pass until `done`, or until `limitMs` have gone by; gives whether it was done. */
+  /** Advances time until `done`, or by `limitMs` at most; returns whether it was done. */
   async run(done: () => boolean, limitMs: number): Promise<boolean> {
     const limit = this.#now + limitMs;
     while (!done()) {
@@ -99,7 +99,7 @@ export class World {
       this.#take();
       this.#now = next.at;
       next.run();
-      // A turn of the event loop: by then every promise that follows from the event has been kept.
+      // One turn of the event loop: by then every promise that the event resolves has run its callbacks.
       await new Promise(setImmediate);
     }
     return true;

@@ -1,4 +1,4 @@
-// A map with nothing on it but Explain, for its tests.
+// A map with only Explain on it, for its tests.
 
 import { type GeoJSONSource, Map as MapLibre, setWorkerUrl } from 'maplibre-gl';
 import 'maplibre-gl/dist/maplibre-gl.css';
@@ -42,7 +42,7 @@ const view = () => {
 map.on('move', view);
 view();
 
-// What the tests look at.
+// Read by the tests.
 Object.assign(globalThis, {
   tested: {
     map,
