@@ -79,14 +79,14 @@ interface Answer {
   };
 }
 
-/** An empty map that no other overlaps. */
+/** An empty map that overlaps no other. */
 interface Trial {
   readonly building: string;
   readonly position: { readonly lng: number; readonly lat: number };
   readonly bounds: object;
 }
 
-/** What a map has to show: the number of its markers, and this one among them. */
+/** What a map must show: the number of its markers, and this one among them. */
 interface Wanted {
   readonly id: string;
   readonly count: number;
@@ -145,7 +145,7 @@ interface Found {
   readonly second: Delays;
 }
 
-/** For each map of a case: creates a marker, queries until everything shows it, then creates the next one. */
+/** For each map of a case: creates a marker, queries until all queries show it, then creates the next one. */
 async function measure(cases: readonly Case[], all: readonly Trial[]): Promise<readonly Found[]> {
   const found = cases.map((): Found => ({ first: noDelays(), second: noDelays() }));
   for (const [at, trial] of all.entries()) {
@@ -168,7 +168,7 @@ async function measure(cases: readonly Case[], all: readonly Trial[]): Promise<r
 
 const late = (values: readonly number[]) => values.filter((value) => value > 0).length;
 const figure = (values: readonly number[]) =>
-  late(values) === 0 ? 'at once' : `${shown(quantile(values, 0.5), 0)} / ${shown(quantile(values, 0.99), 0)}`;
+  late(values) === 0 ? 'immediately' : `${shown(quantile(values, 0.5), 0)} / ${shown(quantile(values, 0.99), 0)}`;
 
 /** How soon each query shows a write, on the server that made it and on another one. */
 export const consistency: Benchmark = {
@@ -184,7 +184,7 @@ export const consistency: Benchmark = {
       const follower = await startServer(engine);
       servers.push(follower);
       await ask(keeper, 'mutation { createCollection(input: { key: "lag", name: "Lag", code: "La" }) { id } }');
-      // Longer than a server waits for changes from before its start: from now on it caches what it reads.
+      // Longer than a server waits for changes from before its start: from now on it caches its reads.
       await sleep(12_000);
       const cases: readonly Case[] = [
         { title: 'wrote it, keeps the counts', writer: keeper, reader: keeper },
@@ -220,9 +220,9 @@ export const consistency: Benchmark = {
             ),
           ]),
           '',
-          'Milliseconds from the answer to `createMarker` until an answer shows the marker, p50 / p99; "at once" is the first',
-          'answer. Two servers over one DynamoDB Local, whose indexes do not lag; on AWS add the lag of the index. The map was',
-          'requested before each write; one request reads all five, the next follows 5 ms later.',
+          'Milliseconds from the response to `createMarker` until a response shows the marker, p50 / p99; "immediately" is the first',
+          'response. Two servers over one DynamoDB Local, whose indexes do not lag; on AWS add the lag of the index. The map was',
+          'requested before each write; each request reads all five, 5 ms after the previous one.',
         ].join('\n'),
       };
     } finally {

@@ -58,7 +58,7 @@ async function neighbours(rig: Rig, collection: Collection, count: number) {
   return { query, batch };
 }
 
-/** Reads a map in a limited number of ranges, cut where the largest gaps are. */
+/** Reads a map in a limited number of ranges, split at the largest gaps. */
 async function inRanges(rig: Rig, collection: Collection, stored: readonly number[], view: View, most: number) {
   const pieces = coverArea(areaOf(view), LONGEST_Z, 1_024);
   const before = (z: number) => {

@@ -107,7 +107,7 @@ async function warm({ url }: Bench): Promise<void> {
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 const ms = (value: number) => `${value.toFixed(1)} ms`;
 
-/** CPU time per response of the process that gives it, and responses per second. */
+/** CPU time per response in the responding process, and responses per second. */
 interface Side {
   readonly cpuMs: number;
   readonly perSecond: number;
@@ -238,9 +238,9 @@ async function measure(bench: Bench, { say }: BenchOptions): Promise<Section> {
   return {
     title: 'Answers over HTTP',
     rows,
-    text: `The server runs in a process of its own over DynamoDB Local, which uses more of the machine than the server does; hence
-the comparison by CPU. Cells and these maps are cached; a map that nobody has viewed for a minute takes the Query calls,
-too, whose CPU in the bare SDK is given beside. The bare server reads nothing. Idle CPU of the server is subtracted.`,
+    text: `The server runs in a separate process over DynamoDB Local, which uses more of the machine than the server does; hence
+the comparison by CPU. Cells and these maps are cached; a map that has not been viewed for a minute also takes the Query
+calls, whose CPU in the bare SDK is listed next to it. The bare server reads nothing. Idle CPU of the server is subtracted.`,
   };
 }
 

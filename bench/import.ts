@@ -42,7 +42,7 @@ interface Result {
   readonly peakBytes: number;
 }
 
-/** Rows like those of a list of shops or stops, about 200 bytes each; neighbouring rows are close together. */
+/** Rows like those of a list of stops, about 200 bytes each; neighbouring rows are close together on the map. */
 function* markers(count: number) {
   const chance = randomFrom(SEED);
   for (let at = 0; at < count; at += 1) {
@@ -82,13 +82,13 @@ async function load(task: Task): Promise<Result> {
   let text = '';
   child.stdout.setEncoding('utf8').on('data', (piece: string) => (text += piece));
   const [code] = (await once(child, 'close')) as [number | null];
-  if (code !== 0) throw new Error(`the import ended with ${code}`);
+  if (code !== 0) throw new Error(`the import exited with code ${code}`);
   return JSON.parse(text) as Result;
 }
 
 const COLLECTION: CollectionInput = { key: 'stops', name: 'stops' };
 
-/** Items per second of BatchWriteItem alone, with all items prepared in advance. */
+/** Items per second of a bare BatchWriteItem loop, with all items prepared in advance. */
 function bareLoop(count: number): Promise<number> {
   return withFreshTables(async ({ database }) => {
     const now = new Date().toISOString();
@@ -116,9 +116,9 @@ function importOf(path: string, dataDir: string, count: number, tables: TableOpt
   }, tables);
 }
 
-const TEXT = `The import is the built \`cellport import\` in a process of its own, without its consumer: it checks the file, shuffles it, reads
-it again row by row and saves its state after each window. The bare loop puts the same items, made beforehand, by lib-dynamodb's
-BatchWriteCommand: ${ITEMS_IN_A_BATCH} at a time, ${BATCHES_AT_A_TIME} concurrently, with the same indexes and stream. Neither requests consumed units, which
+const TEXT = `The import is the built \`cellport import\` in a separate process, without its consumer: it checks the file, shuffles it, reads
+it again row by row and saves its state after each window. The bare loop writes the same items, prepared in advance, with
+lib-dynamodb's BatchWriteCommand: ${ITEMS_IN_A_BATCH} at a time, ${BATCHES_AT_A_TIME} concurrently, with the same indexes and stream. Neither requests consumed units, which
 slows DynamoDB Local by a fifth. Each of ${ROUNDS} rounds has a fresh DynamoDB Local; the ratio is their median. The million rows go into
 tables without a stream, which DynamoDB Local writes faster.`;
 
@@ -137,7 +137,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
       return (created / ms) * 1000;
     };
     for (let round = 1; round <= ROUNDS; round += 1) {
-      // The order alternates, so that a machine that gets slower or faster favours neither.
+      // The order alternates, so that a drift of the machine's speed favours neither.
       const early = round % 2 === 0 ? await measureImport() : undefined;
       const bare = await bareLoop(ROWS);
       const imported = early ?? (await measureImport());

@@ -46,7 +46,7 @@ async function startServer(db: Database, hub: ReturnType<typeof createHub>) {
 
 interface Outcome {
   readonly delays: readonly number[];
-  /** Changes that arrived at a wrong subscriber. */
+  /** Changes that were delivered to a wrong subscriber. */
   readonly strays: number;
   readonly lost: number;
 }
@@ -80,7 +80,7 @@ async function measure({ database, engine, collection, now }: FreshCollection, s
               delays.push(performance.now() - (sentAt.get(key) ?? Number.NaN));
             }
           },
-          // Shows up as lost changes.
+          // Counted as lost changes.
           error: () => undefined,
           complete: () => undefined,
         },
@@ -88,7 +88,7 @@ async function measure({ database, engine, collection, now }: FreshCollection, s
     }
     const create = (key: string, subscriber: number) =>
       createMarker(database, collection, { key, position: placeOf(subscriber) }, now, newCall());
-    // A subscription is up when it has delivered a change.
+    // A subscription is established when it has delivered a change.
     await sleep(3_000);
     for (let subscriber = 0; subscriber < subscribers; subscriber += 1) await create(`hello-${subscriber}`, subscriber);
     while (settled.size < subscribers) await sleep(100);
@@ -110,7 +110,7 @@ async function measure({ database, engine, collection, now }: FreshCollection, s
   }
 }
 
-/** The time from a write to the subscriber it concerns. */
+/** The delay from a write to its delivery to the subscriber. */
 export const liveChanges: Benchmark = {
   name: 'live',
   hasCounts: true,

@@ -62,7 +62,7 @@ async function serve(engine: Engine, cacheMb: number): Promise<Served> {
     env: {
       ...process.env,
       PORT: '0',
-      // Without a limit, V8 lets garbage grow to gigabytes if there is memory for it, which would hide a leak.
+      // Without a limit, V8 lets garbage grow to gigabytes if memory is available, which would hide a leak.
       NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
       CELLPORT_CACHE_MB: String(cacheMb),
       CELLPORT_ENGINE: 'aws',
@@ -196,7 +196,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
     ],
     text: [
       'Each client pans (four steps in five), zooms or jumps to another city, and requests `auto` with at most 300 markers as',
-      `soon as it has its answer. The server (heap of ${HEAP_MB} MB), DynamoDB Local and the clients share the machine; the`,
+      `soon as it has its response. The server (heap of ${HEAP_MB} MB), DynamoDB Local and the clients share the machine; the`,
       'stream is consumed meanwhile. The first sixth begins with empty caches.\n',
       table([
         [

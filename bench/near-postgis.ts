@@ -67,7 +67,7 @@ function circles(markers: readonly BenchMarker[], count: number, random: () => n
   });
 }
 
-/** A star-shaped polygon around a place; longitudes may run on beyond 180. */
+/** A star-shaped polygon around a place; longitudes may continue beyond 180. */
 function star({ center, radius }: Circle, random: () => number): number[][] {
   const corners = 3 + Math.floor(random() * 30);
   const degrees = radius / 50_000 + 0.01;

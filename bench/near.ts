@@ -149,7 +149,7 @@ const listed = (answers: readonly Answer[], outcome: Answer['outcome']) =>
     .map(({ center, radius }) => `${center.name} ${radius / 1000} km`)
     .join(', ') || 'none';
 
-/** As ratios, because seconds do not carry over to another machine. */
+/** Times are ratios, because seconds do not carry over to other machines. */
 const timesOurs = (ours: readonly Answer[], answers: readonly Answer[], counted: (index: number) => boolean) => {
   const of = (some: readonly Answer[]) => sum(some.filter((_, index) => counted(index)).map(({ ms }) => ms));
   return shown(of(answers) / of(ours));
@@ -199,7 +199,7 @@ async function run(options: BenchOptions): Promise<Section> {
     text: [
       `${markers.length.toLocaleString('en')} cities; ${CENTERS.length} centers, each with radii of ${RADII.map((radius) => radius / 1000).join(', ')} km: all markers within,`,
       'page by page, nearest first with Cellport, unordered with dynamodb-geo. Means and sums are over the circles that both answer correctly; within',
-      '0.2 % of the radius either answer is correct, because the peer uses another radius of the Earth. "Cold": nothing cached.\n',
+      '0.2 % of the radius either answer is correct, because the peer uses a different Earth radius. "Cold" means that nothing is cached.\n',
       table([
         ['', 'correct', 'wrong', 'throws or gives up', 'Query mean', 'max', 'read units, sum', 'time, ours cold = 1'],
         summary('Cellport, cold', cold, byAll, cold),
@@ -210,7 +210,7 @@ async function run(options: BenchOptions): Promise<Section> {
         ({ length, answers }) =>
           `\nHash key length ${length} throws at: ${listed(answers, 'throws')}; gives up at: ${listed(answers, 'too many')}; is wrong at: ${listed(answers, 'wrong')}.`,
       ),
-      '\nPostGIS, if installed (`apt-get install postgresql postgis`), answers by ST_DistanceSphere with our radius of the Earth and by ST_Covers on',
+      '\nPostGIS, if installed (`apt-get install postgresql postgis`), is compared by ST_DistanceSphere with our Earth radius and by ST_Covers on',
       'the plane. Distances are compared to a millimetre.',
     ].join('\n'),
   };

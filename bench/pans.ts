@@ -118,7 +118,7 @@ async function walkWithClient(rig: Rig): Promise<Walked> {
   return { ...totalOf(costs), tiles, requested: known.size };
 }
 
-/** The share of tiles that needed no read: cached by the client, or answered from a cache of the server. */
+/** The share of tiles that needed no read, because the client or the server had cached them. */
 const fromCache = ({ tiles, requested, queries, cacheHits }: Walked) =>
   (tiles - requested + (requested * cacheHits) / Math.max(1, cacheHits + queries)) / tiles;
 
@@ -166,8 +166,8 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         against: `exact bounds ${shown(plain.readUnits)}`,
       },
     ];
-    const text = `Of the ${client.tiles} tiles shown, ${client.requested} are requested. The server starts with empty caches and does not cache markers here; where
-it does, repeated requests cost nothing either way.`;
+    const text = `Of the ${client.tiles} tiles shown, ${client.requested} are requested. The server starts with empty caches and does not cache markers here; if
+it did, repeated requests would cost nothing in both cases.`;
     return { title: 'Panning', rows, text: quick ? '' : text };
   } finally {
     await rig.close();

@@ -1,4 +1,4 @@
-/** One figure of docs/benchmarks.md, with its bar. */
+/** One figure of docs/benchmarks.md and its bar, the target that it has to meet. */
 export interface Row {
   /** What was measured. */
   readonly what: string;
@@ -20,7 +20,7 @@ export interface Section {
 }
 
 export interface BenchOptions {
-  /** Only counts, on less data: for CI, where all benchmarks together have two minutes. */
+  /** Only counts, on less data, for CI: all benchmarks together take two minutes. */
   readonly quick: boolean;
   readonly say: (line: string) => void;
 }
@@ -29,7 +29,7 @@ export interface BenchOptions {
 export interface Benchmark {
   /** One word, for the command line. */
   readonly name: string;
-  /** Whether it has counts, which a quick run checks. */
+  /** Whether it has counts that a quick run checks. */
   readonly hasCounts: boolean;
   run(options: BenchOptions): Promise<Section>;
 }

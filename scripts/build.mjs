@@ -1,6 +1,6 @@
 // Builds the server (TypeScript into dist/), the map page and GraphiQL (Vite into dist/page/ and dist/graphiql/) in
 // parallel.
-// `node scripts/build.mjs` builds everything; `--if-needed` skips what is up to date by the times of its files.
+// `node scripts/build.mjs` builds everything; `--if-needed` skips parts that are newer than their sources.
 
 import { spawn } from 'node:child_process';
 import { chmod, mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
@@ -33,7 +33,7 @@ const parts = [
   },
 ];
 
-/** When something was last changed in a file or anywhere in a folder (that a file is gone shows in its folder); 0 where there is none. */
+/** Latest modification time of a file, or of a folder and its contents (deleting a file changes its folder); 0 if missing. */
 async function changedAt(path) {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return 0;
@@ -43,11 +43,11 @@ async function changedAt(path) {
 }
 
 async function isBuilt({ stamp, result, sources }) {
-  const [built, there, ...changed] = await Promise.all(
+  const [built, resultAt, ...changed] = await Promise.all(
     [stamp, result, ...sources].map((path) => changedAt(join(root, path))),
   );
   // An installed package has no sources and nothing to build.
-  return there > 0 && (changed[0] === 0 || built > Math.max(...changed));
+  return resultAt > 0 && (changed[0] === 0 || built > Math.max(...changed));
 }
 
 function run(command) {
@@ -65,7 +65,7 @@ async function buildPart({ name, stamp, command }) {
   const began = new Date();
   await mkdir(join(root, 'dist'), { recursive: true });
   await run(command);
-  // The time at which it began: changes made while it ran are not in it.
+  // The start time, because the build may have missed changes made while it ran.
   await writeFile(join(root, stamp), '');
   await utimes(join(root, stamp), began, began);
   console.error(`built ${name} in ${((Date.now() - began.getTime()) / 1000).toFixed(1)} s`);

@@ -1,6 +1,6 @@
-// `npm run screenshot`: takes the picture of README, docs/map.png, of the real page with demo data. It starts a server on a
-// free port, and stops it. The data are those of `npm start` in .cellport, if loaded, otherwise they are loaded into a
-// temporary folder.
+// `npm run screenshot` takes the screenshot in the README, docs/map.png, of the map page with demo data. It starts a server
+// on a free port and stops it afterwards. It uses the data of `npm start` in .cellport if they exist; otherwise it loads
+// them into a temporary folder.
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -17,20 +17,20 @@ const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const PICTURE = join(root, 'docs/map.png');
 const MOST_BYTES = 600_000;
 const SIZE = { width: 1280, height: 800 };
-/** Pixels to a px; the first of these whose file is small enough. */
+/** Device pixel ratios to try in this order, until the file is small enough. */
 const SHARPNESS = [1.5, 1.25, 1];
 const [SHARPEST] = SHARPNESS;
-/** Loading the demo data takes a quarter of a minute, on a busy machine some minutes. */
+/** Loading the demo data takes 15 seconds, on a busy machine some minutes. */
 const LOADED_WITHIN_MS = 900_000;
-/** A map without a graphics card, on a machine that does other things, too. */
+/** Enough to draw a map without a GPU on a busy machine. */
 const DRAWN_WITHIN_MS = 180_000;
 const BETWEEN_LOOKS_MS = 1_500;
-const ASKED_WITHIN_MS = 10_000;
+const REQUEST_WITHIN_MS = 10_000;
 
-/** Zoom, latitude and longitude of what is looked at, one place after the other, so that there is a history to show. */
+/** Views in the order visited (zoom, latitude, longitude), so that the Explain panel has a history to show. */
 const PLACES = ['4/50/25', '5.3/48/10', '5.3/47.5/12', '6.2/46.5/8', '6.2/46.5/6.5', '7.2/47/4', '7.4/41.3/1.5'];
 
-/** Serves the demo on a free port. Resolves with its address once the data are there. */
+/** Serves the demo on a free port; `url` resolves once the data are loaded. */
 function serve(dataDir) {
   const child = spawn(process.execPath, [join(root, 'dist/cli/main.js'), 'serve', '--demo'], {
     cwd: root,
@@ -39,12 +39,12 @@ function serve(dataDir) {
   });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const url = new Promise((resolve, reject) => {
-    let said = '';
+    let output = '';
     const late = setTimeout(() => reject(new Error('the demo data were not loaded in time')), LOADED_WITHIN_MS);
     child.stdout.on('data', (text) => {
       process.stderr.write(text);
-      said += text;
-      const address = /^Serving\s+(http:\S+)/m.exec(said)?.[1];
+      output += text;
+      const address = /^Serving\s+(http:\S+)/m.exec(output)?.[1];
       if (address === undefined) return;
       clearTimeout(late);
       resolve(address);
@@ -60,7 +60,7 @@ function serve(dataDir) {
   };
 }
 
-/** Waits until the page looks the same twice. */
+/** Waits until two consecutive screenshots are the same. */
 async function settled(page) {
   const end = Date.now() + DRAWN_WITHIN_MS;
   let before = await page.screenshot();
@@ -73,7 +73,7 @@ async function settled(page) {
   throw new Error('the page is still loading');
 }
 
-/** Opens the page with Explain on, and walks over the map. */
+/** Opens the page with Explain on, and visits all views. */
 async function walk(browser, url) {
   const page = await browser.newPage({ viewport: SIZE, deviceScaleFactor: SHARPEST, colorScheme: 'light' });
   page.setDefaultTimeout(DRAWN_WITHIN_MS);
@@ -83,7 +83,7 @@ async function walk(browser, url) {
   await page.locator('#explain tbody tr').first().waitFor();
   for (const hash of others) {
     // The page sends no request for a view that it has already loaded.
-    const answered = page.waitForResponse('**/graphql', { timeout: ASKED_WITHIN_MS }).catch(() => undefined);
+    const answered = page.waitForResponse('**/graphql', { timeout: REQUEST_WITHIN_MS }).catch(() => undefined);
     await page.evaluate((next) => void (location.hash = next), hash);
     await answered;
     await settled(page);
@@ -91,7 +91,7 @@ async function walk(browser, url) {
   return page;
 }
 
-/** The page as it is as a PNG. It is not opened anew for another sharpness: by then the server's caches would know it all. */
+/** The current page as a PNG. Opening it again for another ratio would show a server whose caches are full. */
 async function picture(page, sharpness) {
   const session = await page.context().newCDPSession(page);
   const clip = { x: 0, y: 0, ...SIZE, scale: sharpness / SHARPEST };
@@ -113,7 +113,7 @@ try {
   const page = await walk(browser, url);
   for (const sharpness of SHARPNESS) {
     const png = await picture(page, sharpness);
-    console.error(`${png.length} bytes at ${sharpness} pixels to the px`);
+    console.error(`${png.length} bytes at a device pixel ratio of ${sharpness}`);
     if (png.length >= MOST_BYTES) continue;
     await writeFile(PICTURE, png);
     break;

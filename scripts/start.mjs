@@ -1,4 +1,4 @@
-// `npm start`: builds what is out of date, then serves with demo data, in one process.
+// `npm start` builds what is out of date, then serves the demo data, in one process.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { build } from './build.mjs';
 
 const LOOK_MS = 250;
 
-/** Our parent and grandparent: npm is one of them, with a shell in between. Without /proc, our parent alone. */
+/** Process IDs of our parent and grandparent, one of which is npm; without /proc only the parent. */
 function ancestors() {
   try {
     const stat = readFileSync(`/proc/${process.ppid}/stat`, 'utf8');
@@ -17,8 +17,8 @@ function ancestors() {
 }
 
 /**
- * Stops cleanly when npm is gone. Ctrl-C reaches every process of the terminal, but SIGTERM to npm ends only npm and its
- * shell, and kill -9 only npm: the server would keep running unnoticed and keep the port.
+ * Stops the server cleanly when npm has exited. Ctrl-C reaches every process of the terminal, but SIGTERM to npm ends only
+ * npm and its shell, and kill -9 only npm: the server would keep running unnoticed and hold the port.
  */
 function endWithNpm() {
   const before = ancestors();

@@ -1,13 +1,13 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
-/** What has been sent since counting began. */
+/** Calls and units since counting began. */
 export interface Units {
   /** Query, GetItem and write calls; a transaction is one. */
   calls: number;
   readUnits: number;
   /** As DynamoDB Local reports them. */
   reportedWriteUnits: number;
-  /** As AWS charges them: see `countUnits`. */
+  /** As AWS charges them, see `countUnits`. */
   writeUnits: number;
 }
 
@@ -18,8 +18,8 @@ interface Capacity {
 const none = (): Units => ({ calls: 0, readUnits: 0, reportedWriteUnits: 0, writeUnits: 0 });
 
 /**
- * Counts the units of everything a client sends from now on, as DynamoDB Local reports them. Items of a transaction, here
- * all under 1 KB, count as the 2 write units each that AWS charges, which DynamoDB Local does not report
+ * Counts the units of all requests of a client from now on, as DynamoDB Local reports them. Items of a transaction, here
+ * all under 1 KB, count as 2 write units each, as AWS charges them, because DynamoDB Local reports fewer
  * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html).
  */
 export function countUnits(client: DynamoDBDocumentClient): (work: () => Promise<unknown>) => Promise<Units> {

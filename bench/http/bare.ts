@@ -18,7 +18,7 @@ export type BareAnswer =
 const client = DynamoDBDocumentClient.from(new DynamoDBClient({}));
 let data: readonly unknown[] = [];
 
-/** `/n` responds with the nth data as JSON, after reading the whole request, as any server of POST requests does. */
+/** `/n` responds with the nth data as JSON, after reading the whole request as any POST server does. */
 const server = createServer((request, response) => {
   request.on('data', () => undefined);
   request.on('end', () => {
@@ -46,7 +46,7 @@ async function obey(order: BareOrder): Promise<BareAnswer> {
 }
 
 process.on('message', (order: BareOrder | string) => {
-  // Handled by the code that measures this process.
+  // Handled in measured.mjs.
   if (typeof order === 'string') return;
   void obey(order).then((answer) => process.send?.(answer));
 });

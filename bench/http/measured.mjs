@@ -1,5 +1,5 @@
-// Loaded into a measured process before its own code. Answers messages: what CPU time it has used so far, and what it spent
-// it on between two of them.
+// Loaded into a measured process before its own code. Answers messages with the CPU time used so far, or with a CPU profile
+// of the time between two messages.
 import { Session } from 'node:inspector/promises';
 
 const session = new Session();
@@ -21,5 +21,5 @@ const orders = {
 process.on('message', async (order) => {
   if (Object.hasOwn(orders, order)) process.send(await orders[order]());
 });
-// Being asked is no reason to stay.
+// The message channel must not keep the process alive.
 process.channel?.unref();

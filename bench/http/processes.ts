@@ -13,7 +13,7 @@ export interface Measured {
   readonly stop: () => Promise<void>;
 }
 
-/** Starts a Node script in a process that is measured. */
+/** Starts a Node script in a measured process. */
 export function startMeasured(args: readonly string[], env: Readonly<Record<string, string>>): Measured {
   const child = spawn(process.execPath, ['--import', './bench/http/measured.mjs', ...args], {
     cwd: root,

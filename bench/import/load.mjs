@@ -1,5 +1,5 @@
-// Runs one import in a process of its own, to measure its peak memory: `loadMarkers` as the command line calls it, built
-// and under plain Node as users run it, on a running database. Takes a `Task` as JSON and prints a `Result`.
+// Runs one import in a separate process, to measure its peak memory: the built `loadMarkers` under plain Node, as the
+// command line calls it, on a running database. Takes a `Task` as JSON and prints a `Result`.
 import { setMaxListeners } from 'node:events';
 
 import { fileIdentity } from '../../dist/ingest/markers/import-state.js';
@@ -12,7 +12,7 @@ import { createDatabase } from '../../dist/store/database.js';
 const { path, dataDir, collection, database: options } = JSON.parse(process.argv[2]);
 const database = createDatabase(options);
 const { signal } = new AbortController();
-// Every request under way listens to it.
+// Every request in progress listens to it.
 setMaxListeners(0, signal);
 try {
   const began = performance.now();

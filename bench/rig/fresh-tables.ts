@@ -6,10 +6,10 @@ import { isFailure } from '../../src/store/request/failures.js';
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
 import { ensureTables } from '../../src/store/table/tables.js';
 
-/** How to reach a DynamoDB Local that belongs to another process. */
+/** The address of a DynamoDB Local, for another process. */
 export type EngineAddress = Omit<Engine, 'close'>;
 
-/** Two empty tables in a DynamoDB Local of their own, in memory. */
+/** Two empty tables in a new DynamoDB Local, in memory. */
 export interface FreshTables {
   readonly engine: EngineAddress;
   readonly options: DatabaseOptions;
@@ -28,13 +28,13 @@ async function createWithoutStream({ tables, client }: Database): Promise<void> 
   for (const { request } of tableDefinitions(tables)) {
     const { StreamSpecification: _, ...rest } = request;
     await client.send(new CreateTableCommand(rest)).catch((error: unknown) => {
-      // The engine is new: the table was created by an attempt whose answer was lost.
+      // The engine is new, so an earlier attempt whose response was lost has created the table.
       if (!isFailure(error, 'ResourceInUseException')) throw error;
     });
   }
 }
 
-/** Starts an engine with two empty tables: one that has had several streams writes five times slower. */
+/** Starts an engine with two empty tables. Not reused: an engine that has had several streams writes five times slower. */
 export async function openFreshTables({ table = 'cellport', stream = true }: TableOptions = {}): Promise<FreshTables> {
   const running = await startEngine({ dataDir: null });
   const { endpoint, region, credentials } = running;
@@ -58,7 +58,7 @@ export async function openFreshTables({ table = 'cellport', stream = true }: Tab
   return { engine, options, database, close };
 }
 
-/** Opens fresh tables for some work, and closes them when the work is done or has failed. */
+/** Opens fresh tables, does the work and closes them, even if the work fails. */
 export async function withFreshTables<T>(
   work: (tables: FreshTables) => Promise<T>,
   options: TableOptions = {},

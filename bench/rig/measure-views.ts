@@ -23,7 +23,7 @@ export interface MeasuredView {
 const WORLD = { west: -180, south: -90, east: 180, north: 90 };
 const ENTRY_ATTRIBUTES = ['pk', 'sk', 'gpkA', 'gskA', ...DRAWN_ATTRIBUTES];
 
-/** Bytes of a marker's entry in the geo index, for which a read is charged. */
+/** Bytes of a marker's entry in the geo index, as charged for a read. */
 export function entryBytes(rig: Rig, collection: Collection, marker: BenchMarker): number {
   const item = newMarkerItem(rig.db, collection, marker, '2026-11-21T00:00:00.000Z');
   return itemBytes(Object.fromEntries(ENTRY_ATTRIBUTES.map((name) => [name, item[name]])));
@@ -63,7 +63,7 @@ export async function keysIn(rig: Rig, collection: string, { bounds, zoom }: Vie
   return keys;
 }
 
-/** What an operation sends to DynamoDB. */
+/** The requests of an operation to DynamoDB. */
 export async function wired(rig: Rig, work: () => Promise<unknown>): Promise<Wire> {
   rig.resetWire();
   await work();
@@ -71,8 +71,8 @@ export async function wired(rig: Rig, work: () => Promise<unknown>): Promise<Wir
 }
 
 /**
- * Measures a map in four states: `cold`, on a server that has coarse cells in its cache but has not seen this map before;
- * `warm`, the same again; `known`, after the map's own cells have been drawn; and those `cells` alone, without any cache.
+ * Measures a map in four states: `cold`, on a server that has coarse cells in its cache but not those of this map; `warm`,
+ * the same again; `known`, after the map's own cells have been drawn; and those `cells` alone, without any cache.
  */
 export async function measureView(
   rig: Rig,

@@ -44,7 +44,7 @@ export interface PeerPackage {
 const FOLDER = new URL('../peer/', import.meta.url);
 /** The table that it creates. */
 export const PEER_TABLE = 'peer';
-/** A map that takes more Query calls is given up. */
+/** A map that takes more Query calls is abandoned. */
 export const MOST_QUERIES = 2_000;
 
 /** The package, installed from the registry on first use. */
@@ -55,7 +55,7 @@ export function loadPeer(): PeerPackage {
   return createRequire(new URL('package.json', FOLDER))('dynamodb-geo') as PeerPackage;
 }
 
-/** A client as the package expects it, over the same SDK version as Cellport's, and counters of what it sends. */
+/** A client as the package expects it, over the same SDK version as Cellport's, and counters of its requests. */
 function countingClient(client: DynamoDBClient) {
   const seen = { queries: 0, readUnits: 0 };
   return {
@@ -87,7 +87,7 @@ const onTheWire = (attributes: Readonly<Record<string, unknown>>) =>
     ]),
   );
 
-/** A table of the package with these markers, in a new engine, and counters of what is sent to it. */
+/** A table of the package with these markers, in a new engine, and counters of the requests to it. */
 export async function fillPeer(peer: PeerPackage, length: number, markers: readonly BenchMarker[]) {
   const engine = await startEngine({ dataDir: null });
   const { endpoint, region, credentials } = engine;

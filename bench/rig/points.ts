@@ -75,7 +75,7 @@ export function* pointsAroundCities(count: number, seed: number): Generator<Benc
   }
 }
 
-/** The same around the largest city. */
+/** Seeded points around the largest city. */
 export function pointsAroundOneCity(count: number, seed: number): BenchMarker[] {
   const random = randomFrom(seed);
   const greatest = cities().reduce((a, b) => (b.population > a.population ? b : a));

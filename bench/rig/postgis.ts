@@ -25,7 +25,7 @@ function findPrograms(): string | undefined {
   return found && join(DEBIAN, found, 'bin');
 }
 
-/** PostgreSQL refuses to run as root; as root, the user of its package is used. */
+/** The user to run PostgreSQL as: it refuses to run as root, so root switches to the package's user. */
 function owner(): { readonly uid?: number; readonly gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const idOf = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));

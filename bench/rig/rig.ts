@@ -24,7 +24,7 @@ export interface Rig {
   /** Creates a collection with these markers and their cells. */
   fill(key: string, markers: Iterable<BenchMarker>, prefixLength?: number): Promise<Collection>;
   readonly wire: Wire;
-  /** Executes a GraphQL query as over HTTP. Throws if the response has errors. */
+  /** Executes a GraphQL query as the HTTP server would. Throws the first error, with its code as the cause. */
   ask<T>(query: string, variables?: Readonly<Record<string, unknown>>): Promise<T>;
   /** The response text to a request body. */
   post(body: unknown, headers?: Readonly<Record<string, string>>): Promise<string>;
@@ -71,7 +71,7 @@ async function writeMarkers(db: Database, collection: Collection, markers: Itera
 
 /** Starts an engine in memory and a server over it. Counts are up to date, as if the consumer had caught up. */
 export async function startRig(): Promise<Rig> {
-  // Nobody here reads the stream.
+  // No benchmark on this rig reads the stream.
   const { engine, database: db, close } = await openFreshTables({ table: 'bench', stream: false });
 
   const watched = watchWire(db);
@@ -79,9 +79,9 @@ export async function startRig(): Promise<Rig> {
     { database: db },
     {
       cellCache: createCellCache({ maxBytes: 64 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
-      // Every marker is read, so that what a map costs is what it costs the first time.
+      // No marker cache, so that every map costs what it costs the first time.
       markerCache: noMarkerCache(db),
-      // Read every two seconds regardless of the queries: a slow machine would count that more often.
+      // Never expires: a slow machine would reload it more often, and count more reads.
       collectionCache: createCollectionCache({ now: () => 0 }),
       consumerStatus: () => ({ owner: true, behindMs: 0, countsExact: true }),
     },
@@ -108,9 +108,9 @@ export async function startRig(): Promise<Rig> {
     async ask<T>(query: string, variables: Readonly<Record<string, unknown>> = {}) {
       const { data, errors } = JSON.parse(await post({ query, variables })) as {
         data: T;
-        errors?: readonly { message: string }[];
+        errors?: readonly { message: string; extensions?: { code?: string } }[];
       };
-      if (errors) throw new Error(errors[0]?.message);
+      if (errors) throw new Error(errors[0]?.message, { cause: errors[0]?.extensions?.code });
       return data;
     },
     coolDown: () => services.cellCache.clear(),

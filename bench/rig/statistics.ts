@@ -1,6 +1,6 @@
 export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** 0 for an empty list. */
+/** The mean; 0 for an empty list. */
 export const mean = (values: readonly number[]): number => sum(values) / Math.max(1, values.length);
 
 /** The quantile of values for a share (0.5 is the median); 0 for an empty list. */

@@ -11,8 +11,8 @@ import { consumerOf } from './keep-cells.js';
 import { countWriteUnits } from './write-units.js';
 
 /**
- * Write units of the consumer for one marker in an empty collection, and then for `many` in one city: everything from their
- * creation until its state reports completion, including heartbeats.
+ * Write units of the consumer for one marker in an empty collection, and then for `many` in one city: from their creation
+ * until its state reports completion, including heartbeats.
  */
 export function measureFollowUp(seed: number, many: number): Promise<{ one: number; batch: number }> {
   return withFreshCollection(async ({ engine, database, collection, now }) => {
@@ -29,7 +29,7 @@ export function measureFollowUp(seed: number, many: number): Promise<{ one: numb
       }
     }
 
-    // The collection is a record, too.
+    // The collection itself is a record as well.
     let records = 1;
     async function costOf(count: number): Promise<number> {
       const markers = pointsAroundOneCity(count, seed);

@@ -52,9 +52,9 @@ export function measureThroughput(markers: readonly MarkerInput[]): Promise<Roun
     const worker = fork(join(import.meta.dirname, 'worker.ts'), [JSON.stringify(options)], {
       execArgv: ['--import', 'tsx', ...own],
     });
-    const gone = once(worker, 'exit');
+    const exited = once(worker, 'exit');
     try {
-      // The record of the collection.
+      // The first message: the record of the collection.
       const [ready] = (await once(worker, 'message')) as [Progress];
       let last = ready;
       const folded = new Promise<number>((resolve, reject) => {
@@ -81,7 +81,7 @@ export function measureThroughput(markers: readonly MarkerInput[]): Promise<Roun
       };
     } finally {
       if (worker.connected) worker.disconnect();
-      await gone;
+      await exited;
     }
   });
 }

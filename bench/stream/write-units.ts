@@ -37,8 +37,8 @@ function attributesOf({ Item, Statement = '', Parameters = [] }: WireWrite): Ite
 
 /**
  * Counts the write units of every write that a client sends from now on, including retries and rejected ones, by AWS's rule:
- * 1 per started KB of the item before or after the write, whichever is larger; twice that in a transaction. It only knows
- * what is sent, so the tables have to be empty at the start.
+ * 1 per started KB of the item before or after the write, whichever is larger; twice that in a transaction. It only sees
+ * requests, so the tables must be empty at the start.
  */
 export function countWriteUnits({ client }: Pick<Database, 'client'>): () => number {
   const items = new Map<string, Item>();

@@ -60,15 +60,15 @@ async function freePort(wanted: number): Promise<number> {
 }
 
 /** Whether an HTTP server answers on this port of this machine. */
-function answers(port: number): Promise<boolean> {
+function responds(port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const asked = request({ host: '127.0.0.1', port, method: 'GET', timeout: 2_000 }, (response) => {
+    const probe = request({ host: '127.0.0.1', port, method: 'GET', timeout: 2_000 }, (response) => {
       response.resume();
       resolve(true);
     });
-    asked.once('timeout', () => asked.destroy());
-    asked.once('error', () => resolve(false));
-    asked.end();
+    probe.once('timeout', () => probe.destroy());
+    probe.once('error', () => resolve(false));
+    probe.end();
   });
 }
 
@@ -112,7 +112,7 @@ export async function startJava(dbPath: string | null, wantedPort: number, signa
 
     const deadline = performance.now() + READY_WITHIN_MS;
     while (ended === undefined && performance.now() < deadline && !signal.aborted) {
-      if (await answers(port)) return { process: child, port };
+      if (await responds(port)) return { process: child, port };
       await sleep(POLL_MS);
     }
     child.kill('SIGKILL');

@@ -21,8 +21,8 @@ const REGION = 'local';
 const FIRST_CONNECTION_WITHIN_MS = 10_000;
 const ANSWERS_WITHIN_MS = 2_000;
 const POLL_MS = 50;
-const YOUNG_MS = 5_000;
-const TOO_MANY_YOUNG_DEATHS = 3;
+const EARLY_EXIT_MS = 5_000;
+const MAX_EARLY_EXITS = 3;
 
 /** The file that a keeper leaves in its data folder for the next one. */
 interface KeeperFile extends KeeperAddress {
@@ -146,7 +146,7 @@ function isOurJava(pid: number, dbPath: string): boolean {
 }
 
 /** Kills a Java process that a killed keeper left running: two engines must never share a folder. */
-async function endOrphan(pid: number, dbPath: string): Promise<void> {
+async function killOrphan(pid: number, dbPath: string): Promise<void> {
   if (!isOurJava(pid, dbPath)) return;
   process.kill(pid, 'SIGKILL');
   while (isOurJava(pid, dbPath)) await sleep(POLL_MS);
@@ -198,15 +198,15 @@ async function keep(dataDir: string | undefined): Promise<void> {
   const port = address.port;
   const dbPath = dataDir === undefined ? null : join(dataDir, 'dynamodb');
   let wantedPort = 0;
-  const leaveTrace = (java: JavaTrace | null) => {
+  const saveTrace = (java: JavaTrace | null) => {
     if (file !== undefined) writeKeeperFile(file, { port, token, java });
   };
   if (file !== undefined && dbPath !== null) {
     const before = readKeeperFile(file)?.java ?? null;
-    if (before !== null) await endOrphan(before.pid, dbPath);
+    if (before !== null) await killOrphan(before.pid, dbPath);
     wantedPort = before?.port ?? 0;
     mkdirSync(dbPath, { recursive: true });
-    leaveTrace(before);
+    saveTrace(before);
   }
 
   async function stop(): Promise<void> {
@@ -227,18 +227,18 @@ async function keep(dataDir: string | undefined): Promise<void> {
   }, FIRST_CONNECTION_WITHIN_MS);
 
   const key = dataDir === undefined ? newAccessKey() : accessKey(join(dataDir, 'access-key'));
-  let youngDeaths = 0;
+  let earlyExits = 0;
   async function start(): Promise<void> {
     if (dbPath !== null) prepareDatabaseFile(dbPath, key, REGION);
     const started = await startJava(dbPath, wantedPort, stopped.signal);
     engine = started;
     wantedPort = started.port;
-    leaveTrace({ pid: started.process.pid ?? 0, port: started.port });
+    saveTrace({ pid: started.process.pid ?? 0, port: started.port });
     const since = performance.now();
     started.process.once('exit', () => {
-      youngDeaths = performance.now() - since > YOUNG_MS ? 0 : youngDeaths + 1;
+      earlyExits = performance.now() - since > EARLY_EXIT_MS ? 0 : earlyExits + 1;
       // In-memory data is lost with the process, and an engine that keeps exiting right after its start would exit again.
-      const again = dbPath !== null && youngDeaths < TOO_MANY_YOUNG_DEATHS;
+      const again = dbPath !== null && earlyExits < MAX_EARLY_EXITS;
       if (again && !stopped.signal.aborted) start().catch(() => stop());
       else void stop();
     });

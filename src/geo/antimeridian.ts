@@ -105,7 +105,7 @@ function joined(runs: readonly Run[]): Position[][] {
 }
 
 /** Without consecutive duplicates. */
-const tidy = (ring: readonly Position[]) =>
+const withoutRepeats = (ring: readonly Position[]) =>
   ring.filter(([lng, lat], index) => index === 0 || lng !== ring[index - 1]?.[0] || lat !== ring[index - 1]?.[1]);
 
 /** Whether a position is in a ring, by ray casting to the east. */
@@ -155,7 +155,7 @@ function cutPolygon(field: string, paths: readonly [Path, ...Path[]]): (readonly
   }
   return [0, 1].flatMap((turns) => {
     const outers = joined(cut.filter((run) => run.turns === turns))
-      .map((ring) => tidy(ring))
+      .map((ring) => withoutRepeats(ring))
       .filter((ring) => ring.length >= 4 && doubleArea(ring) !== 0);
     const holes = whole.filter((run) => run.turns === turns).map(({ positions }) => positions);
     return outers.map((outer) => [
@@ -177,7 +177,7 @@ function wholePolygon(field: string, [outer, ...holes]: readonly [Path, ...Path[
 
 function cutLine(path: Path): Position[][] {
   return runsOf(positionsOf(path))
-    .map(({ turns, positions }) => tidy(turned(positions, turns)))
+    .map(({ turns, positions }) => withoutRepeats(turned(positions, turns)))
     .filter((positions) => positions.length > 1);
 }
 

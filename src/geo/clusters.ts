@@ -44,7 +44,7 @@ export function gridArea({ bounds }: Area, precision: number, grid: ClusterGrid)
   const halfLat = 90 / 2 ** latBits(precision);
   const east = bounds.east < bounds.west ? bounds.east + 360 : bounds.east;
   // Squares are counted from the antimeridian and the last one is narrower, so each side is wrapped before rounding.
-  const sideways = (lng: number, more: 0 | 1) => {
+  const squareEdge = (lng: number, more: 0 | 1) => {
     const turns = Math.floor((lng + 180) / 360);
     const edge = Math.min((columnAt(lng - 360 * turns, grid) + more) * size, worldSize(zoom));
     return xToLng(edge, zoom) + 360 * turns;
@@ -52,8 +52,8 @@ export function gridArea({ bounds }: Area, precision: number, grid: ClusterGrid)
   const north = rowAt(bounds.north + halfLat, grid) * size;
   const south = (rowAt(bounds.south - halfLat, grid) + 1) * size;
   return normalizeBounds('bounds', {
-    west: sideways(bounds.west - halfLng, 0),
-    east: sideways(east + halfLng, 1),
+    west: squareEdge(bounds.west - halfLng, 0),
+    east: squareEdge(east + halfLng, 1),
     north: north <= 0 ? 90 : yToLat(north, zoom),
     south: south >= worldSize(zoom) ? -90 : yToLat(south, zoom),
   });

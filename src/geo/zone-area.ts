@@ -1,8 +1,9 @@
 import { type Area, type Bounds, normalizeBounds } from './bounds.js';
 import type { Shape } from './polygon.js';
 
-const meet = (a: Bounds, b: Bounds) => a.west <= b.east && b.west <= a.east && a.south <= b.north && b.south <= a.north;
-const holds = (a: Bounds, b: Bounds) =>
+const overlap = (a: Bounds, b: Bounds) =>
+  a.west <= b.east && b.west <= a.east && a.south <= b.north && b.south <= a.north;
+const contains = (a: Bounds, b: Bounds) =>
   a.west <= b.west && b.east <= a.east && a.south <= b.south && b.north <= a.north;
 
 /** Just below a number: unlike a cell, a bounding box includes its western and southern edges. */
@@ -12,8 +13,8 @@ const before = (degrees: number, least: number) =>
 /** Whether a zone intersects an area, judged by its bounding box alone; undefined if its geometry must be tested. */
 export function boundsMeet(bounds: Bounds, area: Area): boolean | undefined {
   const { parts } = normalizeBounds('bounds', bounds);
-  if (!parts.some((part) => area.parts.some((other) => meet(part, other)))) return false;
-  return parts.every((part) => area.parts.some((other) => holds(other, part))) ? true : undefined;
+  if (!parts.some((part) => area.parts.some((other) => overlap(part, other)))) return false;
+  return parts.every((part) => area.parts.some((other) => contains(other, part))) ? true : undefined;
 }
 
 /** Whether a shape and an area intersect, edges included. */
