@@ -54,7 +54,7 @@ export function recountCells(
 }
 
 /** Cells that another process updates: this one does not know whether they are up to date. */
-export function leaveCells(): Cells {
+export function unknownCells(): Cells {
   const unknown = { behindMs: undefined, gap: null, setAside: 0, batch: 0, recordsFolded: 0, blocksWritten: 0 };
   return {
     status: () => ({ owner: false, countsExact: false, ...unknown }),

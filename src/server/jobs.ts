@@ -1,5 +1,5 @@
 import { systemClock } from '../clock.js';
-import { keepJobs } from '../jobs/keep-jobs.js';
+import { runJobs } from '../jobs/run-jobs.js';
 import type { Log } from '../log.js';
 import { ownName, ownerIsGone } from '../stream/owners.js';
 import type { Backend } from './backend.js';
@@ -21,7 +21,7 @@ export interface Jobs {
 /** Starts the background jobs, which processes share; `deadlineMs` is the deadline of a request. */
 export function startJobs({ database }: Backend, cells: Cells, deadlineMs: number, log: Log): Jobs {
   const stopping = new AbortController();
-  const running = keepJobs(
+  const running = runJobs(
     {
       worker: {
         database,

@@ -6,7 +6,7 @@ import type { GeoTable } from '../geolibrary/answers.js';
 import { compiling, interpreting } from '../graphql/executor.js';
 import type { Log } from '../log.js';
 import type { Backend } from './backend.js';
-import { type Cells, keepCells, leaveCells } from './cells.js';
+import { type Cells, keepCells, unknownCells } from './cells.js';
 import { type Jobs, startJobs } from './jobs.js';
 import { openLive } from './live.js';
 import { type HttpServer, createHttpServer, createServices } from './services.js';
@@ -67,7 +67,7 @@ export function openServer(config: Config, backend: Backend, geoTable: GeoTable 
   const upgrade = config.database.kind === 'embedded';
   const cells = config.consumer
     ? keepCells(backend, log, { caches: services, live: live.feed, upgrade })
-    : leaveCells();
+    : unknownCells();
   let jobs: Jobs | undefined;
   let server: HttpServer | undefined;
   return {

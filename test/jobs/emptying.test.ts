@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { systemClock } from '../../src/clock.js';
 import { emptyCollection, type EmptyingOptions } from '../../src/jobs/emptying.js';
-import { keepJobs } from '../../src/jobs/keep-jobs.js';
+import { runJobs } from '../../src/jobs/run-jobs.js';
 import { silentLog } from '../../src/log.js';
 import type { Collection } from '../../src/model/collection.js';
 import { putInBulk } from '../../src/store/request/batch-write.js';
@@ -311,7 +311,7 @@ test('work left for the background is done by any process that keeps jobs', asyn
   const wall = () => Date.parse(NOW) + 3_600_000;
   const options = optionsOf(db);
   const worker = { ...options.worker, clock: { ...systemClock, wall } };
-  const jobs = keepJobs({ ...options, worker, everyMs: 50 }, stopping.signal);
+  const jobs = runJobs({ ...options, worker, everyMs: 50 }, stopping.signal);
   while ((await leftOf(db, gone)).length > 0 || (await remains()).some((id) => id.startsWith('job'))) await sleep(100);
   stopping.abort();
   await jobs;

@@ -6,7 +6,7 @@ import { readZones } from '../../ingest/export/read-zones.js';
 import { writeMarkers, writeZones } from '../../ingest/export/write-format.js';
 import type { FileFormat } from '../../ingest/read/file-format.js';
 import type { Collection } from '../../model/collection.js';
-import { keepCells, leaveCells } from '../../server/cells.js';
+import { keepCells, unknownCells } from '../../server/cells.js';
 import { type Prefixes, hasFewPartitions, occupiedPrefixes } from '../../store/cell/partition-prefixes.js';
 import { getCollections } from '../../store/collection/collections.js';
 import { newCall } from '../../store/request/meter.js';
@@ -36,7 +36,7 @@ function areaOf(bounds: BoundsOption | undefined): Area | undefined {
 async function prefixesOf(session: Session, collection: Collection): Promise<Prefixes | undefined> {
   const { config, database, log, signal } = session;
   if (hasFewPartitions(collection)) return undefined;
-  const cells = config.consumer ? keepCells(session, log) : leaveCells();
+  const cells = config.consumer ? keepCells(session, log) : unknownCells();
   try {
     await cells.caughtUp(signal);
     if (cells.status().countsExact) return await occupiedPrefixes(database, collection, newCall(signal));

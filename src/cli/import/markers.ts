@@ -2,7 +2,7 @@ import { fileIdentity } from '../../ingest/markers/import-state.js';
 import { type Load, loadMarkers } from '../../ingest/markers/load-markers.js';
 import { openMarkers } from '../../ingest/markers/marker-reader.js';
 import { formatOf } from '../../ingest/read/file-format.js';
-import { keepCells, leaveCells } from '../../server/cells.js';
+import { keepCells, unknownCells } from '../../server/cells.js';
 import { type ImportOptions, collectionInput } from './options.js';
 import type { Session } from '../session.js';
 import { runImport } from './report.js';
@@ -33,7 +33,7 @@ export async function importMarkerRows(
     const { config, database, log, signal } = session;
     const { source, done } = await open(session);
     const upgrade = config.database.kind === 'embedded';
-    const cells = config.consumer ? keepCells(session, log, { upgrade }) : leaveCells();
+    const cells = config.consumer ? keepCells(session, log, { upgrade }) : unknownCells();
     try {
       const began = performance.now();
       const loaded = await loadMarkers({

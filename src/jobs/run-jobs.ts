@@ -16,7 +16,7 @@ const SEARCHES_PER_READINGS = 40;
  * Runs background jobs until the signal is aborted: empties deleted collections and removes readings of deleted markers.
  * Any number of processes may do so at the same time.
  */
-export async function keepJobs(options: JobsOptions, signal: AbortSignal): Promise<void> {
+export async function runJobs(options: JobsOptions, signal: AbortSignal): Promise<void> {
   const { worker, log, everyMs } = options;
   const { database, clock } = worker;
   const seen = new Map<string, Sighting>();
