@@ -51,7 +51,7 @@ function readingsNodes(selections: readonly SelectionNode[], info: Info): FieldN
 
 /**
  * The readings that a query selects of the marker that is being resolved, so that one Query call reads both. Invalid
- * arguments are left out: the field itself reports them.
+ * arguments are omitted: the field itself reports them.
  */
 export function selectedReadings(info: Info, maxFirst: number): ReadingsWanted[] {
   const marker = info.schema.getType('Marker');

@@ -35,7 +35,7 @@ async function write(response: ServerResponse, text: string): Promise<void> {
   }
 }
 
-/** The request in the URL of an EventSource. Variables that are not JSON stay a string, which is refused later. */
+/** The request in the URL of an EventSource. Variables that are not JSON stay a string, which is rejected later. */
 function requestIn(query: unknown): SubscriptionRequest {
   const { variables, ...request } = query as Readonly<Record<string, string | undefined>>;
   try {

@@ -14,7 +14,7 @@ type Kinds = Readonly<Record<string, IngredientKind>>;
 /** A part that is derived from other values: which ones, and how. */
 export interface Derivation<F extends Kinds = Kinds> {
   readonly from: F;
-  /** The part, or undefined where there is none. */
+  /** The part, or undefined if there is none. */
   readonly value: (ingredients: never) => PartValue | undefined;
 }
 
@@ -29,7 +29,7 @@ export function derive<const F extends Kinds>(
   return { from, value };
 }
 
-/** The function that makes a derived part; it returns undefined where an ingredient is missing. */
+/** The function that makes a derived part; it returns undefined if an ingredient is missing. */
 export function derivedPart({ from, value }: Derivation): (ingredients: Ingredients) => PartValue | undefined {
   const names = Object.keys(from);
   return (ingredients) => {

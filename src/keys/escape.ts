@@ -34,7 +34,7 @@ export function escapePart(part: string, role: KeyRole): string {
   return part.replace(AMBIGUOUS[role], (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** The part that is escaped to this text; undefined where there is none. */
+/** The part that is escaped to this text; undefined if there is none. */
 export function unescapePart(text: string, role: KeyRole): string | undefined {
   if (!SPECIAL.test(text)) return text;
   const part = text.replace(/%(25|3A|23)/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));

@@ -61,7 +61,7 @@ export interface ReadingsOf {
 /** Every key of both tables in one style, as functions of their parts. */
 export interface Keyspace {
   readonly style: KeyStyle;
-  /** The name of a collection in keys. Throws BAD_USER_INPUT where keys are compact and it has no code. */
+  /** The name of a collection in keys. Throws BAD_USER_INPUT if keys are compact and it has no code. */
   scope(collection: { readonly key: string; readonly code: string | null }): string;
   collection(key: string): Key;
   /** The partition of all collections, sorted by key. */
@@ -140,7 +140,7 @@ export interface Keyspace {
 /** The geohash that a sort key of the geo index, or a bound of one, begins with. */
 const geohashBefore = (sortKey: string) => /^[0-9a-z]*/.exec(sortKey)?.[0] ?? '';
 
-/** The keyspace of a table in this style. Its functions throw BAD_USER_INPUT where a part is empty or too long for a key. */
+/** The keyspace of a table in this style. Its functions throw BAD_USER_INPUT if a part is empty or too long for a key. */
 export function createKeyspace(style: KeyStyle): Keyspace {
   const collections = defineEntity(COLLECTION, style);
   const codes = defineEntity(CODE, style);

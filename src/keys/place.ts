@@ -26,7 +26,7 @@ export function readPlace(field: string, value: unknown): Place {
 }
 
 /**
- * Throws BAD_USER_INPUT where a place and a marker's key exceed the sort key of the index of places together: 1,024 bytes
+ * Throws BAD_USER_INPUT if a place and a marker's key exceed the sort key of the index of places together: 1,024 bytes
  * for all names but the outermost, the key, and the separators between them.
  */
 export function checkPlaceFits(place: Place, key: string): void {

@@ -1,7 +1,7 @@
 /** The value of a part of a key: text, or a list of text values for `{name*}`. */
 export type PartValue = string | readonly string[];
 
-/** Values by the names of their parts; undefined where one is unknown. */
+/** Values by the names of their parts; undefined if one is unknown. */
 export type Parts = Readonly<Record<string, PartValue | undefined>>;
 
 /** The contents of a template's braces: `key`, `code:2`, `path*`, `date?`. */

@@ -129,7 +129,7 @@ function writtenPart({ name, width }: Omit<TextPart, 'optional'>, value: unknown
   return text;
 }
 
-/** Parses the pieces of a segment into `found`; false where they do not match it. */
+/** Parses the pieces of a segment into `found`; false if they do not match it. */
 function readSegment(
   segment: Segment,
   pieces: readonly string[],

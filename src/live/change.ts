@@ -31,7 +31,7 @@ interface Event {
   /** The collection as keys name it, and the marker's key. */
   readonly scope: string;
   readonly key: string;
-  /** When it was written, in milliseconds since 1970, cut to the second or to the minute. */
+  /** When it was written, in milliseconds since 1970, truncated to the second or to the minute. */
   readonly at: number;
   /** The item as the change left it. */
   readonly image: WireImage | undefined;
@@ -136,7 +136,7 @@ export function incarnationOf({ image = {} }: ReadingEvent): string | undefined 
   return textOf(image, 'of');
 }
 
-/** About how many bytes of memory an event takes. */
+/** The approximate memory of an event, in bytes. */
 export function eventBytes({ key, image }: LiveEvent): number {
   return 400 + key.length + (image === undefined ? 0 : wireBytes(image));
 }

@@ -8,7 +8,7 @@ export interface HistoryOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /**
-   * Calls back with all records that the stream still holds; gives a time since when none was missing, in milliseconds
+   * Calls back with all records that the stream still holds; returns a time since when none was missing, in milliseconds
    * since 1970, or undefined if they could not all be read.
    */
   readonly readStream?: ((onRecord: (record: StreamRecord) => void) => Promise<number | undefined>) | undefined;
@@ -34,7 +34,7 @@ export class History {
     this.#recent = createRecentEvents(this.#memoryBytes);
   }
 
-  /** Adds an event that just came; gives about how many bytes it takes. */
+  /** Adds a new event; returns its approximate size in bytes. */
   add(event: LiveEvent): number {
     return this.#recent.add(event);
   }
@@ -49,13 +49,13 @@ export class History {
     return this.#recent.completeFrom();
   }
 
-  /** Forgets everything; every event that is written at `from` or later will be added. */
+  /** Clears the buffer; every event that is written at `from` or later will be added. */
   restart(from: number): void {
     this.#recent.restart(from);
     this.#extendAfter = 0;
   }
 
-  /** Reads what the stream still holds, once for all who wait, unless that has been tried before. */
+  /** Reads what the stream still holds, once for all waiting clients, unless that has been tried before. */
   async extend(): Promise<void> {
     const { readStream, now } = this.#options;
     if (readStream === undefined || (this.#extending === undefined && now() < this.#extendAfter)) return;
@@ -74,10 +74,10 @@ export class History {
       const event = eventOf(keys, record);
       if (event !== undefined && event.at < completeFrom) found.add(event);
     });
-    // If the memory was restarted or has evicted something meanwhile, there may be a hole between the two.
+    // If the buffer was cleared or has evicted something in between, the two may not be contiguous.
     if (from === undefined || this.completeFrom() !== completeFrom) return;
     this.#recent.addEarlier(found.since(0), Math.max(from, found.completeFrom()));
-    // What is not there now will not be there later.
+    // What is missing now will not appear later.
     this.#extendAfter = Infinity;
   }
 }

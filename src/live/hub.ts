@@ -51,11 +51,11 @@ export interface ReadingsWanted {
   readonly since: number | undefined;
 }
 
-/** Takes in the records of a stream and emits them to all clients that they concern. */
+/** Receives the records of a stream and emits them to all clients that they concern. */
 export interface LiveHub extends LiveChanges {
-  /** A record. Those of one item come in their order; one that came before is left out. */
+  /** A record. Those of one item arrive in order; duplicates are ignored. */
   take(record: StreamRecord): void;
-  /** From this moment on every record is taken in. */
+  /** From now on every record is received. */
   connected(): void;
   /** Some records may have been missed: ends all subscriptions with the reason, until `connected` is called again. */
   disconnected(reason: string): void;
@@ -80,13 +80,13 @@ interface Subscription<T> {
   readonly since: number | undefined;
   /** What the client gets of an event. */
   readonly emit: (event: LiveEvent) => T | undefined;
-  /** Lets what comes be put into the queue, in the same tick; gives the function that stops it. */
+  /** Starts to add events to the queue, in the same tick; returns the function that stops it. */
   readonly join: (queue: Queue<T>) => () => void;
 }
 
 /** Items whose last record is remembered, so that it is not emitted again. */
 const MOST_ITEMS = 50_000;
-/** Times of records are cut to the second, by clocks that may differ from ours by about as much. */
+/** Times of records are truncated to the second, by clocks that may differ from ours by about as much. */
 const ROUNDING_MS = 2_000;
 /** How long a new subscription waits for the stream to be connected. */
 const CONNECTED_WITHIN_MS = 5_000;
@@ -134,7 +134,7 @@ class Hub implements LiveHub {
     }
   }
 
-  /** Whether this record of the item, or a later one, was taken in already. */
+  /** Whether this record of the item, or a later one, was received already. */
   #isRepeated({ keys: { pk, sk }, sequence }: StreamRecord): boolean {
     const item = `${String(pk?.['S'])}\n${String(sk?.['S'])}`;
     const last = this.#latest.get(item);
@@ -199,7 +199,7 @@ class Hub implements LiveHub {
     return Math.ceil(from / 1_000) * 1_000;
   }
 
-  /** Whether all events since a moment are known; of moments in the future that is always so. */
+  /** Whether all events since a moment are known; always true for times in the future. */
   #covers(from: number): boolean {
     return from >= this.#history.completeFrom() || (this.#connected && from > this.#options.now());
   }

@@ -4,7 +4,7 @@ import { type CellportError, limitExceeded } from '../errors.js';
 export interface Queue<T> {
   readonly reader: AsyncIterableIterator<T>;
   push(value: T, bytes: number): void;
-  /** Drops what waits; the client gets the reason. */
+  /** Drops the waiting values; the client gets the reason. */
   end(reason: CellportError): void;
 }
 
@@ -13,7 +13,7 @@ export interface QueueLimits {
   readonly bytes: number;
 }
 
-/** A client with this much to take is not slow, it is far behind. */
+/** A client with this much unread is not slow but stuck. */
 export const QUEUE_LIMITS: QueueLimits = { values: 10_000, bytes: 8 * 1024 * 1024 };
 
 /**

@@ -2,7 +2,7 @@ import { type LiveEvent, eventBytes } from './change.js';
 
 /** The latest events of this process, bounded in bytes: what clients that reconnect have missed. */
 export interface RecentEvents {
-  /** Adds one that just came; gives about how many bytes it takes. */
+  /** Adds a new event; returns its approximate size in bytes. */
   add(event: LiveEvent): number;
   /** Adds older events before all others: all that were written at `from` or later, up to those that are here. */
   addEarlier(events: readonly LiveEvent[], from: number): void;
@@ -10,7 +10,7 @@ export interface RecentEvents {
   since(from: number, scope?: string): LiveEvent[];
   /** Since when every event is known, in milliseconds since 1970; Infinity if that is not known of any time. */
   completeFrom(): number;
-  /** Forgets everything; every event that is written at `from` or later will be added. */
+  /** Clears the buffer; every event that is written at `from` or later will be added. */
   restart(from: number): void;
 }
 
@@ -20,12 +20,12 @@ interface Entry {
 }
 
 /**
- * The latest moment at which an event may have been written: times are cut to the second, and to the minute by DynamoDB
+ * The latest moment at which an event may have been written: times are truncated to the second, and to the minute by DynamoDB
  * Local, which looks like a time that happens to be a whole minute.
  */
 const writtenBy = ({ at }: LiveEvent) => at + (at % 60_000 === 0 ? 59_999 : 999);
 
-/** Remembers events of about `maxBytes`. */
+/** A buffer of about `maxBytes`. */
 export function createRecentEvents(maxBytes: number): RecentEvents {
   let entries: Entry[] = [];
   /** Entries before it have been evicted. */

@@ -11,7 +11,7 @@ import type { LiveHub } from './hub.js';
 interface Message {
   /** Names the sender since it last started; a sender that starts again may have skipped records. */
   readonly from: string;
-  /** How many records it has sent by now, this one included: a jump shows that some were lost. */
+  /** The number of records it has sent, including this one: a jump shows that some were lost. */
   readonly count: number;
   /** Absent from a heartbeat. */
   readonly record?: StreamRecord;
@@ -38,7 +38,7 @@ export interface RelayOptions {
 }
 
 const HEARTBEAT_MS = 1_000;
-/** If no message comes for so long, no server is sending. */
+/** If no message arrives for this long, no server is sending. */
 const SILENCE_MS = 10_000;
 /** Records beyond this many unacknowledged ones are dropped, which shows as a jump. */
 const MOST_IN_FLIGHT = 20_000;
@@ -46,7 +46,7 @@ const LONGEST_PAUSE_MS = 2_000;
 
 /**
  * Joins a channel of Redis. Redis stores nothing and does not report what it drops, so records are counted: when one is
- * missing, the sender has changed or none is heard from, the hub is disconnected, as changes may be lost.
+ * missing, or the sender has changed or is silent, the hub is disconnected, as changes may be lost.
  */
 export function openRelay(options: RelayOptions): Relay {
   return new RedisRelay(options);

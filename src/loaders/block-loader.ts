@@ -25,7 +25,7 @@ interface BlockName {
   readonly parent: string;
 }
 
-/** Ranges of more blocks than this are read without a look into the cache, one block after the other. */
+/** Ranges of more blocks than this are read without checking the cache for each block. */
 const MOST_LOOKED_UP = 8_192;
 
 const isOccupied = ({ children }: CellBlock) => children.size > 0;

@@ -1,6 +1,6 @@
 /**
  * How many Query calls and items one page, or one field without pages, may still read. It is made once for each, passed
- * down to the loaders, and debited by them: for each Query call made on its behalf, shared or not, and for each marker
+ * down to the loaders, and charged by them: for each Query call made on its behalf, shared or not, and for each marker
  * read. An answer from a cache costs no call.
  */
 export class Budget {

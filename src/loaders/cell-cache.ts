@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { type CellSums, NO_SUMS, addSums } from '../geo/cell-sums.js';
 import { type CellBlock, type CellChanges, placeOfParent } from '../model/cell.js';
 
-/** When a read began, so that what it found is not put over what has been learned since. */
+/** When a read began, so that its result does not replace later changes. */
 export interface FillToken {
   readonly at: number;
   readonly generation: number;
@@ -11,22 +11,22 @@ export interface FillToken {
 
 /** Cell blocks shared by all requests of a process, kept current by the stream. */
 export interface CellCache {
-  /** The block under a parent cell (an empty one where there is none), or undefined if that is not known. */
+  /** The block under a parent cell (an empty one if none is stored), or undefined if that is not known. */
   get(scope: string, parent: string): CellBlock | undefined;
   /** To be called before a read whose blocks will be put. */
   begin(): FillToken;
-  /** Takes in a block as a read found it. Gives the newest one known, which may be another. */
+  /** Adds a block found by a read. Returns the newest one known, which may be another. */
   put(scope: string, block: CellBlock, token: FillToken): CellBlock;
   /** Adds what a batch changed to the blocks that do not have it yet. To be called for every batch, in order. */
   applied(batch: number, changes: CellChanges): void;
-  /** Forgets everything, reads under way included: for when another process begins or ends to consume the stream. */
+  /** Clears the cache, reads under way included: for when another process starts or stops consuming the stream. */
   clear(): void;
 }
 
 export interface CellCacheOptions {
   /** 0 for no cache at all. */
   readonly maxBytes: number;
-  /** Whether `applied` hears of every batch soon after it is written. While false, entries live for two seconds. */
+  /** Whether `applied` is called with every batch soon after it is written. While false, entries expire after two seconds. */
   readonly trusted: () => boolean;
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
@@ -47,7 +47,7 @@ interface Entry {
 const nameOf = (scope: string, parent: string) => `${scope}\n${parent}`;
 const bytesOf = ({ block }: Entry, name: string) => BLOCK_BYTES + 2 * name.length + CHILD_BYTES * block.children.size;
 
-/** The children with a batch's changes added; those that come to nothing are left out. */
+/** The children with a batch's changes added; those without markers or sums are omitted. */
 function added(children: CellBlock['children'], deltas: ReadonlyMap<string, CellSums>): CellBlock['children'] {
   const sums = new Map(children);
   for (const [child, delta] of deltas) {
@@ -69,7 +69,7 @@ export function createCellCache({ maxBytes, trusted, now }: CellCacheOptions): C
   const entries = maxBytes > 0 ? new LRUCache<string, Entry>({ maxSize: maxBytes, sizeCalculation: bytesOf }) : null;
   /** Least batch that a block must have to be kept, and when it was learned; the oldest first. */
   const changed = new Map<string, { readonly batch: number; readonly at: number }>();
-  /** Reads that began before this know too little: what they would have to be checked against was forgotten. */
+  /** Reads that began before this cannot be checked: the changes to check them against were evicted. */
   let blindUntil = -Infinity;
   let generation = 0;
 

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 
 import type { Collection } from '../model/collection.js';
 
-/** Collections shared by all requests of a process for a short time: every field of a map asks for one. */
+/** Collections shared by all requests of a process for a short time: every field of a map needs one. */
 export interface CollectionCache {
   get(key: string): Collection | undefined;
   put(collection: Collection): void;
@@ -12,7 +12,7 @@ export interface CollectionCache {
 const MOST = 1_000;
 const FRESH_MS = 2_000;
 
-/** A cache whose entries live for two seconds of `now`, in milliseconds. That a collection is missing is not kept. */
+/** A cache whose entries expire after two seconds of `now`, in milliseconds. Missing collections are not cached. */
 export function createCollectionCache({ now }: { readonly now: () => number }): CollectionCache {
   const entries = new LRUCache<string, { readonly collection: Collection; readonly at: number }>({ max: MOST });
   return {

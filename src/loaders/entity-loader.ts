@@ -28,13 +28,13 @@ export interface EntityLoaders {
   collection(key: string): Promise<Collection | null>;
   /** A page of all collections, by key. */
   collectionPage(page: { readonly first: number; readonly after: string | undefined }): Promise<CollectionPage>;
-  /** A marker as its last write left it, and not where its collection is gone. */
+  /** A marker as of its last write; null if its collection is gone. */
   currentMarker(collection: string, key: string): Promise<Marker | null>;
-  /** A zone as its last write left it, and not where its collection is gone. */
+  /** A zone as of its last write; null if its collection is gone. */
   currentZone(collection: string, key: string): Promise<Zone | null>;
-  /** What an id names: a marker or zone as its last write left it. */
+  /** The object with an ID; a marker or zone as of its last write. */
   node(name: NodeId): Promise<Collection | Marker | Zone | null>;
-  /** A marker by its global id; one that was made a moment ago may not be found yet. */
+  /** A marker by its global ID; one that was just created may not be found yet. */
   markerByGlobalId(globalId: string): Promise<Marker | null>;
   /** Makes later requests read a collection again. */
   forgetCollection(key: string): void;
@@ -75,7 +75,7 @@ export function createEntityLoaders(db: Database, collectionCache: CollectionCac
     return read;
   }
 
-  /** A key; undefined for a name that none can have: one that is too long would fail the whole batch. */
+  /** A key; undefined for an impossible name: one that is too long would fail the whole batch. */
   function keyOf(make: (scope: string, key: string) => Key, scope: string, key: string): Key | undefined {
     try {
       return make(scope, key);
@@ -85,14 +85,14 @@ export function createEntityLoaders(db: Database, collectionCache: CollectionCac
     }
   }
 
-  /** What a collection holds under a key, as its last write left it. */
+  /** The object under a key of a collection, as of its last write. */
   async function currentIn<T>(
     collectionKey: string,
     key: string,
     make: (scope: string, key: string) => Key,
     parse: (item: Item, collection: Collection) => T | undefined,
   ): Promise<T | null> {
-    // Where keys are readable the collection's own is its scope, so both are read in one go.
+    // Where keys are readable the collection's own is its scope, so both are read together.
     const early = keys.style === 'readable' ? keyOf(make, collectionKey, key) : undefined;
     const [collection, item] = await Promise.all([
       collectionIn(collectionKey, current),
@@ -142,7 +142,7 @@ export function createEntityLoaders(db: Database, collectionCache: CollectionCac
       if (!name) return null;
       const collection = keys.style === 'readable' ? name.scope : await collectionOfCode(db, name.scope, call);
       const marker = collection === undefined ? null : await currentMarker(collection, name.key);
-      // What the index says may be of a marker that was there before.
+      // The index may still show a deleted marker.
       return marker?.globalId === globalId ? marker : null;
     },
     forgetCollection(key) {

@@ -6,7 +6,7 @@ import { Simplifier } from '../geo/simplify.js';
 import { shapeOfGeometry } from '../geo/zone-geometry.js';
 import { parseGeometry } from '../store/zone/zone-geometry.js';
 
-/** A geometry in memory. What takes time to derive from it is derived on demand, and once. */
+/** A geometry in memory. Expensive derived values are computed once, on demand. */
 export class LoadedGeometry {
   /** GeoJSON in UTF-8. */
   readonly json: Buffer;
@@ -28,7 +28,7 @@ export class LoadedGeometry {
     return this.#shape;
   }
 
-  /** The GeoJSON with at most so many positions, 4 or more. */
+  /** The GeoJSON with at most `most` positions, 4 or more. */
   simplified(maxVertices: number): Buffer {
     if (this.shape.vertices <= maxVertices) return this.json;
     this.#simplifier ??= new Simplifier(this.geometry);
@@ -36,7 +36,7 @@ export class LoadedGeometry {
   }
 }
 
-/** Geometry shared by all requests of a process, by the hash of its bytes: what has the same name is the same for good. */
+/** Geometry shared by all requests of a process, by the hash of its bytes, so entries never go stale. */
 export interface GeometryCache {
   get(sha256: string): LoadedGeometry | undefined;
   put(sha256: string, geometry: LoadedGeometry): void;

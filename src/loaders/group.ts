@@ -1,4 +1,4 @@
-/** The members of a list by what `keyOf` says of them, in the order in which they come. */
+/** The members of a list grouped by `keyOf`, in their original order. */
 export function groupBy<T, K>(list: readonly T[], keyOf: (member: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const member of list) {

@@ -32,10 +32,10 @@ export interface MarkerAtPlace {
   readonly marker: MapMarker & { readonly place: Place };
 }
 
-/** A stretch of one partition of the index of places. */
+/** A range of one partition of the index of places. */
 export interface PlaceRequest {
   readonly pk: string;
-  /** Bounds of the sort keys, both included; all of the partition where there are none. */
+  /** Bounds of the sort keys, both included; the whole partition if omitted. */
   readonly range: SortRange | undefined;
   /** A sort key of an entry, after which it begins; the entry may be gone. */
   readonly after: string | undefined;
@@ -45,18 +45,18 @@ export interface PlaceRequest {
 
 /** Markers of one range of the geo index. */
 export interface IndexedMarkers {
-  /** In the order of their sort keys; the first ones of the range where it is not complete. */
+  /** In the order of their sort keys; the first ones of the range if it is not complete. */
   readonly markers: readonly IndexedMarker[];
-  /** The sort key behind which the rest of the range begins, where this is not complete; undefined where nothing was read. */
+  /** The sort key after which the rest of the range begins, if this is not complete; undefined if nothing was read. */
   readonly resumeAfter: string | undefined;
   readonly complete: boolean;
 }
 
 /** Reads of one request: those of one tick are made together, and the same thing is read once. */
 export interface Loaders extends EntityLoaders, MarkerLoader, ZoneLoader {
-  /** Markers of one range of the geo index, whose partition is named by `prefix`; items that are no markers are left out. */
+  /** Markers of one range of the geo index, whose partition is named by `prefix`; items that are not markers are omitted. */
   markers(collection: Collection, prefix: string, request: BudgetedRange): Promise<IndexedMarkers>;
-  /** Markers by where they hang, one Query; `next` is the sort key after which there may be more. */
+  /** Markers by place, one Query; `next` is the sort key after which there may be more. */
   markersAtPlaces(
     collection: Collection,
     request: PlaceRequest,

@@ -21,7 +21,7 @@ export interface IndexedMarker {
   readonly marker: MapMarker;
 }
 
-/** When a read began, so that what it found is not kept where more has been learned since. */
+/** When a read began, so that its result does not replace later changes. */
 export interface MarkersToken {
   readonly at: number;
   readonly generation: number;
@@ -33,20 +33,20 @@ export interface Stretch extends KeyRange {
   readonly until: string;
 }
 
-/** What is known of a range of the geo index. */
+/** The cached part of a range of the geo index. */
 export interface KnownMarkers {
-  /** The markers from where the range begins up to what is missing, or all of them where nothing is. */
+  /** The markers from the start of the range to the missing part, or all of them if nothing is missing. */
   readonly head: readonly IndexedMarker[];
-  /** What has to be read; undefined where the whole range is known. */
+  /** The range to be read; undefined if the whole range is known. */
   readonly missing: Stretch | undefined;
-  /** The markers from where what is missing ends. */
+  /** The markers after the missing part. */
   readonly tail: readonly IndexedMarker[];
 }
 
-/** Whose markers a partition holds. */
+/** The collection and prefix of a partition. */
 export interface MarkersOf {
   readonly collection: Pick<Collection, 'key'>;
-  /** The geohash characters that all of them begin with. */
+  /** The geohash characters that all of its markers share. */
   readonly prefix: string;
 }
 
@@ -54,7 +54,7 @@ export interface MarkerCacheOptions {
   readonly keys: Keyspace;
   /** 0 for no cache at all. */
   readonly maxBytes: number;
-  /** Whether `changed` hears of every write soon after it. While false, nothing is given or kept. */
+  /** Whether `changed` is called with every write soon after it. While false, nothing is returned or kept. */
   readonly trusted: () => boolean;
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
@@ -65,7 +65,7 @@ export interface MarkerCacheOptions {
  * corrects itself.
  */
 const LONGEST_MS = 60_000;
-/** How long an index may lag behind its table, and reads of it may be under way. */
+/** How long an index may lag behind its table, and a read of it may take. */
 const LAG_MS = 10_000;
 /** A marker takes about 600 bytes of objects beside its texts, which are held twice: as they are and as a feature. */
 const MARKER_BYTES = 600;
@@ -122,7 +122,7 @@ function slice({ markers }: Segment, from: string, until: string): IndexedMarker
 /**
  * Markers of the geo index, shared by all requests of a process and kept current by the stream, with a bound in bytes. What
  * is read is kept as it was read, in ranges of any length, so that nothing is read for the cache's sake; of a range that is
- * known in part only what lies between is read.
+ * partly known, only the gap is read.
  *
  * A read that began before a change was learned, or that an index has answered which lags behind its table, finds markers
  * without that change, and no later record would correct them. So the changes of the last seconds are remembered, and
@@ -134,7 +134,7 @@ export class MarkerCache {
   readonly #segments: LRUCache<Segment, true> | undefined;
   readonly #recent: RecentChanges;
   #generation = 0;
-  /** Of what was written before, changes may have been missed that an index still has to catch up with. */
+  /** Earlier changes may have been missed that an index still has to catch up with. */
   #heardSince: number;
 
   constructor(options: MarkerCacheOptions) {
@@ -183,7 +183,7 @@ export class MarkerCache {
     return { at: this.#options.now(), generation: this.#generation };
   }
 
-  /** Takes in all markers of a stretch, as a read found them. */
+  /** Adds all markers of a range, as found by a read. */
   put(of: MarkersOf, { from, until, ...range }: Stretch, markers: readonly IndexedMarker[], token: MarkersToken): void {
     if (!this.#segments || !this.#options.trusted() || token.generation !== this.#generation) return;
     if (compareBytes(from, until) >= 0 || token.at - this.#heardSince < LAG_MS) return;
@@ -204,7 +204,7 @@ export class MarkerCache {
     this.#add({ partition, ...found });
   }
 
-  /** Brings in what a write has changed. To be called for every record of the stream, those of one item in their order. */
+  /** Applies the change of a write. To be called for every record of the stream, those of one item in their order. */
   changed(changes: readonly EntryChange[]): void {
     if (!this.#segments) return;
     for (const change of changes) {
@@ -225,7 +225,7 @@ export class MarkerCache {
     }
   }
 
-  /** Forgets everything, reads under way included: for when changes were missed. */
+  /** Clears the cache, reads under way included: for when changes were missed. */
   clear(): void {
     this.#generation++;
     this.#heardSince = this.#options.now();
@@ -250,7 +250,7 @@ export class MarkerCache {
     if (segments.length === 0) this.#partitions.delete(name);
   }
 
-  /** The segments that reach into a stretch and are not too old. */
+  /** The segments that overlap a range and are not too old. */
   #within(name: string, from: string, until: string): Segment[] {
     const all = this.#partitions.get(name)?.segments ?? [];
     const at = this.#options.now();

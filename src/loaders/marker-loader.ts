@@ -15,7 +15,7 @@ import {
   readReadingsOf,
 } from '../store/reading/readings.js';
 
-/** What names a marker. */
+/** The name of a marker. */
 export type MarkerName = MarkerReference;
 
 /** Bounds the Query calls for readings, and the items passed over in search of them. */
@@ -24,7 +24,7 @@ export type ReadingLimits = Pick<Limits, 'readingQueries' | 'itemsPerField'>;
 /** Reads markers by key, and their readings. */
 export interface MarkerLoader {
   marker(name: MarkerName): Promise<Marker | null>;
-  /** `current` where the marker that comes with them has to be as its last write left it. */
+  /** `current` if the marker returned with them must be as of its last write. */
   readings(name: MarkerName, wanted: ReadingsWanted, current?: boolean): Promise<readonly Reading[]>;
 }
 
@@ -43,7 +43,7 @@ interface Asked {
   readonly current?: boolean | undefined;
 }
 
-/** All that is asked of one marker in one tick. */
+/** Everything requested of one marker in one tick. */
 interface Group {
   readonly name: MarkerName;
   readonly asked: Asked[];
@@ -70,7 +70,7 @@ function groupsOf(asked: readonly Asked[]): Group[] {
   return [...groups.values()];
 }
 
-/** The one question whose answer holds those of all: the most readings, from the earliest instant. */
+/** The one request that includes all of them: the most readings, from the earliest instant. */
 function unionOf(wanted: readonly ReadingsWanted[]): Omit<ReadingsWanted, 'to'> {
   const starts = wanted.flatMap(({ from }) => from ?? []);
   const last = Math.max(...wanted.map((one) => one.last));
@@ -82,8 +82,8 @@ const sliceOf = (readings: readonly Reading[], { last, from = '' }: ReadingsWant
 
 /**
  * The loader of markers of one request. What is requested of the same marker in one tick is read together: its latest
- * readings and itself by one Query; markers without readings are read in one batch. What fails for one marker fails for
- * it alone.
+ * readings and itself by one Query; markers without readings are read in one batch. A failure for one marker affects
+ * it only.
  */
 export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoaderOptions): MarkerLoader {
   const { keys } = db;
@@ -98,7 +98,7 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
     names.forEach((name, index) => known.set(nameOf(name), markers[index] ?? null));
   }
 
-  /** LIMIT_EXCEEDED where these together with all before them may take too many Query calls. */
+  /** LIMIT_EXCEEDED if these together with all before them may take too many Query calls. */
   function excessOf(asked: readonly Asked[]): CellportError | undefined {
     for (const one of asked) {
       const { name, wanted } = one;
@@ -118,7 +118,7 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
     );
   }
 
-  /** Answers all that is asked of one marker. It is known by then, unless its latest readings bring it. */
+  /** Answers all requests for one marker. It is known by then, unless it comes with its latest readings. */
   async function answer({ name, asked, latest }: Group): Promise<MarkerWithReadings[]> {
     const consistent = asked.some(({ current }) => current);
     const options = { now: now().getTime(), mostPassed: limits.itemsPerField, call, consistent };
@@ -142,7 +142,7 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
     const groups = groupsOf(asked);
     const excess = excessOf(asked);
     const alone = readAlone(groups.filter(({ latest }) => latest.length === 0));
-    // A group that is refused does not await it.
+    // A rejected group does not await it.
     alone.catch(() => undefined);
     const answers = new Map<Asked, MarkerWithReadings | Error>();
     await Promise.all(

@@ -30,7 +30,7 @@ const nameOf = ({ range: { index, pk, from, to }, limit, maxCalls }: RangeReques
 
 /**
  * Reads ranges: those of one tick are united where they overlap or touch, each union is read once, and
- * each caller gets exactly its slice. Each Query call is debited from the budget of every caller whose range it touched. A
+ * each caller gets exactly its slice. Each Query call is charged to the budget of every caller whose range it touched. A
  * union that fails fails its own callers only. `slots` bounds how many Query calls are under way at once.
  */
 export function createRangeLoader(read: ReadPage, slots: LimitFunction): RangeLoader {

@@ -3,9 +3,9 @@ import type { Item } from '../store/database.js';
 import { compareBytes } from '../keys/byte-order.js';
 import type { RangeRequest, RangeUnion } from './range-union.js';
 
-/** What one caller gets of a range. */
+/** The part of a range that one caller gets. */
 export interface RangeAnswer {
-  /** In the order of their sort keys; the first ones of the range where it is not complete. */
+  /** In the order of their sort keys; the first ones of the range if it is not complete. */
   readonly items: readonly Item[];
   /** Whether that is all. A range that was cut at its limit says false, even if nothing more should follow. */
   readonly complete: boolean;
@@ -60,9 +60,9 @@ export async function readUnion(
 
   let open = [...union.requests];
   const complete = new Set<RangeRequest>();
-  /** How far a request was read when it was let go; what is read later may lie behind a gap. */
+  /** How far a request was read when it was dropped; later reads may be beyond a gap. */
   const readUpTo = new Map<RangeRequest, string>();
-  /** Lets go of the requests that have all they want, now that everything up to this key is read. */
+  /** Drops the requests that are satisfied, now that everything up to this key is read. */
   const settle = (upTo: string) => {
     open = open.filter((request) => {
       const readThrough = compareBytes(request.range.to, upTo) <= 0;
@@ -81,12 +81,12 @@ export async function readUnion(
     const first = open.map((request) => request.range.from).reduce((a, b) => (compareBytes(b, a) < 0 ? b : a));
     const to = open.map((request) => request.range.to).reduce((a, b) => (compareBytes(b, a) > 0 ? b : a));
     const gap = position !== undefined && compareBytes(first, position) > 0;
-    // Behind a gap a new read begins; else the one under way continues, whose bounds cannot change.
+    // Beyond a gap a new read begins; otherwise the current one continues, whose bounds cannot change.
     if (gap || next === undefined) {
       range = { index, pk, from: first, to };
       next = undefined;
     }
-    // No more than this can be of use.
+    // More than this cannot be used.
     const wanted = open.reduce((sum, request) => sum + request.limit - held(request), 0);
     const after = next && position !== undefined ? position : '';
     const page = await read(range, Number.isFinite(wanted) ? wanted : undefined, next);

@@ -13,13 +13,13 @@ export interface RangeRequest {
   readonly maxCalls: number;
 }
 
-/** Requests of one partition whose ranges overlap or touch, and the one range that takes them all in. */
+/** Requests of one partition whose ranges overlap or touch, and the one range that contains them all. */
 export interface RangeUnion {
   readonly range: KeyRange;
   readonly requests: readonly RangeRequest[];
 }
 
-/** The geohash after this one at its length; undefined for the last one and for what is no geohash. */
+/** The geohash after this one at its length; undefined for the last one and for text that is not a geohash. */
 function nextGeohash(hash: string): string | undefined {
   for (let i = hash.length - 1; i >= 0; i--) {
     const digit = GEOHASH_ALPHABET.indexOf(hash.charAt(i));
@@ -31,7 +31,7 @@ function nextGeohash(hash: string): string | undefined {
   return undefined;
 }
 
-/** The least sort key after every key that a range with this upper bound holds, or could ever hold. */
+/** The least sort key after every key that a range with this upper bound can contain. */
 export function afterRange(to: string): string {
   return (to.endsWith(AFTER_SEPARATOR) ? nextGeohash(to.slice(0, -AFTER_SEPARATOR.length)) : undefined) ?? `${to}\0`;
 }

@@ -16,7 +16,7 @@ interface Found {
 export interface RecentChangesOptions {
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
-  /** For how long changes have to be remembered. */
+  /** How long changes must be remembered. */
   readonly lagMs: number;
 }
 
@@ -24,7 +24,7 @@ export interface RecentChangesOptions {
 interface Change {
   /** Undefined if it was removed. */
   readonly version: number | undefined;
-  /** The newest version there ever was: what is newer will come by the stream. */
+  /** The newest version so far: newer ones will arrive through the stream. */
   readonly newest: number;
 }
 
@@ -42,7 +42,7 @@ function isCurrent({ version, newest }: Change, entry: Entry | undefined): boole
 
 /**
  * Changes of the last seconds, to recognize reads that lag behind them. They are kept in two ages, of
- * which the elder is forgotten when the younger is as old as changes have to be remembered.
+ * which the older is dropped when the younger reaches the age for which changes must be remembered.
  */
 export class RecentChanges {
   readonly #options: RecentChangesOptions;
@@ -50,7 +50,7 @@ export class RecentChanges {
   #old: Changes = new Map();
   #youngSince: number;
   #count = 0;
-  /** Reads that began before this would have to be checked against what was forgotten too early. */
+  /** Reads that began before this cannot be checked: the changes to check them against were evicted. */
   #blindUntil = -Infinity;
 
   constructor(options: RecentChangesOptions) {

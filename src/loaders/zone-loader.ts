@@ -19,18 +19,18 @@ import { type GeometryCache, LoadedGeometry } from './geometry-cache.js';
 export interface ZoneLoader {
   /** Zones by key, null for those that do not exist: those of one tick are read in one batch. */
   zones(collection: Collection, keys: readonly string[]): Promise<(Zone | null)[]>;
-  /** The covers in a range of the geo index, which is read once; undefined where there are more than `most`. */
+  /** The covers in a range of the geo index, which is read once; undefined if there are more than `most`. */
   zoneEntries(collection: Collection, range: PartitionRange, most: number): Promise<ZoneEntry[] | undefined>;
-  /** A page of zones in the order of their keys, one Query; `next` is the key behind which there may be more. */
+  /** A page of zones in the order of their keys, one Query; `next` is the key after which there may be more. */
   zonePage(
     collection: Collection,
     page: { readonly after: string | undefined; readonly limit: number },
   ): Promise<{ readonly zones: readonly Zone[]; readonly next: string | undefined }>;
-  /** A zone's geometry. Throws UNAVAILABLE where it is missing or damaged, or where its store does not answer. */
+  /** A zone's geometry. Throws UNAVAILABLE if it is missing or damaged, or where its store does not answer. */
   zoneGeometry(zone: Zone): Promise<LoadedGeometry>;
-  /** Where the geometry of a zone lies; null where that is its item. */
+  /** Where the geometry of a zone is stored; null if in its item. */
   geometrySource(zone: Zone): string | null;
-  /** Counts what is answered of geometry. Throws LIMIT_EXCEEDED past 64 MB in one request. */
+  /** Counts the geometry in a response. Throws LIMIT_EXCEEDED past 64 MB in one request. */
   countGeometry(bytes: number): void;
 }
 
@@ -66,7 +66,7 @@ export function createZoneLoader({ db, geometryCache, call, slots }: ZoneLoaderO
       geometryCache.put(geometry.sha256, loaded);
       return loaded;
     }
-    // It has another one since the item was read, and the object of the former is gone: then that one is what it has.
+    // The zone got another geometry after its item was read, and the former object is gone: use the new one.
     const found = await readItem(db, keys.zone(zone.scope, zone.key), call);
     const now = found && zoneFromItem(keys, found, { key: zone.collection });
     if (now === undefined || now.geometry.sha256 === geometry.sha256) throw missing(geometry);

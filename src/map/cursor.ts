@@ -17,7 +17,7 @@ export function isCursorPosition(text: string): boolean {
   return POSITION.test(text);
 }
 
-/** A short name of a list, made from what defines it: a cursor of one list is refused by another. */
+/** A short name of a list, made from what defines it: a cursor of one list is rejected by another. */
 export function listName(question: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(question)).digest('base64url').slice(0, 12);
 }

@@ -49,7 +49,7 @@ const ORDERED = {
   lte: (a: number | string, b: number | string) => a <= b,
 } as const;
 
-/** What a value of a property must be like to pass; `there` is false where the marker lacks the property. */
+/** What a value of a property must be like to pass; `there` is false if the marker lacks the property. */
 function readTest(
   field: string,
   comparison: ComparisonName,
@@ -104,7 +104,7 @@ function readInstant(field: string, value: unknown): number {
   return instant;
 }
 
-/** A filter from a client; undefined where nothing is filtered. Throws BAD_USER_INPUT naming the part that is wrong. */
+/** A filter from a client; undefined if nothing is filtered. Throws BAD_USER_INPUT naming the part that is wrong. */
 export function readFilter(input: MarkerFilterInput | null | undefined): MarkerFilter | undefined {
   const { category, updatedAfter, properties } = input ?? {};
   if (category && !(Array.isArray(category) && category.every((name) => typeof name === 'string'))) {

@@ -47,7 +47,7 @@ export type MarkerPage = Page<Edge<MapMarker>>;
 /** A list of markers that is read in pages. */
 export interface MarkerList {
   readonly collection: Collection;
-  /** What it is a list of: cursors of other lists are refused. */
+  /** What it is a list of: cursors of other lists are rejected. */
   readonly of: readonly unknown[];
   readonly planner: (budget: Budget) => SearchPlanner | Promise<SearchPlanner>;
   readonly accept: (found: OrderedMarker) => boolean;
@@ -113,7 +113,7 @@ export function markerPage(
 }
 
 /**
- * Edges, which may be more than a page holds, as a page. `rest` is the cursor behind all of them; undefined where nothing
+ * Edges, which may be more than a page holds, as a page. `rest` is the cursor behind all of them; undefined if nothing
  * is left. `cursorAfter` is where a page resumes that ends with an edge.
  */
 export function pageOf<E extends { readonly cursor: string }>(

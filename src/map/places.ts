@@ -53,7 +53,7 @@ const ADVICE = 'page through markersIn instead';
 
 /**
  * The names of the next level below a place, in the order of their bytes, with the markers at or below each; the outermost
- * names where `under` is empty. Throws BAD_USER_INPUT for a name that is empty, and LIMIT_EXCEEDED where a level has more
+ * names where `under` is empty. Throws BAD_USER_INPUT for a name that is empty, and LIMIT_EXCEEDED if a level has more
  * names than one list may hold: never some of them.
  */
 export async function placesUnder(

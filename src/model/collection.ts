@@ -13,7 +13,7 @@ export interface Collection {
   readonly prefixLength: number;
   /** Number of partitions over which each prefix is spread; 1 for no sharding. */
   readonly writeShards: number;
-  /** Two characters that name the collection in compact keys; null where it has no code. */
+  /** Two characters that name the collection in compact keys; null if it has no code. */
   readonly code: string | null;
   /** Days for which readings are kept; null for forever. */
   readonly readingsTtlDays: number | null;

@@ -26,7 +26,7 @@ export interface MapMarker {
 export interface Marker extends MapMarker {
   readonly properties: Properties;
   readonly place: Place;
-  /** A UUID; null where the collection has no global IDs. */
+  /** A UUID; null if the collection has no global IDs. */
   readonly globalId: string | null;
   /** Tells it from earlier markers with the same key; empty where it was not created by Cellport. */
   readonly incarnation: string;

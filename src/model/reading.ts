@@ -11,7 +11,7 @@ export interface Reading {
 const DAY_MS = 86_400_000;
 
 /**
- * The last instant, in milliseconds since 1970, whose readings have expired by `now`; undefined where readings are kept
+ * The last instant, in milliseconds since 1970, whose readings have expired by `now`; undefined if readings are kept
  * forever. `ttlDays` is the collection's.
  */
 export function expiredUpTo(ttlDays: number | null, now: number): number | undefined {

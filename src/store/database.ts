@@ -19,7 +19,7 @@ export type Item = Readonly<Record<string, unknown>>;
 
 /** Where the geometry of zones is stored. */
 export interface GeometryStore {
-  /** For geometry that is too large for the zone's item; undefined where there is no such store. */
+  /** For geometry that is too large for the zone's item; undefined if there is no such store. */
   readonly objects: ObjectStore | undefined;
   /** The most gzipped bytes that stay in the item. */
   readonly inlineBytes: number;
@@ -46,21 +46,21 @@ export interface DatabaseOptions extends Connection {
    * transaction, which waits once. On AWS that would cost twice the write units and gain nothing.
    */
   readonly waitsForDisk?: boolean | undefined;
-  /** No object store, and the default limit, where it is omitted. */
+  /** No object store, and the default limit, if omitted. */
   readonly geometry?: GeometryStore | undefined;
 }
 
 /** With the pauses before them, under the 10 s that a request may take. */
 const ATTEMPTS = 4;
 const GIVE_UP_AFTER_MS = 8_000;
-/** The SDK takes an object with a property named `constructor` for an instance of a class: it is an object all the same. */
+/** The SDK mistakes an object with a property named `constructor` for a class instance; this makes it a plain object. */
 const marshallOptions = { removeUndefinedValues: true, convertClassInstanceToMap: true };
 
 /** A database to send commands to. Nothing is sent before the first command. */
 export function createDatabase(options: DatabaseOptions): Database {
   const { tables, keyStyle, maxSockets, giveUpAfterMs = GIVE_UP_AFTER_MS, waitsForDisk = false } = options;
   const client = new DynamoDBClient(clientOptions(options, { attempts: ATTEMPTS, maxSockets }));
-  // It walks through every value of every answer for a log line that nobody reads: there is no logger.
+  // It walks every value of every response for a log line that is never written: there is no logger.
   client.middlewareStack.remove('loggerMiddleware');
   return {
     client: DynamoDBDocumentClient.from(client, { marshallOptions }),

@@ -5,11 +5,11 @@ import { retry } from '../retry.js';
 
 /** An item that one process at a time may work on. */
 export interface Leased {
-  /** Raised by every write and the condition of the next one, so that of two writers one is refused. */
+  /** Raised by every write and the condition of the next one, so that of two writers one is rejected. */
   readonly version: number;
   /** The process that holds the lease; empty if none does. */
   readonly owner: string;
-  /** Identifies a write whose answer was lost. Items without it are identified by version and owner. */
+  /** Identifies a write whose response was lost. Items without it are identified by version and owner. */
   readonly token?: string;
 }
 
@@ -25,7 +25,7 @@ export interface Contender {
   readonly clock: Clock;
   /** The name of this process. No other process may ever have the same. */
   readonly self: string;
-  /** An owner that has not written for so long, on the clock of this process, loses the lease. */
+  /** An owner that has not written for this long, on the clock of this process, loses the lease. */
   readonly leaseMs: number;
   /** Whether an owner is known to be dead, so that its lease need not be waited for. */
   readonly ownerIsGone: (owner: string) => boolean;
@@ -35,7 +35,7 @@ export interface LeaseOptions<T extends Leased> extends Contender {
   readonly store: LeaseStore<T>;
   /** What to take over, given what is stored; called each time the item is looked at. May refuse by throwing. */
   readonly prepare: (found: T | undefined) => T | Promise<T>;
-  /** Takes the lease at once, whoever holds it. */
+  /** Takes the lease at once, even from a live owner. */
   readonly force?: boolean | undefined;
 }
 
@@ -54,7 +54,7 @@ export class LeaseLost extends Error {
   }
 }
 
-/** A leased item in the hands of the process that holds the lease. */
+/** A leased item, as used by the holder of the lease. */
 export class Lease<T extends Leased> {
   readonly #options: LeaseOptions<T>;
   readonly #signal: AbortSignal;
@@ -89,7 +89,7 @@ export class Lease<T extends Leased> {
   }
 
   /**
-   * Whether a write of ours was stored less than a lease ago, so that nobody can have taken the lease because we were
+   * Whether a write of ours was stored less than a lease ago, so that no process can have taken the lease because we were
    * silent. By the time of day, because the time that a machine sleeps does not show in `now()`.
    */
   holds(): boolean {
@@ -108,7 +108,7 @@ export class Lease<T extends Leased> {
 
   /**
    * The write carries a token of its own and is repeated unchanged until it is known to be stored or refused, because an
-   * answer may be lost.
+   * response may be lost.
    */
   async #write(changed: T, signal: AbortSignal): Promise<T> {
     const { clock, self, store } = this.#options;
@@ -119,7 +119,7 @@ export class Lease<T extends Leased> {
     const put = async () => {
       if (await store.put(next)) return;
       const found = await store.load();
-      // The version that the condition asked for is gone for good: versions only grow.
+      // The version that the condition required will never exist again: versions only grow.
       if (!isSameWrite(found, next)) throw new LeaseLost(found?.owner ?? '');
     };
     const retryable = (error: unknown) => !(error instanceof LeaseLost);
@@ -134,7 +134,7 @@ const isSameWrite = (a: Leased | undefined, b: Leased): boolean =>
   a?.version === b.version && a.owner === b.owner && a.token === b.token;
 
 /**
- * Takes the lease of an item that is free: nobody holds it, its owner is dead, or `seen`, which is kept between calls,
+ * Takes the lease of an item that is free: it has no owner, its owner is dead, or `seen`, which is kept between calls,
  * shows that it has not been written for a lease. Undefined while another process holds it. Clocks only decide who tries;
  * that only one succeeds is ensured by the versions.
  */
@@ -173,8 +173,8 @@ export async function takeLease<T extends Leased>(options: LeaseOptions<T>, sign
 }
 
 /**
- * Does work while a lease is held: renews it a few times in each term with what `refresh` makes of the item, and gives it
- * up at the end, so that nobody has to wait for it to expire. The signal of the work is aborted when `signal` is, and when
+ * Does work while a lease is held: renews it a few times in each term with what `refresh` makes of the item, and releases it
+ * at the end, so that no process has to wait for it to expire. The signal of the work is aborted when `signal` is, and when
  * another process takes the lease; then LeaseLost is thrown.
  */
 export async function whileLeased<T extends Leased, R>(
@@ -187,7 +187,7 @@ export async function whileLeased<T extends Leased, R>(
   const everyMs = leaseMs / 4;
   const session = new AbortController();
   const working = AbortSignal.any([signal, session.signal]);
-  // Every call in flight listens.
+  // Every call in flight adds a listener.
   setMaxListeners(0, working);
   let lost: unknown;
   async function renew(): Promise<void> {
@@ -207,7 +207,7 @@ export async function whileLeased<T extends Leased, R>(
   } finally {
     session.abort(new Error('the work under the lease is over'));
     await renewing;
-    // Tried once, as the signal is aborted by now. If it fails, the lease expires.
+    // One attempt, as the signal is aborted by now. If it fails, the lease expires.
     await lease.update((current) => ({ ...refresh(current), owner: '' }), working).catch(() => undefined);
   }
 }

@@ -21,7 +21,7 @@ export interface ApplyRecordsOptions {
   readonly keys: RecordKeys;
   readonly clock: Clock;
   readonly log: Log;
-  /** When it is aborted, what is not done by then has to be delivered again. */
+  /** When it is aborted, remaining records have to be delivered again. */
   readonly signal: AbortSignal;
   readonly putDeadLetters: (records: readonly DeadLetter[]) => Promise<void>;
   /** One transaction. */
@@ -39,7 +39,7 @@ interface Effect {
   readonly after: Contribution | undefined;
 }
 
-/** A few seconds in all. Records that still fail then are delivered again from outside. */
+/** A few seconds in all. Records that still fail are redelivered by Lambda. */
 const MOST_ATTEMPTS = 9;
 /** An AWS Lambda does not learn which shard its records are from. */
 const SHARD = 'lambda';
@@ -59,7 +59,7 @@ function touched({ scope, key, before, after }: Effect): string[] {
   return [nameOf({ scope, key }), ...blocks];
 }
 
-/** Effects in their order, in pieces that each fit into one transaction. */
+/** Effects in order, in chunks that each fit into one transaction. */
 function pieces(effects: readonly Effect[]): Effect[][] {
   const all: Effect[][] = [];
   let items = new Set<string>();
@@ -107,15 +107,15 @@ async function applyPiece(options: ApplyRecordsOptions, piece: readonly Effect[]
       left = fresh;
     }
   };
-  // If an attempt was done although its answer was lost, the next one finds its records to be applied.
+  // If an attempt was done although its response was lost, the next one finds its records to be applied.
   const onRetry = (err: unknown, tries: number) => log.debug({ err, attempt: tries }, 'cannot apply records; retrying');
   await retry(attempt, { attempts: MOST_ATTEMPTS, onRetry, clock, signal });
 }
 
 /**
- * Adds records to the cells exactly once, however often and in whatever portions they are delivered: each marker's last
+ * Adds records to the cells exactly once, however often and in any batches they are delivered: each marker's last
  * record is remembered in the transaction that adds to the cells. The records of one marker have to come in their order.
- * Gives the sequence number from which on they have to be delivered again; undefined if all are done.
+ * Returns the sequence number from which to redeliver; undefined if all are done.
  */
 export async function applyStreamRecords(
   options: ApplyRecordsOptions,

@@ -19,7 +19,7 @@ export interface Applied {
 /** DynamoDB's own limit of keys in one read. */
 const BLOCKS_AT_A_TIME = 100;
 const CHUNKS_AT_A_TIME = 4;
-/** More suspects than this say nothing new. */
+/** More suspects than this are not needed. */
 const MOST_SUSPECTS = 20;
 
 /** The changes of all blocks, coarse ones first. */
@@ -50,7 +50,7 @@ function writtenBlock({ children }: StoredBlock, write: BlockWrite): StoredBlock
   return { batch: write.batch, children: now };
 }
 
-/** Whether no markers can have these sums: fewer than none, or none with a position. */
+/** Whether the sums are impossible: a count below zero, or a position without markers. */
 export const isImpossible = (sums: CellSums): boolean => sums.count < 0 || (sums.count === 0 && !isZero(sums));
 
 export interface ApplyOptions {
@@ -58,9 +58,9 @@ export interface ApplyOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly log: Log;
-  /** Whether the lease was ours a moment ago. While that is not known nothing is written: the next renewal decides. */
+  /** Whether the lease was ours a moment ago. Without a renewed lease nothing is written: the next renewal decides. */
   readonly holds: () => boolean;
-  /** What this process knows of blocks; left out if all are to be read. */
+  /** Blocks known to this process; omitted if all are to be read. */
   readonly memory?: BlockMemory | undefined;
   /** Whether the first read of a block must be consistent. */
   readonly consistent?: boolean;
@@ -68,7 +68,7 @@ export interface ApplyOptions {
 
 /**
  * Brings every block of a batch to that batch, and resolves when all are known to have it. Each block remembers its last
- * batch and is written only as it was read, so it gets the batch once, whoever applies it and however often.
+ * batch and is written only as it was read, so it gets the batch once, however often and by whichever process it is applied.
  */
 export async function applyBatch(options: ApplyOptions, batch: number, changes: CellChanges): Promise<Applied> {
   const written = await writeBlocks(options, blockChanges(changes), (delta, found) => additionTo(delta, found, batch));
@@ -103,7 +103,7 @@ export async function writeBlocks<T extends BlockName>(
           return write === undefined ? [] : [{ block, found, write }];
         });
         left = open.map(({ block }) => block);
-        // A process that slept since it read may know blocks as absent that a recount has counted without them.
+        // A process that was suspended after a read may believe blocks are absent that a recount has since written.
         if (open.length === 0 || !holds()) continue;
         const outcomes = await port.write(open.map(({ write }) => write));
         left = left.filter((_, index) => outcomes[index] !== 'written');
@@ -128,7 +128,7 @@ async function findBlocks(
 ): Promise<readonly StoredBlock[]> {
   const known = names.map((name) => (attempt === 0 ? memory?.take(name) : undefined));
   const missing = names.filter((_, index) => known[index] === undefined);
-  // The write after a stale read is refused, and the next read is consistent.
+  // The write after a stale read is rejected, and the next read is consistent.
   const read = missing.length === 0 ? [] : await port.read(missing, consistent || attempt > 0);
   let next = 0;
   return known.map((block) => block ?? read[next++] ?? ABSENT);

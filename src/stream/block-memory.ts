@@ -4,15 +4,15 @@ import type { BlockName, StoredBlock } from '../store/cell/blocks.js';
 
 /**
  * Blocks as this process wrote them, so that they need not be read before they are written again. A block may be missing or
- * outdated: then the write is refused, and the block is read. What it holds of a version is always exactly that version,
- * and it never holds that a block does not exist.
+ * outdated: then the write is rejected, and the block is read. A remembered version of a block is always exactly that version,
+ * and the absence of a block is never remembered.
  */
 export interface BlockMemory {
-  /** The block as it was written. It is forgotten until it is remembered again. */
+  /** Takes the block as it was written. It is unknown until it is remembered again. */
   take(name: BlockName): StoredBlock | undefined;
   /** Remembers a block that is known to have been written like this, with all its children. */
   remember(name: BlockName, block: StoredBlock): void;
-  /** Forgets everything: other processes may have written any block. */
+  /** Clears the memory: other processes may have written any block. */
   clear(): void;
 }
 
@@ -22,7 +22,7 @@ const MAX_BYTES = 48 * 1024 * 1024;
 
 const nameOf = ({ scope, parent }: BlockName) => `${scope}\n${parent}`;
 
-/** A memory of about so many bytes that evicts the blocks least recently written; for 0 bytes, one that holds nothing. */
+/** A memory of about `maxBytes` that evicts the least recently written blocks; with 0 it holds nothing. */
 export function createBlockMemory(maxBytes = MAX_BYTES): BlockMemory {
   const blocks =
     maxBytes <= 0

@@ -39,7 +39,7 @@ export interface ConsumerOptions {
   /** Called with each batch once all blocks have it. */
   readonly onApplied?: (batch: number, changes: CellChanges) => void;
   readonly onOwnership?: (owner: boolean) => void;
-  /** Accepts counts of another layout, inexact until a recount; they are refused otherwise. */
+  /** Accepts counts of another layout, inexact until a recount; they are rejected otherwise. */
   readonly upgrade?: boolean | undefined;
   readonly leaseMs?: number;
   readonly pollMs?: number;
@@ -53,7 +53,7 @@ export interface ConsumerStatus {
   readonly owner: boolean;
   /** How long ago the cells were last known to be complete; undefined if they never were. */
   readonly behindMs: number | undefined;
-  /** False from a gap in the stream until a recount, and before anything is known. */
+  /** False from a gap in the stream until a recount, and before the state is known. */
   readonly countsExact: boolean;
   readonly gap: StreamGap | null;
   /** Dead letters: records that could not be understood. */
@@ -71,7 +71,7 @@ export interface Consumer {
   status(): ConsumerStatus;
 }
 
-/** What may be tuned without changing what is counted. */
+/** Tuning that does not change what is counted. */
 const DEFAULTS = {
   leaseMs: 10_000,
   pollMs: 200,
@@ -153,7 +153,7 @@ class CellConsumer implements Consumer {
 
   #look(state: StreamState): void {
     const at = this.#options.clock.now();
-    // A version that was not there at the look before was written after it.
+    // A version not seen at the previous look was written after it.
     if (this.#looked !== undefined && this.#looked.version !== state.version && state.atEnd) {
       this.#progress.completeAt = this.#looked.at;
     }

@@ -51,7 +51,7 @@ export function recordOf({ eventName = '', dynamodb = {} }: WireRecord): StreamR
   return { sequence: SequenceNumber, event: eventName, at, keys: Keys, before: OldImage, after: NewImage };
 }
 
-/** A page of records as they came: the SDK would rebuild every attribute of both images. */
+/** A page of records as received: the SDK would rebuild every attribute of both images. */
 async function getRecords(client: DynamoDBStreamsClient, iterator: string) {
   const command = new GetRecordsCommand({ ShardIterator: iterator, Limit: RECORDS_IN_A_PAGE });
   let records: readonly WireRecord[] = [];
@@ -67,7 +67,7 @@ async function getRecords(client: DynamoDBStreamsClient, iterator: string) {
       response.body = Readable.from([Buffer.from(JSON.stringify(rest))]);
       return result;
     },
-    // Nearest to the wire, so that the SDK parses the answer after it.
+    // Nearest to the wire, so that the SDK parses the response after it.
     { step: 'deserialize', priority: 'low', name: 'keepRecordsAsTheyCame' },
   );
   const { NextShardIterator } = await client.send(command);
@@ -177,7 +177,7 @@ async function hasCollections(database: Database): Promise<boolean> {
 /**
  * Since when a first start has to count every write, in milliseconds since 1970: since now if there is no collection yet,
  * because markers are created after their collection; otherwise since the table was created; 0 if its stream was enabled
- * later, so that its first writes are in no stream.
+ * later, so that its first writes are not in the stream.
  */
 export async function firstSince(database: Database): Promise<number> {
   const now = systemClock.wall();

@@ -8,7 +8,7 @@ import { StreamReader } from './reader.js';
 import type { RecordKeys } from './record-fold.js';
 import { KEPT_MS, firstState } from './state.js';
 
-/** What it takes to read a stream without maintaining cells. */
+/** What reading a stream without maintaining cells requires. */
 export interface FollowerOptions {
   readonly stream: StreamPort;
   readonly clock: Clock;
@@ -29,7 +29,7 @@ async function openReader(options: FollowerOptions, newOnly: boolean, signal: Ab
 }
 
 /**
- * Reads what is written from now on, as one more reader of each shard, and leaves no trace. Calls `onEnd` each time that
+ * Reads what is written from now on, as one more reader of each shard, without stored state. Calls `onEnd` each time that
  * all records of some moment, on the clock of this process, have been read, and ends if that returns false: from the first
  * call on no record is missed. Calls `onLoss` if some may have been missed, and starts over. Ends when it is aborted.
  */
@@ -65,7 +65,7 @@ function enabledAt(stream: string): number {
 }
 
 /**
- * Reads all records that the stream holds now, those of one item in their order. Gives a time since when none is missing,
+ * Reads all records that the stream holds now, those of one item in their order. Returns a time since when none is missing,
  * in milliseconds since 1970; undefined if it takes longer than `withinMs`, or records were lost meanwhile.
  */
 export async function readWholeStream(

@@ -12,8 +12,8 @@ function textOf(read: () => string): string {
 }
 
 /**
- * Names the space that process ids are unique in: the machine since it was started, and the container on it. Only within
- * one such space an unused process id means that its process is dead.
+ * Names the scope in which process IDs are unique: the machine since its last boot, and the container on it. Only within
+ * one such scope does an unused process ID mean that its process is dead.
  */
 function processSpace(): string {
   return [

@@ -39,9 +39,9 @@ export interface OwnershipOptions extends Contender {
   readonly first: () => Promise<StreamState>;
   /** Called with the state each time it is looked at. */
   readonly onLook?: ((state: StreamState) => void) | undefined;
-  /** Accepts counts of another layout, with a gap; they are refused otherwise. */
+  /** Accepts counts of another layout, with a gap; they are rejected otherwise. */
   readonly upgrade?: boolean | undefined;
-  /** Takes over at once, whoever owns the work. */
+  /** Takes over at once, even from a live owner. */
   readonly force?: boolean | undefined;
 }
 

@@ -3,7 +3,7 @@ import { retry } from '../retry.js';
 import { type RecordPage, type ShardStart, StreamFailure, type StreamPort } from './ports.js';
 import type { Loss } from './state.js';
 
-/** Records that the state still asks for are lost. */
+/** Records that the state still needs are lost. */
 export class RecordsLost extends Error {
   override readonly name = 'RecordsLost';
   /** Undefined if all that is known is that too much time has passed. */
@@ -15,7 +15,7 @@ export class RecordsLost extends Error {
   }
 }
 
-/** A stream to read, by its name. */
+/** A stream to read, by name. */
 export interface StreamSource {
   readonly port: StreamPort;
   readonly stream: string;
@@ -33,10 +33,10 @@ export interface ShardCursor {
   iterator: string | undefined;
 }
 
-/** An iterator lives for 15 minutes, so one that expires time and again is a fault of something else. */
+/** An iterator is valid for 15 minutes, so repeated expiry has another cause. */
 const MOST_ITERATORS = 11;
 
-/** Repeats a call to the stream until it is answered. Throws StreamFailure at once, as trying again does not help. */
+/** Repeats a call to the stream until it succeeds. Throws StreamFailure at once, as trying again does not help. */
 export function untilAnswered<T>({ clock, signal }: StreamSource, call: () => Promise<T>): Promise<T> {
   const retryable = (error: unknown) => !(error instanceof StreamFailure);
   const work = async () => {
@@ -64,7 +64,7 @@ export async function nextPage(source: StreamSource, cursor: ShardCursor, start:
       if (!(error instanceof StreamFailure)) throw error;
       cursor.iterator = undefined;
       // The oldest records may be trimmed between two calls; whether any of them was needed is decided by their age.
-      // The newest position moves on: reopened, it would miss what was written meanwhile.
+      // The newest position advances: reopened, it would miss records written in between.
       const replaceable =
         (error.kind === 'expired' && start.type !== 'newest') || (error.kind === 'trimmed' && start.type === 'oldest');
       if (replaceable && iterators < MOST_ITERATORS) continue;

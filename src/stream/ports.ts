@@ -47,7 +47,7 @@ export interface StreamPort {
   readRecords(iterator: string): Promise<RecordPage>;
 }
 
-/** Where consumers keep what they share. */
+/** Where consumers store their shared state. */
 export interface StatePort {
   load(): Promise<StreamState | undefined>;
   /** Replaces the state of version `next.version - 1`; false if there is another version. May succeed and yet throw. */

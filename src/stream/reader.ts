@@ -9,13 +9,13 @@ import type { ShardStart, StreamPort } from './ports.js';
 import { type Shard, Shards } from './shards.js';
 import { type ShardsSeen, mayHaveLost } from './state.js';
 
-/** Records folded, with all it takes to fold the very same ones again. */
+/** Folded records, with everything needed to fold exactly the same ones again. */
 export interface Batch {
   readonly ranges: Readonly<Record<string, SequenceRange>>;
   readonly records: number;
   readonly changes: CellChanges;
   readonly deadLetters: readonly DeadLetter[];
-  /** When all shards were read to their ends, on the clock of this process; undefined if there was more to read. */
+  /** When all shards were read to the end, on the clock of this process; undefined if there was more to read. */
   readonly endAt: number | undefined;
   readonly seen: ShardsSeen;
 }
@@ -35,7 +35,7 @@ export interface ReaderOptions {
   readonly signal: AbortSignal;
   /** Called with every record that is gathered: the records of one item in their order. */
   readonly onRecord?: ((record: StreamRecord) => void) | undefined;
-  /** Whether the shards that are found first are read from behind their newest records. Later ones never are. */
+  /** Whether the shards that are found first are read from after their newest records. Later ones never are. */
   readonly newOnly?: boolean | undefined;
 }
 
@@ -49,7 +49,7 @@ interface Gathering {
   readonly ranges: Record<string, SequenceRange>;
 }
 
-/** Counts what came within the last second, from a running total. */
+/** Counts the records of the last second, from a running total. */
 function createRecently(clock: Pick<Clock, 'now'>) {
   const seen: { readonly at: number; readonly total: number }[] = [];
   return (total: number): number => {
@@ -73,8 +73,8 @@ export class StreamReader {
   }
 
   /**
-   * Folds what there is: until there is nothing more and `more` says no, or the batch is full. `more` gets the number of
-   * records that came within the last second.
+   * Folds records until there are no more and `more` returns false, or the batch is full. `more` gets the number of
+   * records read within the last second.
    */
   async gather(limits: BatchLimits, more: (lately: number) => boolean): Promise<Batch> {
     const { clock, signal, pollMs, keys } = this.#options;
@@ -102,7 +102,7 @@ export class StreamReader {
     }
   }
 
-  /** Reads a page of each shard that can be read. Gives whether one of them may have more right now. */
+  /** Reads a page of each shard that can be read. Returns whether one of them may have more right now. */
   async #readPages(gathering: Gathering): Promise<boolean> {
     let mayHaveMore = false;
     for (const shards of chunks(this.#shards.readable(), SHARDS_AT_A_TIME)) {

@@ -6,7 +6,7 @@ import type { DeadLetter } from '../store/cell/stream-state.js';
 import { type StreamRecord, changeOf } from './change.js';
 import { createFold } from './fold.js';
 
-/** What tells markers from other items by their keys. */
+/** Distinguishes markers from other items by their keys. */
 export type RecordKeys = Pick<Keyspace, 'parseMarker' | 'isUnderMarker'>;
 
 const LONGEST_KEY_KEPT = 4_096;

@@ -67,7 +67,7 @@ export function openRecount(database: Database, consumer: string): RecountPort {
     async writeFence() {
       const key = keys.streamState(consumer);
       const ttl = Math.ceil(systemClock.wall() / 1_000) + FENCE_LIVES_S;
-      // Never equal to what is there: an equal item put again leaves no record.
+      // Never equal to the stored item: putting an equal item leaves no record.
       const fence = { ...key, fence: randomUUID(), ttl };
       await send(database, 'put', { TableName: tables.entities, Item: fence }, newCall());
       return key;

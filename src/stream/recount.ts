@@ -21,7 +21,7 @@ export interface RecountPort {
   scanMarkers(): AsyncIterable<readonly WireImage[]>;
   /** The names of all blocks there are. */
   listBlocks(): AsyncIterable<readonly BlockName[]>;
-  /** Writes an item that is no marker into the table of entities, whose record can be waited for. Gives its keys. */
+  /** Writes an item that is not a marker into the table of entities, to wait for its record. Returns its keys. */
   writeFence(): Promise<{ readonly pk: string; readonly sk: string }>;
 }
 
@@ -138,7 +138,7 @@ class Recount {
   }
 
   /**
-   * The blocks of a plan in progress must get it: nobody may find a block without it later, and add it to what we wrote.
+   * The blocks of a plan in progress must get it: no process may find a block without it later, and add it to what we wrote.
    */
   async #finishPlan(): Promise<void> {
     const { state } = this.#options;
@@ -183,7 +183,7 @@ class Recount {
       try {
         batch = await reader.gather(LIMITS, () => false);
       } catch (error) {
-        // What was lost before the scan is in what was scanned.
+        // Records lost before the scan are included in the scan.
         await this.#recover(error);
         reader = this.#newReader();
         continue;

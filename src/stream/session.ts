@@ -32,10 +32,10 @@ export interface SessionOptions extends Omit<ReaderOptions, 'signal'> {
   readonly memory: BlockMemory;
 }
 
-/** What a consumer can say of its work, from one session to the next. */
+/** What a consumer reports about its work, across sessions. */
 export interface Progress {
   latest: StreamState | undefined;
-  /** When the cells were last known to hold all there was, on the clock of this process. */
+  /** When the cells were last known to be complete, on the clock of this process. */
   completeAt: number | undefined;
   blocksWritten: number;
 }
@@ -55,7 +55,7 @@ export class Session {
   #ahead: Promise<Batch> | undefined;
   /** The last batch that is complete. That is stored with the next write of the state. */
   #completeBatch: number | undefined;
-  /** What was seen when there was nothing to plan. What is seen with a plan is stored with the plan. */
+  /** What was seen when there was nothing to plan; otherwise it is stored with the plan. */
   #seen: ShardsSeen | undefined;
   /** Blocks with a count below zero when they were written. */
   #suspects: readonly BlockName[] = [];
@@ -81,7 +81,7 @@ export class Session {
 
   /** Applies batch after batch; ends by throwing, when the signal is aborted or something fails. */
   async run(): Promise<never> {
-    // Another owner has written blocks meanwhile.
+    // Another owner has written blocks in between.
     this.#options.memory.clear();
     await this.#checkStream();
     await this.#finishPlan();
@@ -160,7 +160,7 @@ export class Session {
     const plan = { ranges, records, deadLetters: deadLetters.length };
     const state = await this.#update((now) => planned(withShardsSeen(now, seen, clock.wall()), plan));
     this.#seen = undefined;
-    // What comes meanwhile makes the next batch: the more there is to write, the fewer writes a marker takes.
+    // Records that arrive during the pause join the next batch: the larger a batch, the fewer writes per marker.
     let busy = true;
     let loadUntil = -Infinity;
     const more = (lately: number) => busy || (lately >= load.recordsPerSecond && clock.now() < loadUntil);
@@ -176,7 +176,7 @@ export class Session {
     this.#progress.completeAt = endAt ?? this.#progress.completeAt;
   }
 
-  /** Brings a batch into all blocks; gives how many of them were written. */
+  /** Applies a batch to all blocks; returns how many were written. */
   async #apply(batch: number, { changes, deadLetters }: Pick<Batch, 'changes' | 'deadLetters'>): Promise<number> {
     const { cells: port, state, clock, log, memory, onApplied } = this.#options;
     const signal = this.#signal;
@@ -194,7 +194,7 @@ export class Session {
   }
 
   /**
-   * A count below zero shows that the cells have missed something, but only once all there is has been read: until then a
+   * A count below zero shows that the cells have missed something, but only once everything has been read: until then a
    * child of a shard may have been read before its parent.
    */
   async #checkSuspects(): Promise<void> {

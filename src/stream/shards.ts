@@ -25,7 +25,7 @@ export class StreamGone extends Error {
 }
 
 // The simulation checks the bounds that say what to believe: in its streams a fifth of the pages are empty although
-// records follow, and listings leave out young shards, and one old shard in twenty. The others only trade calls for delay.
+// records follow, and listings omit young shards and one old shard in twenty. The others only trade calls for delay.
 
 /** A page with fewer records, read at the end of a shard, is all there is: the next call can wait. */
 const FULL_PAGE = 100;
@@ -33,10 +33,10 @@ const FULL_PAGE = 100;
 const LIST_EVERY_MS = 10_000;
 /**
  * A page may be empty although records follow, because iterators move through a shard in steps. A new iterator may have
- * far to go, so it takes several empty pages to believe it; one that has just given records is near the end.
+ * far to go, so several empty pages are required; one that has just returned records is near the end.
  */
 const EMPTY_PAGES_WHEN_OPENED = 3;
-/** A listing may lag, so several have to agree that a shard is gone. */
+/** A listing may lag, so several must agree that a shard is gone. */
 const LISTINGS_TO_BELIEVE = 3;
 
 const isReadUpToNow = ({ emptyPagesLeft }: Shard) => emptyPagesLeft === 0;
@@ -116,7 +116,7 @@ export class Shards {
       if (ended) return false;
       if (parentId === undefined) return true;
       const parent = this.#shards.get(parentId);
-      // Its parent is gone, unless a listing just left it out.
+      // Its parent is gone, unless a listing has just omitted it.
       return parent === undefined ? orphanedFor >= LISTINGS_TO_BELIEVE : parent.ended;
     });
   }
@@ -126,7 +126,7 @@ export class Shards {
     if (shard.iterator === undefined) shard.emptyPagesLeft = EMPTY_PAGES_WHEN_OPENED;
   }
 
-  /** Moves a shard past a page that was asked for at `wall`. Gives whether it may have more right now. */
+  /** Moves a shard past a page that was requested at `wall`. Returns whether it may have more right now. */
   advance(shard: Shard, { records, next }: RecordPage, wall: number): boolean {
     const last = records.at(-1);
     if (last === undefined) shard.emptyPagesLeft = Math.max(0, shard.emptyPagesLeft - 1);
@@ -139,7 +139,7 @@ export class Shards {
     shard.iterator = next;
     if (next !== undefined) return !isReadUpToNow(shard);
     shard.ended = true;
-    // If it was split, its children are to be found.
+    // If it was split, its children must be listed.
     this.#listAgain = true;
     return true;
   }

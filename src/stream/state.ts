@@ -63,7 +63,7 @@ export function withShardsSeen(
   const shards: Record<string, ShardProgress> = {};
   const names = new Set(listed.map(({ id }) => id));
   for (const [id, progress] of Object.entries(state.shards)) {
-    // A listing may leave out a shard by mistake, and one forgotten too early would be read as a new one.
+    // A listing may omit a shard by mistake, and one forgotten too early would be read as a new one.
     const old = progress.endedAt !== undefined && wall - progress.endedAt > ENDED_KEPT_MS;
     if (!old || names.has(id)) shards[id] = progress;
   }
@@ -88,7 +88,7 @@ export function planned(state: StreamState, { ranges, records, deadLetters }: Ba
   };
 }
 
-/** A shard whose records are lost: some of them (`trimmed`), or all there are (`gone`). */
+/** A shard whose records are lost: some of them (`trimmed`), or all of them (`gone`). */
 export interface Loss {
   readonly shard: string;
   readonly kind: 'trimmed' | 'gone';

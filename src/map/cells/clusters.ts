@@ -17,7 +17,7 @@ import type { Viewport } from '../viewport.js';
 
 /** A cluster with fields that are read on demand, for all clusters of the answer together. */
 export interface MapCluster extends Cluster {
-  /** Its only marker; null where its count is not 1. */
+  /** Its only marker; null if its count is not 1. */
   readonly marker: () => Promise<MapMarker | null>;
   /** The least whole zoom above the viewport's, at most 30, at which it splits; 30 if it never does. */
   readonly expansionZoom: () => Promise<number>;

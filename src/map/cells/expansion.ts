@@ -32,7 +32,7 @@ export function createExpansion(
   occupied: OccupiedCells & { readonly precision: number },
   { zoom, size }: ClusterGrid,
 ): (cluster: Cluster) => Promise<number> {
-  /** The least zoom of cells of these lengths at which the parts lie in two squares; undefined where they never do. */
+  /** The least zoom of cells of these lengths at which the parts lie in two squares; undefined if they never do. */
   function splitsAt(partsAt: (precision: number) => readonly string[] | undefined): number | undefined {
     for (let next = Math.floor(zoom) + 1; next < MAX_ZOOM; next++) {
       const parts = partsAt(precisionForZoom(next)) ?? [];

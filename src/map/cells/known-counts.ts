@@ -90,7 +90,7 @@ const countsOf = (blocks: readonly CellBlock[], plan: BlockPlan): KnownCounts =>
 });
 
 /**
- * How many markers are where in an area; undefined where counts cannot be trusted, or take too much to read: by the cells of the precision
+ * How many markers are where in an area; undefined if counts cannot be trusted, or take too much to read: by the cells of the precision
  * asked for where they are cached, else by coarse ones, and by finer ones after all where those leave something `open`.
  */
 export async function knownCounts(
@@ -133,7 +133,7 @@ export function countsOfCells(cells: readonly Cell[], plan: BlockPlan): KnownCou
 /** Most ranges in which the blocks under some parents are read. */
 const RANGES_UNDER = 12;
 
-/** The blocks under these parents (of one length, in order); undefined where the budget does not pay for them. */
+/** The blocks under these parents (of one length, in order); undefined if the budget does not pay for them. */
 export async function blocksUnder(
   { loaders, keys }: MapContext,
   collection: Collection,

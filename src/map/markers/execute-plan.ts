@@ -34,7 +34,7 @@ export interface MarkerQuery {
 export interface QueryResult {
   /** In order, each marker once: of several copies the newest. */
   readonly found: readonly OrderedMarker[];
-  /** Where the next page resumes, where the budget ended this one; undefined where it did not. */
+  /** Where the next page resumes, where the budget ended this one; undefined if it did not. */
   readonly resumeAfter: CursorPosition | undefined;
   /** Whether nothing is left to be read. */
   readonly ended: boolean;
@@ -105,7 +105,7 @@ class Execution {
     return this.#query.wanted - this.#found.length;
   }
 
-  /** Reads the first of some ranges side by side; gives those that are left, undefined where the budget ends it. */
+  /** Reads the first of some ranges side by side; returns those that are left, undefined if the budget ends it. */
   async #readWave(ranges: readonly PlannedRange[]): Promise<readonly PlannedRange[] | undefined> {
     const { collection, budget } = this.#query;
     const most = affordableRanges(budget, collection);
@@ -139,7 +139,7 @@ class Execution {
     return mergeShards(range.prefix, from, shards);
   }
 
-  /** Takes in what was read in order; false where the budget does not pay for the base items that a filter needs. */
+  /** Takes in what was read in order; false if the budget does not pay for the base items that a filter needs. */
   async #emit(read: readonly OrderedMarker[]): Promise<boolean> {
     const { collection, accept, filter } = this.#query;
     let passing: OrderedMarker[] = [];

@@ -31,7 +31,7 @@ export async function viewportMarkers(
 }
 
 /**
- * The marker with all that its base item holds, read in one batch with others of the same tick. Throws NOT_FOUND where it
+ * The marker with all that its base item holds, read in one batch with others of the same tick. Throws NOT_FOUND if it
  * was deleted meanwhile.
  */
 export async function markerDetails(context: MapContext, marker: MapMarker | Marker): Promise<Marker> {

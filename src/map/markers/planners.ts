@@ -39,7 +39,7 @@ export interface SearchOptions {
   /** Geohash length of the finest counts worth looking at. */
   readonly precision: number;
   readonly budget: Budget;
-  /** For callers that ask whether there are more than so many: finer counts are read where coarse ones leave it open. */
+  /** For callers that ask whether there are more than this many: finer counts are read where coarse ones leave it open. */
   readonly enough?: number;
 }
 
@@ -105,7 +105,7 @@ export function planArea(
   return planShape(context, collection, { area, overlaps: (cell) => areaOverlapsCell(area, cell) }, options);
 }
 
-/** Plans a search in cells that are known; undefined where they lie in more partitions than can be planned at once. */
+/** Plans a search in cells that are known; undefined if they lie in more partitions than can be planned at once. */
 export function planKnown(
   search: Omit<MarkerSearch, 'prefixLength'>,
   collection: Collection,
@@ -118,7 +118,7 @@ export function planKnown(
 
 /**
  * Plans a search in one cell ('' for the whole collection). Where it spreads over several partitions, those without markers
- * are left out while counts can be trusted; else they are read one after the other.
+ * are omitted while counts can be trusted; else they are read one after the other.
  */
 export function planCell(context: MapContext, collection: Collection, geohash: string): SearchPlanner {
   const hash = geohash.slice(0, LONGEST_Z);

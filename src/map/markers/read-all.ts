@@ -15,7 +15,7 @@ export interface WholeQuery extends Omit<MarkerQuery, 'after' | 'wanted' | 'plan
   readonly advice: string;
 }
 
-/** All markers of a query. Throws LIMIT_EXCEEDED where that takes more than the budget of a field; never some of them. */
+/** All markers of a query. Throws LIMIT_EXCEEDED if that takes more than the budget of a field; never some of them. */
 export async function readAll(
   context: MapContext,
   { field, advice, planner, wanted = Infinity, ...query }: WholeQuery,

@@ -145,7 +145,7 @@ const MOST_NEAREST = 1_000;
 /**
  * The nearest markers that pass the filter, at most so many (1 to 1,000) and none farther than `maxRadius` metres: the
  * nearest first, those equally far in the order of their keys. Throws BAD_USER_INPUT naming what is wrong, and
- * LIMIT_EXCEEDED where it takes more reads than one field may: never returns others than the nearest.
+ * LIMIT_EXCEEDED if it takes more reads than one field may: never returns others than the nearest.
  */
 export async function nearestMarkers(
   context: MapContext,

@@ -31,7 +31,7 @@ export interface NearQuery {
 export interface Outward {
   /** The nearest first, at most as many as wanted. */
   readonly found: readonly NearMarker[];
-  /** Where the next page resumes; undefined where nothing is left. */
+  /** Where the next page resumes; undefined if nothing is left. */
   readonly resumeAfter: NearPosition | undefined;
   /** Where nothing was emitted, as the next ring takes too much to be read at once: how far to scan it, in metres. */
   readonly scanUpTo?: number | undefined;
@@ -126,7 +126,7 @@ class OutwardWalk {
     return { found: this.#found, resumeAfter };
   }
 
-  /** Reads and emits one ring, or makes it narrower; gives the result where that ends the walk. */
+  /** Reads and emits one ring, or makes it narrower; returns the result where that ends the walk. */
   async #readRing(): Promise<Outward | undefined> {
     const { collection, center, filter, wanted, budget, reserve } = this.#query;
     const { itemsPerField } = this.#context.limits;
@@ -206,7 +206,7 @@ class OutwardWalk {
   }
 
   /**
-   * The ring, or as much of it as takes no more than so many Query calls; undefined where none does. Finer counts come
+   * The ring, or as much of it as takes no more than this many Query calls; undefined if none does. Finer counts come
    * first, as they show more partitions to be empty, then a narrower ring.
    */
   async #plan(ring: Ring, counts: KnownCounts | undefined, calls: number) {
@@ -230,7 +230,7 @@ class OutwardWalk {
     return undefined;
   }
 
-  /** The ring's counts by cells that are one character longer; undefined where there are too many, or none stored. */
+  /** The ring's counts by cells that are one character longer; undefined if there are too many, or none stored. */
   async #refine({ from, to }: Ring, { precision, cells }: KnownCounts): Promise<KnownCounts | undefined> {
     if (precision >= FINEST_STORED) return undefined;
     const { loaders, keys } = this.#context;
@@ -262,7 +262,7 @@ class OutwardWalk {
     return { markers: newest.values(), complete: answers.every(({ complete }) => complete) };
   }
 
-  /** Takes in a ring that is read whole; false where no more base items may be looked up. */
+  /** Takes in a ring that is read whole; false if no more base items may be looked up. */
   async #emit(ring: readonly NearMarker[]): Promise<boolean> {
     const { collection, filter, wanted } = this.#query;
     for (let next = 0; next < ring.length && this.#found.length < wanted;) {

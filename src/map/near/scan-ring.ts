@@ -37,7 +37,7 @@ function sourceOf(context: MapContext, { collection, filter, budget }: NearQuery
   };
 }
 
-/** Scans on through a ring that takes more than a page may. Throws LIMIT_EXCEEDED where a page cannot even read one prefix. */
+/** Scans on through a ring that takes more than a page may. Throws LIMIT_EXCEEDED if a page cannot even read one prefix. */
 export async function scanRing(
   context: MapContext,
   query: NearQuery,

@@ -40,7 +40,7 @@ export interface ScanResult {
   readonly found: readonly NearMarker[];
   /** Everything up to here is emitted. */
   readonly resumeAfter: NearPosition;
-  /** What is left of the ring; undefined where nothing is. */
+  /** What is left of the ring; undefined if nothing is. */
   readonly rest: RingScan | undefined;
 }
 

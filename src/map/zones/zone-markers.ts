@@ -9,7 +9,7 @@ const NOTHING = { plan: () => ({ ranges: [], next: undefined }) };
 
 /**
  * A page of the markers of a collection inside a zone that pass the filter, edges included, in the order of their geohashes.
- * A line has none. Throws UNAVAILABLE where the zone's geometry cannot be read.
+ * A line has none. Throws UNAVAILABLE if the zone's geometry cannot be read.
  */
 export async function zoneMarkers(
   context: MapContext,

@@ -25,7 +25,7 @@ const MOST_RANGES = 16;
 /** What has been found for a page, and whether and from where there may be more. */
 interface Found {
   readonly zones: readonly Zone[];
-  /** The key behind which the rest lies; undefined where nothing is left. */
+  /** The key behind which the rest lies; undefined if nothing is left. */
   readonly rest: string | undefined;
 }
 
@@ -54,7 +54,7 @@ async function walkKeys(
   return { zones, rest };
 }
 
-/** The ranges of covers of one length that reach into an area; undefined where they are too many. */
+/** The ranges of covers of one length that reach into an area; undefined if they are too many. */
 function rangesOf({ keys }: MapContext, scope: string, area: Area, length: number): PartitionRange[] | undefined {
   const size = 32 ** Math.min(3, length);
   const ranges: PartitionRange[] = [];
@@ -83,7 +83,7 @@ function pairsIn(area: Area): { readonly from: string; readonly to: string }[] {
   return runs;
 }
 
-/** The ranges of all covers that reach into an area; undefined where they are too many. */
+/** The ranges of all covers that reach into an area; undefined if they are too many. */
 function rangesIn(context: MapContext, scope: string, area: Area): PartitionRange[] | undefined {
   const [, ...lengths] = COVER_LENGTHS;
   const found = lengths.map((length) => rangesOf(context, scope, area, length));
@@ -91,7 +91,7 @@ function rangesIn(context: MapContext, scope: string, area: Area): PartitionRang
   return all.includes(undefined) ? undefined : all.flatMap((ranges) => ranges ?? []);
 }
 
-/** Zones by key, from their covers in an area; undefined where these are too many to be read at once. */
+/** Zones by key, from their covers in an area; undefined if these are too many to be read at once. */
 async function readCovers(
   context: MapContext,
   collection: Collection,

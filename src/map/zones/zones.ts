@@ -16,7 +16,7 @@ const boxContains = ({ west, south, east, north }: Bounds, { lng, lat }: Point) 
 /**
  * The zones of a collection that a position is in, or on whose edge it is, in the order of their keys. At most three Query
  * calls (one more for each MB of covers in one cell), one batch of the zones in whose bounding box it is, and an exact
- * test. A line has only what is on it. Throws UNAVAILABLE where the geometry of a zone that it may be in cannot be read.
+ * test. A line has only what is on it. Throws UNAVAILABLE if the geometry of a zone that it may be in cannot be read.
  */
 export async function zonesAt(
   context: MapContext,

@@ -51,7 +51,7 @@ export function applyRecordsRequest(
       Update: {
         TableName: tables.derived,
         Key: blockKey(keys, name),
-        // The batch number of the consumer in a server, so that a recount finds blocks as it knows them.
+        // The batch number that a server's consumer uses, so that a recount understands the blocks.
         UpdateExpression: `SET #b = if_not_exists(#b, :zero) ADD ${added.map((_, n) => `#s${n} :s${n}`).join(', ')}`,
         ExpressionAttributeNames: {
           '#b': 'b',
@@ -64,7 +64,7 @@ export function applyRecordsRequest(
   return { TransactItems: [...marks, ...sums] };
 }
 
-/** `applied`; `busy` to be tried again; or the markers with records applied before, each with the last such record. */
+/** `applied`; `busy` if to be retried; or the markers with records applied before, each with the last such record. */
 export type RecordsOutcome = 'applied' | 'busy' | ReadonlyMap<MarkerRecords, string>;
 
 interface Reason {

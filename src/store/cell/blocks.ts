@@ -26,7 +26,7 @@ export interface BlockDelta extends BlockName {
 }
 
 /**
- * A block as it was read. A child without markers stays in it while it has sums: records still to come take them away.
+ * A block as it was read. A child without markers stays in it while it has sums: later records subtract them.
  */
 export interface StoredBlock {
   /** The last batch that changed it; undefined if there is no item. */
@@ -78,7 +78,7 @@ export async function readBlocks(
 
 /**
  * The BatchExecuteStatement that replaces sums in at most 25 blocks: a block that did not exist takes an INSERT, which
- * fails if it does by now, any other an UPDATE with a condition. It costs the write units of as many UpdateItem calls and
+ * fails if it exists by now; any other takes an UPDATE with a condition. It costs the write units of as many UpdateItem calls and
  * a tenth of their time in this process.
  */
 export function replaceBlocksRequest(
@@ -105,7 +105,7 @@ export function replaceBlocksRequest(
 
 const REFUSALS = new Set(['ConditionalCheckFailed', 'DuplicateItem']);
 
-/** Replaces sums in all blocks or, if one of them is not as it was read, in none; gives whether it did. */
+/** Replaces sums in all blocks or, if one of them is not as it was read, in none; returns whether it did. */
 async function replaceTogether(database: Database, blocks: readonly BlockWrite[], call: Call): Promise<boolean> {
   const { Statements: TransactStatements } = replaceBlocksRequest(database, blocks);
   try {
@@ -127,7 +127,7 @@ async function replaceBatch(database: Database, blocks: readonly BlockWrite[], c
 }
 
 /**
- * Replaces sums in blocks, each for itself, and gives the outcome of each, in their order. Throws THROTTLED, UNAVAILABLE
+ * Replaces sums in blocks, each for itself, and returns the outcome of each, in their order. Throws THROTTLED, UNAVAILABLE
  * or DynamoDB's own error only if the outcome of none is known; some may have been written then.
  */
 export async function replaceBlocks(

@@ -10,7 +10,7 @@ const CHILDREN = [PLACE_CHILD, ...Array.from(GEOHASH_ALPHABET)];
 
 /**
  * The children of a block in its item: `n`, `x` and `y` followed by a child's last character are the child's count and sums;
- * the child of a place has the bare `n`. Children without values, or with zeros only, are left out.
+ * the child of a place has the bare `n`. Children without values, or with zeros only, are omitted.
  */
 export function childrenOfItem(item: Item): Map<string, CellSums> {
   const children = new Map<string, CellSums>();

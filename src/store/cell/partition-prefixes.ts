@@ -8,7 +8,7 @@ import type { Call } from '../request/meter.js';
 
 const CHARACTERS = 32;
 const BLOCKS_AT_A_TIME = 1_000;
-/** Up to so many partitions are read one by one, whatever the cells say: 1,024 of them cost 512 read units. */
+/** Up to this many partitions are read without asking the cells: 1,024 of them cost 512 read units. */
 const FEW_PARTITIONS = 65_536;
 
 /** Prefixes of a collection's partitions, listed from number `from` on; `number` counts them. */

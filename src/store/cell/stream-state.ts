@@ -10,7 +10,7 @@ import { send } from '../request/send.js';
 export interface ShardProgress {
   /** Sequence number of the last record that is complete; absent while there is none. */
   readonly after?: string | undefined;
-  /** When its end was read, in milliseconds since 1970: it has nothing more to give. */
+  /** When its end was read, in milliseconds since 1970: it has no more records. */
   readonly endedAt?: number | undefined;
   /** A time, in milliseconds since 1970, before which nothing was written that is still to be read. */
   readonly since: number;
@@ -30,7 +30,7 @@ export interface StreamGap {
   readonly reason: string;
 }
 
-/** What the consumers of a stream share: who works, how far the work is complete, and what is in progress. */
+/** What the consumers of a stream share: the owner, how far the work is complete, and what is in progress. */
 export interface StreamState extends Leased {
   readonly token: string;
   /** Names how records are folded into blocks. */
@@ -49,7 +49,7 @@ export interface StreamState extends Leased {
   readonly records: number;
   /** A time, in milliseconds since 1970, at which the stream had no shards but those in `shards`. */
   readonly listedAt: number;
-  /** Whether all that the stream held was complete when this was written. */
+  /** Whether everything in the stream was complete when this was written. */
   readonly atEnd: boolean;
 }
 

@@ -36,7 +36,7 @@ async function readCollectionItem(database: Database, key: string, call: Call): 
 
 /**
  * Updates a collection by one conditional write; `now` is RFC 3339 in UTC. Throws NOT_FOUND, BAD_USER_INPUT naming the
- * field, or CONFLICT with the current version where it is not the expected one.
+ * field, or CONFLICT with the current version if it is not the expected one.
  */
 export async function updateCollection(
   database: Database,
@@ -69,7 +69,7 @@ export async function updateCollection(
 
 /**
  * Deletes a collection by one conditional write: it is no longer visible, but its key and code stay taken until a
- * background job has emptied it. Gives the collection as it was. `now` is RFC 3339 in UTC. Throws NOT_FOUND.
+ * background job has emptied it. Returns the collection as it was. `now` is RFC 3339 in UTC. Throws NOT_FOUND.
  */
 export async function deleteCollection(
   database: Database,

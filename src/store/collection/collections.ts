@@ -16,7 +16,7 @@ import { queryPages } from '../request/query-pages.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 
-/** A new collection as a client describes it. Everything is checked, whatever the types promise. */
+/** A new collection as a client describes it. Everything is checked at run time, too. */
 export interface CollectionInput {
   readonly key: string;
   readonly name: string;
@@ -33,7 +33,7 @@ export interface CollectionInput {
 
 const DEFAULT_PREFIX_LENGTH = 2;
 const LONGEST_PREFIX = 6;
-/** Each shard of a prefix costs a Query call, and a page may take only so many. */
+/** Each shard of a prefix costs a Query call, and the calls of a page are limited. */
 const MOST_WRITE_SHARDS = 32;
 const MOST_MAP_PROPERTIES = 64;
 /** About a hundred years; without a limit, readings are kept forever. */
@@ -78,7 +78,7 @@ export function readText(field: string, value: unknown): string {
 }
 
 /**
- * How readings are bucketed and how long they are kept. The two are checked together: there would be too many buckets to
+ * How readings are bucketed and how long they are kept. Both are checked together: there would be too many buckets to
  * search if readings were kept forever.
  */
 export function readReadingsSettings(
@@ -135,19 +135,19 @@ function collectionItem({ keys }: Pick<Database, 'keys'>, collection: Collection
   return item;
 }
 
-/** The key of the collection that has this code; undefined where there is none. */
+/** The key of the collection that has this code; undefined if there is none. */
 export async function collectionOfCode(database: Database, code: string, call: Call): Promise<string | undefined> {
   const request = { TableName: database.tables.entities, Key: { ...database.keys.codeClaim(code) } };
   const { Item: claim } = await send(database, 'get', request, call);
   return typeof claim?.['collection'] === 'string' ? claim['collection'] : undefined;
 }
 
-/** A collection from its item; undefined where the item is invalid, e.g. written by hand, or being emptied. */
+/** A collection from its item; undefined if the item is invalid, e.g. written by hand, or being emptied. */
 export function collectionFromItem(database: Pick<Database, 'keys'>, item: Item): Collection | undefined {
   return item[EMPTYING] === undefined ? anyCollectionFromItem(database, item) : undefined;
 }
 
-/** A collection from its item, even if it is being emptied; undefined where the item is invalid. */
+/** A collection from its item, even if it is being emptied; undefined if the item is invalid. */
 export function anyCollectionFromItem({ keys }: Pick<Database, 'keys'>, item: Item): Collection | undefined {
   const { pk, sk, name, description, mapProperties, prefixLength, writeShards, code, geoSlot, version } = item;
   const { createdAt, updatedAt, readingsTtlDays, readingsBucket, idStrategy, globalIds } = item;
@@ -209,7 +209,7 @@ async function putWithCode(database: Database, item: Item, key: string, code: st
 
 /**
  * Creates a collection; where keys are compact, its code is reserved in the same transaction. `now` is RFC 3339 in UTC.
- * Throws BAD_USER_INPUT naming the field, or CONFLICT where its key or its code is taken.
+ * Throws BAD_USER_INPUT naming the field, or CONFLICT if its key or its code is taken.
  */
 export async function createCollection(
   database: Database,
@@ -218,7 +218,7 @@ export async function createCollection(
   call: Call,
 ): Promise<Collection> {
   const collection = newCollection(input, now);
-  // Throws where keys need a code and there is none, before anything is written.
+  // Throws if keys need a code and there is none, before anything is written.
   database.keys.scope(collection);
   const item = collectionItem(database, collection);
   if (database.keys.style === 'compact' && collection.code !== null) {
@@ -229,7 +229,7 @@ export async function createCollection(
   return collection;
 }
 
-/** Collections by key, in the order of the keys, null where there is none. */
+/** Collections by key, in the order of the keys; null for missing ones. */
 export async function getCollections(
   database: Database,
   keys: readonly string[],
@@ -258,7 +258,7 @@ export interface CollectionPage {
   readonly more: boolean;
 }
 
-/** The first so many collections by key in byte order, or those that follow the key `after`. */
+/** The first `first` collections by key in byte order, or the first ones after the key `after`. */
 export async function listCollections(
   database: Database,
   { first, after }: { readonly first: number; readonly after?: string | undefined },

@@ -5,9 +5,9 @@ import { readItem } from '../request/conditional-change.js';
 import { putVersion } from '../request/conditional-put.js';
 import type { Call } from '../request/meter.js';
 
-/** A piece of work in the background. */
+/** A background job. */
 export interface Job extends Leased {
-  /** How far it has come, in a unit of the work's own. */
+  /** Its progress, in a unit of its own. */
   readonly done: number;
 }
 

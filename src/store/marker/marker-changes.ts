@@ -11,7 +11,7 @@ import { send } from '../request/send.js';
 
 const nameOf = ({ key }: MarkerReference) => `marker ${JSON.stringify(key)}`;
 
-/** A marker with its item. Throws NOT_FOUND where there is no valid one. */
+/** A marker with its item. Throws NOT_FOUND if there is no valid one. */
 function requireMarker(database: Database, { collection, key }: MarkerReference, item: Item | undefined) {
   const marker = item && markerFromBase(database.keys, item, collection);
   if (item === undefined || marker === undefined) throw notFound('marker', key);
@@ -20,8 +20,8 @@ function requireMarker(database: Database, { collection, key }: MarkerReference,
 
 /**
  * Updates a marker by one conditional write that sets only attributes that differ, index keys included; `now` is RFC 3339
- * in UTC. Raises the version even where nothing differs. Throws NOT_FOUND, BAD_USER_INPUT naming the field, or CONFLICT
- * with the current version where it is not the expected one.
+ * in UTC. Raises the version even if nothing differs. Throws NOT_FOUND, BAD_USER_INPUT naming the field, or CONFLICT
+ * with the current version if it is not the expected one.
  */
 export async function updateMarker(
   database: Database,

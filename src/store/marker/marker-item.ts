@@ -19,7 +19,7 @@ import { DRAWN_ATTRIBUTES } from '../table/table-definitions.js';
 /** Properties below this size are projected whole, so that viewports never read base items for them. */
 const SMALL_PROPERTIES_BYTES = 256;
 
-/** A new marker as a client describes it. Everything is checked, whatever the types promise. */
+/** A new marker as a client describes it. Everything is checked at run time, too. */
 export interface MarkerInput {
   readonly key?: string | null | undefined;
   readonly position: Point;
@@ -63,7 +63,7 @@ function layProperties(properties: Properties, mapProperties: readonly string[])
   return { m: pick(properties, mapProperties), mc: false, properties };
 }
 
-/** Attributes that follow from a marker's content, whether or not this one has them, but for those of the geo indexes. */
+/** Attributes derived from a marker's content, whether or not this one has them, except those of the geo indexes. */
 const CONTENT_ATTRIBUTES = [
   'lng',
   'lat',
@@ -79,7 +79,7 @@ const CONTENT_ATTRIBUTES = [
 const { geoA, geoB } = INDEXES;
 const GEO_ATTRIBUTES: readonly string[] = [geoA.pk, geoA.sk, geoB.pk, geoB.sk];
 
-/** Names of the attributes that follow from content; of the geo indexes only those of the index the item is in. */
+/** Names of the attributes derived from content; of the geo indexes only those of the index the item is in. */
 const attributesOf = (content: Item): readonly string[] => [
   ...CONTENT_ATTRIBUTES,
   ...GEO_ATTRIBUTES.filter((name) => content[name] !== undefined),
@@ -143,7 +143,7 @@ export function newMarkerItem(
     version: 1,
     createdAt: now,
     updatedAt: now,
-    // Tells two markers apart that had the same key one after the other, whatever their clocks said: see docs/keys.md.
+    // Distinguishes successive markers with the same key, regardless of clocks: see docs/keys.md.
     life: newIncarnation(),
     globalId: collection.globalIds ? newUuid() : undefined,
     ...keyAttributes(keys, collection, key, content),
@@ -189,7 +189,7 @@ function successor(found: Item, content: Item, now: string): Item {
   };
 }
 
-/** The next state of a marker's item, with the content of an item made by `newMarkerItem`; undefined where it has it already. */
+/** The next state of a marker's item, with the content of an item made by `newMarkerItem`; undefined if it has it already. */
 export function replacedMarkerItem(found: Item, made: Item): Item | undefined {
   const says = stored(made);
   const attributes = attributesOf(says);
@@ -198,7 +198,7 @@ export function replacedMarkerItem(found: Item, made: Item): Item | undefined {
   return successor(found, content, String(made['updatedAt']));
 }
 
-/** The item of a marker after an update; undefined where `found` is no marker. Throws BAD_USER_INPUT naming the field. */
+/** The item of a marker after an update; undefined if `found` is no marker. Throws BAD_USER_INPUT naming the field. */
 export function updatedMarkerItem(
   { keys }: { readonly keys: Keyspace },
   collection: Collection,
@@ -223,7 +223,7 @@ export function updatedMarkerItem(
   return next;
 }
 
-/** The position in an item; undefined where it has none that is valid. */
+/** The position in an item; undefined if it has none that is valid. */
 export function positionOf(item: Item): Point | undefined {
   const { lng, lat } = item;
   if (typeof lng !== 'number' || !(lng >= -180 && lng <= 180)) return undefined;

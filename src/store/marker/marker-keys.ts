@@ -9,7 +9,7 @@ import { isFailure } from '../request/failures.js';
 import type { Call } from '../request/meter.js';
 import { send } from '../request/send.js';
 
-/** What a collection has counters for. */
+/** The kinds of object that a collection counts. */
 export type Counted = 'marker' | 'zone';
 
 /** A UUID of version 7: the time in milliseconds, then random bits. */
@@ -17,7 +17,7 @@ export function newUuid(): string {
   return uuidv7();
 }
 
-/** A value that tells two items apart that have the same key one after the other. */
+/** A value that distinguishes successive items with the same key. */
 export function newIncarnation(): string {
   return randomBytes(6).toString('base64url');
 }
@@ -27,15 +27,15 @@ export function counterKey({ keys }: Pick<Database, 'keys'>, collection: Collect
   return keys.counter(keys.scope(collection), counted);
 }
 
-/** Throws BAD_USER_INPUT where a client gives a key to a collection that generates its keys. */
+/** Throws BAD_USER_INPUT if a client supplies a key to a collection that generates its keys. */
 export function checkKeyGiven({ idStrategy }: Collection, key: unknown): void {
   if (idStrategy === 'GIVEN' || key === undefined || key === null) return;
   throw badInput('key', key, 'omitted: this collection generates its keys');
 }
 
 /**
- * Keys for so many new markers or zones of a collection that generates its keys. SEQUENCE takes the next numbers by one
- * atomic write, so that no two callers ever get the same; numbers that are not used after all are never given again.
+ * Keys for `count` new markers or zones of a collection that generates its keys. SEQUENCE takes the next numbers by one
+ * atomic write, so that no two callers ever get the same; unused numbers are never issued again.
  */
 export async function takeKeys(
   database: Database,
@@ -105,7 +105,7 @@ export async function countFrom(
   }
 }
 
-/** A UUID as it is stored; undefined where the text is not a UUID. */
+/** A UUID as it is stored; undefined if the text is not a UUID. */
 export function readUuid(text: string): string | undefined {
   return isUuid(text) ? text.toLowerCase() : undefined;
 }

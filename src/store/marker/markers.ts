@@ -45,7 +45,7 @@ function draftItem(database: Database, collection: Collection, input: MarkerInpu
   return newMarkerItem(database, collection, { ...input, key }, now);
 }
 
-/** Gives drafts the next keys of the collection, where it generates them. */
+/** Returns drafts the next keys of the collection, where it generates them. */
 async function withKeys(
   database: Database,
   collection: Collection,
@@ -58,7 +58,7 @@ async function withKeys(
 }
 
 /**
- * Creates a marker by one conditional write of one item, whatever indexes it is in; `now` is RFC 3339 in UTC. A collection
+ * Creates a marker by one conditional write of one item, in any number of indexes; `now` is RFC 3339 in UTC. A collection
  * that numbers its markers takes the number by a write before that. Throws BAD_USER_INPUT naming the field, or CONFLICT
  * where its key is taken.
  */
@@ -88,7 +88,7 @@ export interface CreatedMarkers {
   readonly failures: readonly MarkerFailure[];
 }
 
-/** Each input as an item, or the error that refuses it. Of several inputs with one key the first is valid. */
+/** Each input as an item, or its error. Of several inputs with one key the first is valid. */
 function draftItems(
   database: Database,
   collection: Collection,
@@ -100,7 +100,7 @@ function draftItems(
     try {
       const item = draftItem(database, collection, input, now);
       if (collection.idStrategy !== 'GIVEN') return item;
-      // Not left to the condition: it would be chance which of two concurrent writes comes first.
+      // Not left to the condition: which of two concurrent writes comes first would be random.
       if (seen.has(item['pk'])) return conflict(database, collection, item);
       seen.add(item['pk']);
       return item;
@@ -172,7 +172,7 @@ export interface MarkerReference {
   readonly key: string;
 }
 
-/** Markers by key, in the order of the references, null where there is none. */
+/** Markers by key, in the order of the references; null for missing ones. */
 export async function getMarkers(
   database: Database,
   references: readonly MarkerReference[],
@@ -194,7 +194,7 @@ export async function getMarkers(
 }
 
 /**
- * A function that puts items made by `newMarkerItem`, replacing whatever has their keys, so that an import may be repeated.
+ * A function that puts items made by `newMarkerItem`, replacing items with the same keys, so that an import may be repeated.
  * See `bulkWriter` for concurrent calls and retries.
  */
 export function markerWriter(database: Database, call: Call): (items: readonly Item[]) => Promise<void> {

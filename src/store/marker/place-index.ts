@@ -7,7 +7,7 @@ import { send } from '../request/send.js';
 /** A range of one partition of the index of places. */
 export interface PlaceQuery {
   readonly pk: string;
-  /** Bounds of the sort keys, both included; the whole partition where it is omitted. */
+  /** Bounds of the sort keys, both included; the whole partition if omitted. */
   readonly range?: SortRange | undefined;
   /** The key, of table and index, after which the page begins. */
   readonly after?: Item | undefined;

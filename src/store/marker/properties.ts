@@ -37,7 +37,7 @@ export function checkNumber(field: string, value: number): void {
 /** Throws BAD_USER_INPUT for a name that no attribute or field of a response can have. */
 export function checkName(field: string, name: string): void {
   checkText(field, name);
-  // Assigning this name would set a prototype somewhere between here and the client and lose the value.
+  // Assigning this name would set a prototype somewhere on the way to the client, and lose the value.
   if (name === '' || name === '__proto__') throw badInput(field, name, 'a name that is neither empty nor __proto__');
 }
 

@@ -33,7 +33,7 @@ export function readValues(field: string, values: unknown): Reading['values'] {
 }
 
 /**
- * The item of a reading, ready to be put; undefined where it has expired by `now` (milliseconds since 1970). Throws
+ * The item of a reading, ready to be put; undefined if it has expired by `now` (milliseconds since 1970). Throws
  * BAD_USER_INPUT, its field prefixed by `field`, for an instant too far ahead and for more than 400 KB.
  */
 export function newReadingItem(
@@ -63,7 +63,7 @@ export function newReadingItem(
 const shown = (value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
 
 /**
- * A reading from its item; undefined where it has expired by `now` (milliseconds since 1970), where it belongs to another
+ * A reading from its item; undefined if it has expired by `now` (milliseconds since 1970), where it belongs to another
  * incarnation of the marker than `incarnation`, and where it is invalid. An item without `of` was written by others, and is shown.
  */
 export function readingFromItem(keys: Keyspace, item: Item, incarnation: string, now: number): Reading | undefined {

@@ -35,7 +35,7 @@ function reminderOf({ keys }: Database, collection: Collection, marker: Item, no
   return { ...keys.job(keys.scope(collection), KIND, key), key, life, at: now };
 }
 
-/** Writes a reminder to remove the readings of a marker that is about to be deleted; gives the reminder. */
+/** Writes a reminder to remove the readings of a marker that is about to be deleted; returns the reminder. */
 export async function remember(
   database: Database,
   collection: Collection,
@@ -49,8 +49,8 @@ export async function remember(
 }
 
 /**
- * Deletes readings of one incarnation of a marker from one partition, at most so many (Infinity for all); gives how many
- * it found, undefined where there may be more. Readings of another incarnation stay. May be repeated.
+ * Deletes readings of one incarnation of a marker from one partition, at most `most` (Infinity for all); returns how many
+ * it found, undefined if there may be more. Readings of another incarnation stay. May be repeated.
  */
 async function removeFrom(
   database: Database,
@@ -72,7 +72,7 @@ async function removeFrom(
   return found;
 }
 
-/** Deletes the readings of a reminder's marker, at most so many; gives whether none are left. */
+/** Deletes at most `most` readings of a reminder's marker; returns whether none are left. */
 async function removeReadings(
   database: Database,
   collection: Collection,

@@ -17,9 +17,9 @@ import { send } from '../request/send.js';
 /** Most readings that one call may record. */
 export const MAX_READINGS_A_CALL = 1_000;
 
-/** A reading as a client describes it. Everything is checked, whatever the types promise. */
+/** A reading as a client describes it. Everything is checked at run time, too. */
 export interface ReadingInput {
-  /** RFC 3339; the time of the call where it is omitted. */
+  /** RFC 3339; the time of the call if omitted. */
   readonly at?: string | null | undefined;
   readonly values: unknown;
 }
@@ -40,9 +40,9 @@ function readReadings(inputs: readonly ReadingInput[], now: Date): Reading[] {
 }
 
 /**
- * Records readings of a marker and gives how many instants were stored. Of several readings at one instant the last one
+ * Records readings of a marker and returns how many instants were stored. Of several readings at one instant the last one
  * wins, and it replaces one that was stored before, so that a call may be repeated. Expired readings are not stored.
- * Throws BAD_USER_INPUT or NOT_FOUND before anything is written; THROTTLED or UNAVAILABLE where some may not have been.
+ * Throws BAD_USER_INPUT or NOT_FOUND before anything is written; THROTTLED or UNAVAILABLE if some may not have been.
  */
 export async function recordReadings(
   database: Database,
@@ -66,7 +66,7 @@ export async function recordReadings(
 }
 
 /**
- * Puts items made by `newReadingItem`, replacing whatever has their keys, for imports. Of several with one key the last one
+ * Puts items made by `newReadingItem`, replacing items with the same keys, for imports. Of several with one key the last one
  * wins. See `putInBulk` for retries.
  */
 export function putReadingsInBulk(database: Database, items: readonly Item[], call: Call): Promise<void> {
@@ -117,7 +117,7 @@ async function* itemsDown(
   }
 }
 
-/** The instant to start at, so that expired readings are not even read; undefined where there is no bound. */
+/** The instant to start at, so that expired readings are not even read; undefined if there is no bound. */
 function startOf({ readingsTtlDays }: Collection, from: string | undefined, now: number): string | undefined {
   const expired = expiredUpTo(readingsTtlDays, now);
   if (expired === undefined) return from;
@@ -150,7 +150,7 @@ export interface MarkerWithReadings {
 
 /**
  * A marker and its latest readings by one Query, as the marker's sort key follows those of all its readings. It takes more
- * calls only where readings have to be skipped. Throws LIMIT_EXCEEDED where too many have to be.
+ * calls only where readings have to be skipped. Throws LIMIT_EXCEEDED if too many have to be.
  */
 export async function readMarkerWithReadings(
   database: Database,

@@ -10,7 +10,7 @@ import { send } from './send.js';
 /** DynamoDB's own limit of keys in one BatchGetItem. */
 const KEYS_IN_A_BATCH = 100;
 const BATCHES_AT_A_TIME = 8;
-/** Most calls in a row that bring nothing, before the batch counts as throttled. */
+/** Most calls in a row that return nothing, before the batch counts as throttled. */
 const ATTEMPTS = 8;
 
 export interface BatchGetOptions {
@@ -51,7 +51,7 @@ async function getBatch(
 }
 
 /**
- * Items of one table by key, in the order of the keys; undefined where there is none. A key that is listed more than once
+ * Items of one table by key, in the order of the keys; undefined for missing ones. A key that is listed more than once
  * is read once. Retries what DynamoDB leaves unprocessed; throws THROTTLED when it stops answering.
  */
 export async function batchGet(

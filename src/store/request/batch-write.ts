@@ -17,7 +17,7 @@ const BATCHES_AT_A_TIME = 12;
 const ITEMS_IN_A_TRANSACTION = 100;
 const BYTES_IN_A_TRANSACTION = 3_500_000;
 const TRANSACTIONS_AT_A_TIME = 1;
-/** While somebody waits for an answer: about three seconds. What failed is not retried, as the SDK has done so. */
+/** While a client waits for a response: about three seconds. Failed calls are not retried, as the SDK has done so. */
 const FOREGROUND_RETRIES = { attempts: 8, retryable: () => false } satisfies RetryOptions;
 
 export interface BulkOptions {
@@ -28,7 +28,7 @@ export interface BulkOptions {
   readonly patient?: boolean | undefined;
 }
 
-/** Puts of whole items may be repeated at will, so background work retries whatever may pass. */
+/** Puts of whole items are idempotent, so background work retries every failure that may pass. */
 function retriesFor({ patient = true }: BulkOptions, { signal }: Call) {
   return { ...(patient ? BACKGROUND_RETRIES : FOREGROUND_RETRIES), signal };
 }
@@ -87,7 +87,7 @@ async function putBatch(
 }
 
 /**
- * A function that puts items into one table, replacing whatever has their keys; of several with one key in one call the
+ * A function that puts items into one table, replacing items with the same keys; of several with one key in one call the
  * last one wins. Retries what DynamoDB throttles or leaves unprocessed, for about two minutes without any progress by
  * default, before it throws THROTTLED or UNAVAILABLE. Items are written in no particular order. It may be called again
  * before it has finished: all its calls together have no more requests under way than one.

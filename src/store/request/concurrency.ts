@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 
 /**
  * The results of `work` over all items, at most `limit` at a time, in the order of the items. The first failure keeps
- * the rest from starting, and is thrown once all that has started is over: nothing goes on behind the caller's back.
+ * the rest from starting, and is thrown once everything that has started is over: nothing continues after the call.
  */
 export async function mapConcurrently<T, R>(
   items: readonly T[],
@@ -26,7 +26,7 @@ export async function mapConcurrently<T, R>(
 
 /**
  * The results of `work` over items that arrive one after the other, in their order. At most `limit` items are started and
- * not yet taken, and none is asked for before one of them is taken. A consumer that stops early waits until all that has
+ * not yet taken, and no more are requested before one of them is taken. A consumer that stops early waits until all that has
  * started is over.
  */
 export async function* mapAhead<T, R>(
@@ -51,7 +51,7 @@ export async function* mapAhead<T, R>(
   }
 }
 
-/** The list in pieces of `size`, the last one shorter. */
+/** The list in chunks of `size`; the last one may be shorter. */
 export function chunks<T>(list: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
     list.slice(index * size, (index + 1) * size),

@@ -11,7 +11,7 @@ import { type WireMap, itemOf } from './query-items.js';
 import { CONFLICT_RETRIES, TooManyUpdates } from './retries.js';
 import { send } from './send.js';
 
-/** An item before a write and after it; undefined where it did not exist, or no longer does. */
+/** An item before a write and after it; undefined if it did not exist, or no longer does. */
 export interface ConditionalChange {
   readonly before: Item | undefined;
   readonly after: Item | undefined;
@@ -71,7 +71,7 @@ export function deleteRequest(table: string, found: Item): DeleteCommandInput {
   };
 }
 
-/** A write that was done, with the item it left, or that was refused, with the item found instead. */
+/** A write that was done, with the item it left, or that was rejected, with the item found instead. */
 type Outcome = { readonly done: Item | undefined } | { readonly found: Item | undefined };
 
 async function attempt(database: Database, found: Item, next: Item | undefined, call: Call): Promise<Outcome> {
@@ -88,7 +88,7 @@ async function attempt(database: Database, found: Item, next: Item | undefined, 
     call.meter.writes += 1;
     const { Item: wire, $metadata } = failureOf(error);
     const now = wire === undefined ? undefined : itemOf(wire as WireMap);
-    // The SDK retried an attempt whose answer was lost: its result may be what the condition found.
+    // The SDK retried an attempt whose response was lost: its result may be what the condition found.
     const repeated = ($metadata?.attempts ?? 1) > 1;
     return repeated && isDeepStrictEqual(now, next) ? { done: now } : { found: now };
   }
@@ -96,7 +96,7 @@ async function attempt(database: Database, found: Item, next: Item | undefined, 
 
 /**
  * Changes one item of the entities table by a read and one conditional write that sets only what differs. `decide` gets
- * the item, throws where it must not be changed (which it has to where there is none), and gives its next state, undefined
+ * the item, throws where it must not be changed (which it has to where there is none), and returns its next state, undefined
  * to delete it. Where another write came in between, it decides again. Throws CONFLICT after too many concurrent updates.
  */
 export async function changeItem(
@@ -116,7 +116,7 @@ export async function changeItem(
   return retry(decideAndWrite, { ...CONFLICT_RETRIES, signal: call.signal });
 }
 
-/** One item of the entities table, strongly consistent; undefined where there is none. */
+/** One item of the entities table, strongly consistent; undefined if there is none. */
 export async function readItem(database: Database, key: Key, call: Call): Promise<Item | undefined> {
   const { pk, sk } = key;
   const request = { TableName: database.tables.entities, Key: { pk, sk }, ConsistentRead: true };

@@ -17,7 +17,7 @@ const RETRIES = { attempts: 60, retryable: isTransient } satisfies RetryOptions;
 /** Errors of an item that no longer exists, or is of another incarnation: what was to be deleted is gone. */
 const GONE = new Set(['ConditionalCheckFailed', 'ResourceNotFound']);
 
-/** Attributes that tell incarnations under one key apart: of a marker its own, of a reading its marker's. */
+/** Attributes that hold incarnations: of a marker its own, of a reading its marker's. */
 export const INCARNATION_ATTRIBUTES = ['life', 'of'] as const;
 
 /** The BatchExecuteStatement that deletes at most 25 items of the entities table, each only in the incarnation read. */
@@ -47,8 +47,8 @@ async function deleteBatch(database: Database, items: readonly Item[], call: Cal
 }
 
 /**
- * Deletes items of the entities table by key, each only in the incarnation it was read in (`LIFE_ATTRIBUTES`), so that
- * what was created again under the same key stays. May be repeated. Retries what is throttled for about a minute.
+ * Deletes items of the entities table by key, each only in the incarnation it was read in (`INCARNATION_ATTRIBUTES`), so that
+ * what was created later under the same key stays. May be repeated. Retries what is throttled for about a minute.
  */
 export async function deleteInBulk(database: Database, items: readonly Item[], call: Call): Promise<void> {
   await mapConcurrently(chunks(items, STATEMENTS_IN_A_BATCH), BATCHES_AT_A_TIME, (batch) =>

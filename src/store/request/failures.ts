@@ -28,7 +28,7 @@ const UNREACHABLE = new Set([
   'ServiceUnavailableException',
 ]);
 
-/** How long a client should wait after THROTTLED: not long, as the SDK has backed off already. */
+/** How long a client should wait after THROTTLED: briefly, as the SDK has already backed off. */
 const RETRY_AFTER_MS = 1_000;
 
 interface SdkFailure {
@@ -50,7 +50,7 @@ export function throttled(cause?: unknown): CellportError {
   );
 }
 
-/** UNAVAILABLE, with the reason as far as it is known. */
+/** UNAVAILABLE, with the reason if known. */
 export function unavailable(reason: string, cause?: unknown): CellportError {
   return new CellportError('UNAVAILABLE', `DynamoDB is unavailable: ${reason}`, {}, { cause });
 }
@@ -70,12 +70,12 @@ export function isTransient(error: unknown): boolean {
   return error instanceof CellportError && (error.code === 'THROTTLED' || error.code === 'UNAVAILABLE');
 }
 
-/** Why each write of a transaction was refused, in their order; none where the failure is another one. */
+/** Why each write of a transaction was rejected, in their order; none where the failure is another one. */
 export function cancellationCodes(error: unknown): readonly (string | undefined)[] {
   return (failureOf(error).CancellationReasons ?? []).map(({ Code }) => Code);
 }
 
-/** Whether a transaction was refused because another one was writing the same items. */
+/** Whether a transaction was rejected because another one was writing the same items. */
 export function isTransactionConflict(error: unknown): boolean {
   return cancellationCodes(error).includes('TransactionConflict');
 }

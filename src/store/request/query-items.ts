@@ -48,7 +48,7 @@ function valueOf(wire: Wire): unknown {
   throw new Error(`a value of unknown type: ${JSON.stringify(wire)}`);
 }
 
-/** An item, or a map within one. Converts the parsed object in place, as nobody else holds it. */
+/** An item, or a map within one. Converts the parsed object in place, as nothing else refers to it. */
 export function itemOf(wire: WireMap): Item {
   const item = wire as Record<string, unknown>;
   for (const name in wire) {
@@ -112,7 +112,7 @@ async function takeItems(response: Response): Promise<readonly WireMap[] | undef
 
 /**
  * A Query whose items we parse ourselves. The SDK walks each value of each item three times (by its schema, for a log that
- * nobody writes, and in lib-dynamodb), which took most of the CPU time of a viewport. The SDK still does everything else:
+ * is never written, and in lib-dynamodb), which took most of the CPU time of a viewport. The SDK still does everything else:
  * signing, retries, errors, capacity, keys.
  */
 export function queryCommand(input: QueryCommandInput): QueryCommand {

@@ -8,17 +8,17 @@ export interface StoredRange {
   /** An index of the entities table, or a table itself: `entities`, or `cells` for the derived table. */
   readonly index: IndexName | 'entities' | 'cells';
   readonly pk: string;
-  /** Bounds of the sort keys, both included; the whole partition where both are omitted. */
+  /** Bounds of the sort keys, both included; the whole partition if omitted. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
-  /** In place of both bounds: only what comes after this sort key. */
+  /** Instead of both bounds: only items after this sort key. */
   readonly behind?: string | undefined;
   /** Most items of a page. */
   readonly limit?: number | undefined;
   /** Strongly consistent, which tables can be and indexes cannot. */
   readonly consistent?: boolean | undefined;
   readonly descending?: boolean | undefined;
-  /** Paths of the attributes to return; all of them where it is omitted. */
+  /** Paths of the attributes to return; all of them if omitted. */
   readonly attributes?: readonly string[] | undefined;
 }
 

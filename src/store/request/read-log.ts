@@ -8,7 +8,7 @@ export interface RangeRead {
   /** The index, or for a table itself `entities`, `cells` or `derived` (cells and the rest of the derived table). */
   readonly index: string;
   readonly pk: string;
-  /** Bounds of the sort keys, both included; null where the range is open. Of a page, what that page covered. */
+  /** Bounds of the sort keys, both included; null if the range is open. Of a page, what that page covered. */
   readonly from: string | null;
   readonly to: string | null;
   /** Items read, before filters; of a cache the items that it holds there. */
@@ -38,7 +38,7 @@ export function rangeReadOf(
   readUnits: number,
 ): RangeRead {
   const { ':from': first, ':to': last, ':after': after, ...rest } = ExpressionAttributeValues;
-  // Every Query names the bounds of its sort keys so; the value that is left is the partition key.
+  // Every Query names the bounds of its sort keys like this; the remaining value is the partition key.
   const pk = String(Object.values(rest)[0]);
   const attribute = sortAttributeOf(IndexName);
   const start = textAt(ExclusiveStartKey, attribute);

@@ -5,7 +5,7 @@ import { isTransient, throttled } from './failures.js';
 /** For background work: with the default pauses, about two minutes in which DynamoDB does nothing. */
 export const BACKGROUND_RETRIES = { attempts: 120, retryable: isTransient } satisfies RetryOptions;
 
-/** CONFLICT: others changed the item between our reading and our writing it, each time. */
+/** CONFLICT: in every attempt others changed the item between our read and our write. */
 export class TooManyUpdates extends CellportError {
   constructor() {
     super('CONFLICT', 'too many concurrent updates; retry');

@@ -41,8 +41,8 @@ function keyAttributes(indexes: readonly GlobalSecondaryIndex[]): readonly strin
 }
 
 /**
- * The schemas of both tables: what is created where missing, and what existing tables are compared with. The derived
- * table has no stream, so that its writer never feeds itself.
+ * The schemas of both tables: missing tables are created from them, and existing ones compared with them. The derived
+ * table has no stream, so that its writer never triggers itself.
  */
 export function tableDefinitions(tables: Tables): readonly TableDefinition[] {
   const attributes = (indexes: readonly GlobalSecondaryIndex[]) =>

@@ -16,11 +16,11 @@ import { type TableDefinition, tableDefinitions } from './table-definitions.js';
 const POLL_MS = 50;
 const ACTIVE_WITHIN_MS = 120_000;
 
-/** One of the two tables as DynamoDB describes it; `description` is undefined where it does not exist. */
+/** One of the two tables as DynamoDB describes it; `description` is undefined if it does not exist. */
 export interface TableState {
   readonly name: string;
   readonly description: TableDescription | undefined;
-  /** Attribute by which items expire; null where none is set. */
+  /** Attribute by which items expire; null if none is set. */
   readonly ttl: string | null;
 }
 
@@ -104,7 +104,7 @@ async function ensure(database: Database, { request, ttl }: TableDefinition): Pr
 }
 
 /**
- * Creates the tables that do not exist and waits until they are active; gives the names of those it created. Existing
+ * Creates the tables that do not exist and waits until they are active; returns the names of those it created. Existing
  * tables are not changed: `checkTables` says whether they match.
  */
 export async function ensureTables(database: Database): Promise<readonly string[]> {
@@ -116,7 +116,7 @@ export async function ensureTables(database: Database): Promise<readonly string[
   return created.flat();
 }
 
-/** Deletes both tables with all their items and waits until they are gone; gives the names of those that existed. */
+/** Deletes both tables with all their items and waits until they are gone; returns the names of those that existed. */
 export async function deleteTables(database: Database): Promise<readonly string[]> {
   const deleted = await Promise.all(
     tableDefinitions(database.tables).map(async ({ request }) => {

@@ -56,7 +56,7 @@ export function scopeOfObject(database: Pick<Database, 'tables'>, name: string):
   return more.length === 0 && file?.endsWith('.json.gz') === true ? scope : undefined;
 }
 
-/** Throws LIMIT_EXCEEDED where a geometry is too large for an item and there is no object store. */
+/** Throws LIMIT_EXCEEDED if a geometry is too large for an item and there is no object store. */
 export function checkRoom({ objects, inlineBytes }: GeometryStore, { body }: PreparedGeometry): void {
   if (body.length <= inlineBytes || objects !== undefined) return;
   throw limitExceeded(
@@ -69,7 +69,7 @@ export function checkRoom({ objects, inlineBytes }: GeometryStore, { body }: Pre
 
 /**
  * Stores a geometry that is too large for an item in an object of its own. To be called before the item that refers to it
- * is written. Throws LIMIT_EXCEEDED where it is too large and there is no object store, UNAVAILABLE where the store fails.
+ * is written. Throws LIMIT_EXCEEDED if it is too large and there is no object store, UNAVAILABLE if the store fails.
  */
 export async function placeGeometry(
   database: Pick<Database, 'tables' | 'geometry'>,
@@ -101,8 +101,8 @@ function broken(what: string, cause?: unknown): CellportError {
 }
 
 /**
- * The GeoJSON of a stored geometry, after its bytes were compared with the hash in the item; undefined where the object does
- * not exist. Throws UNAVAILABLE where it is damaged or the store does not respond.
+ * The GeoJSON of a stored geometry, after its bytes were compared with the hash in the item; undefined if the object does
+ * not exist. Throws UNAVAILABLE if it is damaged or the store does not respond.
  */
 export async function readGeometry(
   { objects }: GeometryStore,
@@ -115,7 +115,7 @@ export async function readGeometry(
   if (bytes === undefined) return undefined;
   if (sha256(bytes) !== hash) throw broken(`${where} ${object === undefined ? 'are' : 'is'} damaged`);
   try {
-    // Never more than was compressed, whatever the bytes contain.
+    // Never more than was compressed, even for malicious bytes.
     return await gunzipped(bytes, { maxOutputLength: jsonBytes });
   } catch (cause) {
     throw broken(`${where} cannot be decompressed`, cause);

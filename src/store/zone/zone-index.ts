@@ -9,7 +9,7 @@ import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { type ZoneEntry, zoneEntryOf, zoneFromItem } from './zone-item.js';
 
-/** The covers in a range of the geo index, one Query for each MB of them; undefined where there are more than `most`. */
+/** The covers in a range of the geo index, one Query for each MB of them; undefined if there are more than `most`. */
 export async function readZoneEntries(
   database: Database,
   collection: Collection,

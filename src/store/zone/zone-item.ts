@@ -32,7 +32,7 @@ function sized(item: Item): Item {
   return item;
 }
 
-/** The item of a new zone. `now` is RFC 3339 in UTC. Throws BAD_USER_INPUT where it is over 400 KB. */
+/** The item of a new zone. `now` is RFC 3339 in UTC. Throws BAD_USER_INPUT if it is over 400 KB. */
 export function newZoneItem(
   { keys }: Pick<Database, 'keys'>,
   collection: Collection,
@@ -44,7 +44,7 @@ export function newZoneItem(
   return sized({
     ...keys.zone(keys.scope(collection), key),
     version: 1,
-    // Tells the covers of two zones apart that had the same key one after the other.
+    // Distinguishes the covers of successive zones with the same key.
     life: newIncarnation(),
     createdAt: now,
     updatedAt: now,
@@ -117,7 +117,7 @@ function geometryOf(value: unknown): StoredGeometry | undefined {
   };
 }
 
-/** A zone from its item; undefined where the item is invalid, e.g. written by hand. */
+/** A zone from its item; undefined if the item is invalid, e.g. written by hand. */
 export function zoneFromItem(keys: Keyspace, item: Item, collection: Pick<Collection, 'key'>): Zone | undefined {
   const { pk, sk, name, properties, bounds, cells, geometry, life, version } = item;
   const own = keys.parseZone({ pk: String(pk), sk: String(sk) });
@@ -144,7 +144,7 @@ export interface ZoneEntry {
   readonly box: Bounds;
 }
 
-/** A zone's entry from an item of the geo index; undefined where the item is invalid. */
+/** A zone's entry from an item of the geo index; undefined if the item is invalid. */
 export function zoneEntryOf(keys: Keyspace, item: Item): ZoneEntry | undefined {
   const { pk, sk, m } = item;
   const name = keys.parseZoneCover({ pk: String(pk), sk: String(sk) });

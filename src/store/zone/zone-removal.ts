@@ -10,7 +10,7 @@ import { readZonePage } from './zone-index.js';
 import { coverKeys } from './zone-item.js';
 
 const ZONES_A_PAGE = 100;
-/** Objects that an interrupted put leaves, in every object store. */
+/** Leftovers of interrupted puts, in every object store. */
 const HALF_WRITTEN = '.writing/';
 /** Objects that are compared with items at a time. */
 const OBJECTS_AT_A_TIME = 10_000;

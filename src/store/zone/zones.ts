@@ -18,7 +18,7 @@ import { send } from '../request/send.js';
 import { type PreparedGeometry, checkRoom, dropGeometry, placeGeometry, prepareGeometry } from './zone-geometry.js';
 import { type ZoneContent, coverItems, coverKeys, newZoneItem, updatedZoneItem, zoneFromItem } from './zone-item.js';
 
-/** A new zone as a client describes it. Everything is checked, whatever the types promise. */
+/** A new zone as a client describes it. Everything is checked at run time, too. */
 export interface ZoneInput {
   readonly key?: string | null | undefined;
   readonly name?: string | null | undefined;
@@ -41,7 +41,7 @@ export interface ZoneChange {
   readonly expectedVersion?: number | null | undefined;
 }
 
-/** A zone with its item. Throws NOT_FOUND where there is no valid one. */
+/** A zone with its item. Throws NOT_FOUND if there is no valid one. */
 function requireZone(database: Database, { collection, key }: ZoneReference, item: Item | undefined) {
   const zone = item && zoneFromItem(database.keys, item, collection);
   if (item === undefined || zone === undefined) throw notFound('zone', key);
@@ -63,7 +63,7 @@ const LONGEST_OBJECT_NAME = 'x'.repeat(400);
 
 /**
  * Writes a zone's item, the first of the list and the only one with a condition, and its covers in one transaction;
- * false where the condition did not hold. Waits for other transactions on the same items.
+ * false if the condition did not hold. Waits for other transactions on the same items.
  */
 async function transact(
   database: Database,
@@ -72,7 +72,7 @@ async function transact(
 ): Promise<boolean> {
   const isRefused = (error: unknown) => cancellationCodes(error)[0] === 'ConditionalCheckFailed';
   try {
-    // The SDK sends a token with it, so that one whose answer was lost is neither carried out again nor refused.
+    // The SDK sends a token with it, so that one whose response was lost is neither carried out again nor rejected.
     await retry(() => send(database, 'transactWrite', { TransactItems: writes }, call), {
       ...CONFLICT_RETRIES,
       retryable: (error) => isTransactionConflict(error) && !isRefused(error),
@@ -92,7 +92,7 @@ export interface ZoneDraft extends ZoneContent {
 }
 
 /**
- * Checks a zone without any request to the database. Throws BAD_USER_INPUT naming the field, or LIMIT_EXCEEDED where the
+ * Checks a zone without any request to the database. Throws BAD_USER_INPUT naming the field, or LIMIT_EXCEEDED if the
  * geometry needs an object store and there is none.
  */
 export async function draftZone(
@@ -116,7 +116,7 @@ export async function draftZone(
   return { ...content, geometry: prepared };
 }
 
-/** Writes a zone that does not exist yet, and gives its item; undefined where it exists. */
+/** Writes a zone that does not exist yet, and returns its item; undefined if it exists. */
 async function insertZone(
   database: Database,
   { collection, key }: ZoneReference,
@@ -145,8 +145,8 @@ async function insertZone(
 
 /**
  * Creates a zone: its item and at most 16 covers in one transaction, after the object of its geometry where that is large.
- * `now` is RFC 3339 in UTC. Throws BAD_USER_INPUT naming the field, LIMIT_EXCEEDED where the geometry needs an object store
- * and there is none, or CONFLICT where the key is taken.
+ * `now` is RFC 3339 in UTC. Throws BAD_USER_INPUT naming the field, LIMIT_EXCEEDED if the geometry needs an object store
+ * and there is none, or CONFLICT if the key is taken.
  */
 export async function createZone(
   database: Database,
@@ -236,8 +236,8 @@ async function updateWithGeometry(
 
 /**
  * Updates a zone: by one conditional write of its item, or by one transaction with its covers where its geometry changes;
- * the object of the former geometry is removed after it. Raises the version even where nothing differs. Throws NOT_FOUND,
- * BAD_USER_INPUT naming the field, or CONFLICT with the current version where it is not the expected one.
+ * the object of the former geometry is removed after it. Raises the version even if nothing differs. Throws NOT_FOUND,
+ * BAD_USER_INPUT naming the field, or CONFLICT with the current version if it is not the expected one.
  */
 export async function updateZone(
   database: Database,
@@ -306,8 +306,8 @@ export async function putZone(
 }
 
 /**
- * Deletes a zone with its covers in one transaction, and then the object of its geometry. Gives it as it was. Throws
- * NOT_FOUND, or CONFLICT with the current version where it is not the expected one.
+ * Deletes a zone with its covers in one transaction, and then the object of its geometry. Returns it as it was. Throws
+ * NOT_FOUND, or CONFLICT with the current version if it is not the expected one.
  */
 export async function deleteZone(
   database: Database,
