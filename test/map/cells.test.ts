@@ -82,7 +82,7 @@ describe('a cell', () => {
     await expect(viewportCells(context, WORLD, 'cities', 9)).rejects.toMatchObject({
       code: 'LIMIT_EXCEEDED',
       details: { field: 'cells' },
-      message: expect.stringContaining('precision 5 or less'),
+      message: expect.stringContaining('a precision of 5 or less'),
     });
   });
 });

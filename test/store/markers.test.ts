@@ -21,6 +21,7 @@ import { send } from '../../src/store/request/send.js';
 import { injectFaults } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
+import { readsKeysOf } from '../support/json-keys.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const database = await testDatabase();
@@ -182,10 +183,11 @@ describe('properties', () => {
 
   test('of any JSON are returned unchanged', async () => {
     const json = fc.dictionary(
-      fc.string({ unit: 'binary', minLength: 1 }).filter((name) => name !== '__proto__'),
+      fc.string({ unit: 'binary', minLength: 1 }).filter((name) => name !== '__proto__' && readsKeysOf(name)),
       fc
         .jsonValue({ noUnicodeString: false })
-        .filter((value) => !JSON.stringify(value).includes('"__proto__"') && !JSON.stringify(value).includes('"":')),
+        .filter((value) => !JSON.stringify(value).includes('"__proto__"') && !JSON.stringify(value).includes('"":'))
+        .filter(readsKeysOf),
     );
     let n = 0;
     await fc.assert(
