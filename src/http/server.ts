@@ -75,10 +75,11 @@ function addMap(server: FastifyInstance, folder: string | undefined): void {
     root: folder,
     prefix: '/map/',
     index: false,
-    setHeaders(reply, path) {
+    setHeaders(response, path) {
       // Files with a hash in their name never change; all others are revalidated, mostly with a 304.
       const cacheControl = path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
-      void reply.header('cache-control', cacheControl).header('content-security-policy', MAP_POLICY);
+      response.setHeader('cache-control', cacheControl);
+      response.setHeader('content-security-policy', MAP_POLICY);
     },
   });
   server.get('/', (_request, reply) => reply.sendFile('index.html', { cacheControl: false }));
@@ -99,8 +100,8 @@ function addGraphiql(server: FastifyInstance, folder: string): void {
     root: folder,
     prefix: '/graphiql/',
     decorateReply: false,
-    setHeaders: (reply) => {
-      void reply.header('content-security-policy', GRAPHIQL_POLICY);
+    setHeaders: (response) => {
+      response.setHeader('content-security-policy', GRAPHIQL_POLICY);
     },
   });
 }
