@@ -108,7 +108,10 @@ describe('while DynamoDB is unavailable', () => {
     expect((await server.ask('{collections {nodes {key}}}')).errors).toMatchObject([
       { extensions: { code: 'UNAVAILABLE' } },
     ]);
-    expect(await ready(server)).toMatchObject({ status: 503, reasons: [expect.stringContaining('a table does not exist')] });
+    expect(await ready(server)).toMatchObject({
+      status: 503,
+      reasons: [expect.stringContaining('a table does not exist')],
+    });
   });
 });
 
