@@ -11,9 +11,14 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, inject, test, vi } from 'vitest';
 
-import { type Engine, startEngine } from '../../src/engine/start.js';
+import type { Engine } from '../../src/engine/start.js';
+
+const compiled = inject('compiled');
+const { startEngine } = (await import(
+  join(compiled, 'src/engine/start.js')
+)) as typeof import('../../src/engine/start.js');
 
 type Line = Readonly<Record<string, unknown>>;
 
@@ -58,7 +63,7 @@ interface User {
 }
 
 function user(args: readonly string[], environment: Readonly<Record<string, string>> = {}): User {
-  const child = spawn(process.execPath, ['--import', 'tsx', join(import.meta.dirname, 'user.ts'), ...args], {
+  const child = spawn(process.execPath, [join(compiled, 'test/engine/user.js'), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
     env: { ...process.env, ...environment },

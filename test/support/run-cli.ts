@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { inject } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -14,10 +16,10 @@ export interface RunningCli {
   readonly ended: Promise<number | null>;
 }
 
-/** Runs `cellport` from its source in a child process, which inherits PATH and HOME only. */
+/** Runs `cellport` in a child process, which inherits PATH and HOME only. */
 export function runCli(args: readonly string[], env: Readonly<Record<string, string>> = {}): RunningCli {
   const { PATH, HOME } = process.env;
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', ...args], {
+  const child = spawn(process.execPath, [join(inject('compiled'), 'src/cli/main.js'), ...args], {
     cwd: root,
     env: { ...(PATH === undefined ? {} : { PATH }), ...(HOME === undefined ? {} : { HOME }), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

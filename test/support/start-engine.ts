@@ -1,27 +1,43 @@
+import { rm } from 'node:fs/promises';
 import type { TestProject } from 'vitest/node';
 
 import { type Engine, startEngine } from '../../src/engine/start.js';
+import { compile } from './compile.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** The endpoint of the run's DynamoDB Local. */
     engine: Pick<Engine, 'endpoint' | 'region'>;
+    /** A folder with `src/` and the programs of tests as plain JavaScript, for child processes. */
+    compiled: string;
   }
 }
 
-// Vitest loads this file once per project, so the shared engine is kept in a global.
-const shared = globalThis as { cellportTestEngine?: Promise<Engine>; cellportTestProjects?: number };
+interface Shared {
+  readonly engine: Engine;
+  readonly compiled: string;
+}
 
-/** Starts one DynamoDB Local for all projects of a run; stops it after the last of them. */
-export default async function startSharedEngine(project: TestProject): Promise<() => Promise<void>> {
-  shared.cellportTestProjects = (shared.cellportTestProjects ?? 0) + 1;
-  shared.cellportTestEngine ??= startEngine({ dataDir: null });
-  const engine = await shared.cellportTestEngine;
+async function start(): Promise<Shared> {
+  const [engine, compiled] = await Promise.all([startEngine({ dataDir: null }), compile()]);
+  return { engine, compiled };
+}
+
+// Vitest loads this file once per project, so what they share is kept in a global.
+const run = globalThis as { cellportShared?: Promise<Shared>; cellportProjects?: number };
+
+/** Starts one DynamoDB Local and compiles once for all projects of a run; cleans up after the last of them. */
+export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  run.cellportProjects = (run.cellportProjects ?? 0) + 1;
+  run.cellportShared ??= start();
+  const { engine, compiled } = await run.cellportShared;
   project.provide('engine', { endpoint: engine.endpoint, region: engine.region });
+  project.provide('compiled', compiled);
   return async () => {
-    shared.cellportTestProjects = (shared.cellportTestProjects ?? 1) - 1;
-    if (shared.cellportTestProjects > 0) return;
-    delete shared.cellportTestEngine;
+    run.cellportProjects = (run.cellportProjects ?? 1) - 1;
+    if (run.cellportProjects > 0) return;
+    delete run.cellportShared;
     await engine.close();
+    await rm(compiled, { recursive: true });
   };
 }

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inject } from 'vitest';
 
 import type { Database } from '../../../src/store/database.js';
 import { newCall } from '../../../src/store/request/meter.js';
@@ -21,14 +22,11 @@ export interface MortalConsumer {
 /** A consumer of this database that can be killed while it is at work, as often as a test likes. */
 export function mortalConsumer(db: Database): MortalConsumer {
   const options: WorkerOptions = { engine: engine(), tables: db.tables };
+  const program = join(inject('compiled'), 'test/stream/kill/worker.js');
   let child: ChildProcess | undefined;
   const batchNow = async () => (await loadStreamState(db, 'cells', newCall()))?.batch ?? 0;
   const start = () => {
-    child = spawn(
-      process.execPath,
-      ['--import', 'tsx', join(import.meta.dirname, 'worker.ts'), JSON.stringify(options)],
-      { stdio: ['ignore', 'ignore', 'inherit'] },
-    );
+    child = spawn(process.execPath, [program, JSON.stringify(options)], { stdio: ['ignore', 'ignore', 'inherit'] });
   };
   const kill = async () => {
     const dying = child;

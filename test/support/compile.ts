@@ -1,0 +1,34 @@
+import { mkdir, mkdtemp, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { transformWithOxc } from 'vite';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Programs of tests that run in processes of their own. */
+const PROGRAMS = ['test/engine/user.ts', 'test/stream/kill/worker.ts'];
+/** What compiled code reads outside `src/`, where it exists. */
+const LINKED = ['node_modules', 'package.json', 'schema', 'dist'];
+
+/**
+ * Writes `src/` and the programs of tests as plain JavaScript into a new folder, and returns its path. Child processes
+ * that run it start with a quarter of the CPU time that they take with tsx.
+ */
+export async function compile(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'cellport-compiled-'));
+  const names = await readdir(join(root, 'src'), { recursive: true });
+  const sources = names.filter((name) => name.endsWith('.ts')).map((name) => join('src', name));
+  const compileFile = async (path: string) => {
+    const { code } = await transformWithOxc(await readFile(join(root, path), 'utf8'), path, { sourcemap: false });
+    const target = join(folder, path.replace(/\.ts$/, '.js'));
+    await mkdir(dirname(target), { recursive: true });
+    await writeFile(target, code);
+  };
+  await Promise.all([
+    ...[...sources, ...PROGRAMS].map(compileFile),
+    ...LINKED.map((name) => symlink(join(root, name), join(folder, name))),
+  ]);
+  return folder;
+}
