@@ -13,12 +13,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, inject, test, vi } from 'vitest';
 
+import type * as engineModule from '../../src/engine/start.js';
 import type { Engine } from '../../src/engine/start.js';
 
 const compiled = inject('compiled');
-const { startEngine } = (await import(
-  join(compiled, 'src/engine/start.js')
-)) as typeof import('../../src/engine/start.js');
+const { startEngine } = (await import(join(compiled, 'src/engine/start.js'))) as typeof engineModule;
 
 type Line = Readonly<Record<string, unknown>>;
 
