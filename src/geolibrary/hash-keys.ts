@@ -20,7 +20,7 @@ function idsUnder(hashKey: bigint, length: number): IdRange[] {
   const longest = digits < length ? 0 : MAX_DIGITS - digits;
   const ranges = Array.from({ length: longest + 1 }, (_, cut) => {
     const size = 10n ** BigInt(cut);
-    // Digits are cut off towards zero, whatever the sign.
+    // Digits are truncated towards zero, for either sign.
     if (hashKey < 0n) return { from: greatest(-ID_END, (hashKey - 1n) * size + 1n), to: hashKey * size + 1n };
     return { from: hashKey * size, to: least(ID_END, (hashKey + 1n) * size) };
   });

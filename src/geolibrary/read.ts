@@ -32,7 +32,7 @@ export interface Search {
   readonly budget: Budget;
   /** How many markers to find at least, Infinity for all. */
   readonly wanted: number;
-  /** Only markers after this position in the order of hash keys, then ids. */
+  /** Only markers after this position in the order of hash keys, then IDs. */
   readonly after?: string | undefined;
 }
 
@@ -129,7 +129,7 @@ function markerOf({ layout, collection }: TableContext, item: Item): MapMarker |
   };
 }
 
-/** The marker that was read at a position, wherever it is now, by one Query; undefined if it no longer exists. */
+/** The marker that was read at a position, at its current one, by one Query; undefined if it no longer exists. */
 export async function readAt(context: TableContext, position: string, budget: Budget): Promise<MapMarker | undefined> {
   const { table, attributes } = context.layout;
   const { hashKey, rangeKey } = parsePosition(position);
@@ -271,5 +271,5 @@ class TableRead {
   }
 }
 
-/** Before all there is. */
+/** The position before all items. */
 const FIRST = formatPosition({ hashKey: -(10n ** 19n) + 1n, id: 0n, rangeKey: undefined });

@@ -57,7 +57,7 @@ async function readState(path: string, initial: State): Promise<State> {
     const state = stateShape.parse(JSON.parse(await readFile(stateOf(path), 'utf8')));
     return state.identity === initial.identity ? state : initial;
   } catch {
-    // There is none, or it is truncated: then the copy starts over.
+    // The file is missing or truncated: the copy starts over.
     return initial;
   }
 }
@@ -85,7 +85,7 @@ function lineOf(item: object): string {
 
 /**
  * Copies all items of a table into a file, one per line in DynamoDB's JSON, by a parallel Scan that resumes where an
- * interrupted run ended. Throttling is retried. Items that are written meanwhile may or may not be in the copy.
+ * interrupted run ended. Throttling is retried. Items written during the copy may or may not be in it.
  */
 export async function spoolTable(job: SpoolJob): Promise<SpoolProgress> {
   const { database, layout, path, call, onProgress } = job;

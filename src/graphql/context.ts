@@ -45,7 +45,7 @@ export interface RequestContext {
   readonly services: Services;
   readonly work: Work;
   readonly map: MapContext;
-  /** What answers for the collection of this key, wherever its markers are stored. */
+  /** The source of answers for the collection with this key, in either kind of table. */
   readonly answers: (collection: string) => CollectionAnswers;
 }
 
@@ -58,7 +58,7 @@ export function isFollowing(status: StreamStatus | undefined): boolean {
   return status?.owner === true && status.behindMs !== undefined && status.behindMs <= TRUSTED_BEHIND_MS;
 }
 
-/** Whether a plan may leave out what the counts show to be empty. */
+/** Whether a plan may skip what the counts show to be empty. */
 export function areCountsTrusted(status: StreamStatus | undefined): boolean {
   return isFollowing(status) && status?.countsExact === true;
 }

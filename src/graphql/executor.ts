@@ -47,7 +47,7 @@ export function compiling(
   { runsBefore = RUNS_BEFORE_COMPILING }: { readonly runsBefore?: number } = {},
 ): Executor {
   const interpret = interpreting(schema);
-  // Keyed by node, as Apollo Server keeps parsed documents: a text that is parsed again is counted anew.
+  // Keyed by node, as Apollo Server keeps parsed documents: a document that is parsed again is counted from zero.
   const known = new LRUCache<OperationDefinitionNode, { readonly state: State }>({ max: MAX_OPERATIONS });
 
   function compiledForm(document: DocumentNode, operation: OperationDefinitionNode): CompiledOperation | undefined {

@@ -32,7 +32,7 @@ function readsOf(done: Executed | undefined) {
 }
 
 /**
- * The JSON of a response with the extensions that the request asks for: what DynamoDB charged as `cost`, the ranges it
+ * The JSON of a response with the requested extensions: what DynamoDB charged as `cost`, the ranges it
  * read as `reads`. `done` is undefined for a request that failed before it was executed.
  */
 export function withExtensions(body: string, headers: Headers, done?: Executed): string {
@@ -41,6 +41,6 @@ export function withExtensions(body: string, headers: Headers, done?: Executed):
     ...(asksForReads(headers) ? readsOf(done) : {}),
   };
   if (Object.keys(extensions).length === 0) return body;
-  // Without parsing it: a map asks for the cost of each response, and some are long.
+  // Without parsing it: a map requests the cost of each response, and some are long.
   return `${body.slice(0, body.lastIndexOf('}'))},"extensions":${JSON.stringify(extensions)}}\n`;
 }

@@ -34,7 +34,7 @@ export interface OperationResult extends Partial<Failed> {
 }
 
 /**
- * What every operation goes through, whatever it is sent over: `prepare` checks the limits, parses, validates and applies
+ * The steps of every operation over any transport: `prepare` checks the limits, parses, validates and applies
  * the policy on introspection; `execute` runs it. `apollo` does both for an HTTP request.
  */
 export interface Pipeline {
@@ -129,7 +129,7 @@ export async function createPipeline(options: PipelineOptions): Promise<Pipeline
   const write = (level: Log['info']) => (message?: unknown) => level({}, String(message));
   const apollo = new ApolloServer<RequestContext>({
     schema,
-    // Set here because Apollo Server's default depends on NODE_ENV. Where it is off, a rule of graphql-js refuses it.
+    // Set here because Apollo Server's default depends on NODE_ENV. If it is off, a rule of graphql-js rejects introspection.
     introspection: true,
     validationRules: introspection ? [] : [NoSchemaIntrospectionCustomRule],
     hideSchemaDetailsFromClientErrors: !introspection,

@@ -25,7 +25,7 @@ export function createSubscribe(services: Services, schema: GraphQLSchema, pipel
   const { format } = pipeline;
   let active = 0;
 
-  /** Answers one event, in a context of its own: what was read for the last event may have changed. */
+  /** Answers one event in its own context: what was read for the last event may have changed. */
   async function answer(execution: Execution, root: unknown): Promise<OperationResult> {
     const work = startWork(limits.deadlineMs);
     const late = work.overdue.then((error) => ({ data: null, errors: [format(error)] }));
@@ -55,7 +55,7 @@ export function createSubscribe(services: Services, schema: GraphQLSchema, pipel
           return { done: true, value: undefined };
         } catch (error) {
           end();
-          // The hub has logged why it ended its subscriptions; not once more for each client.
+          // The hub has logged why it ended its subscriptions; it is not logged again for each client.
           return {
             done: false,
             value: { errors: [error instanceof CellportError ? formatted(error) : format(error)] },

@@ -6,7 +6,7 @@ import { type Call, newMeter } from '../store/request/meter.js';
 /** One request from arrival to response: its cost, and when to stop working on it. */
 export interface Work extends Call {
   readonly signal: AbortSignal;
-  /** To be called when the client disconnects. Stops reads; a mutation goes on, so that its outcome is not left to chance. */
+  /** To be called when the client disconnects. Stops reads; a mutation continues, so that its outcome is certain. */
   readonly abandon: () => void;
   /** To be called before the first write of a mutation. */
   readonly startWriting: () => void;

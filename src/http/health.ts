@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Whether the server can answer, and how far the counts are behind. */
+/** Whether the server can answer, and how far the counts lag. */
 export interface Readiness {
   readonly ready: boolean;
   /** Why it is not ready, one sentence each; empty if it is. */

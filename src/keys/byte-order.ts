@@ -8,7 +8,7 @@ function rank(unit: number): number {
 }
 
 /**
- * Compares two strings as DynamoDB sorts keys: by their bytes of UTF-8. Negative where `a` comes first. JavaScript's `<`
+ * Compares two strings as DynamoDB sorts keys: by their UTF-8 bytes. Negative if `a` comes first. JavaScript's `<`
  * compares UTF-16 code units, which puts an emoji before U+FF5E where DynamoDB puts it after.
  */
 export function compareBytes(a: string, b: string): number {

@@ -72,7 +72,7 @@ export const READING = {
   key: { pk: MARKER_PK, sk: 'reading::{instant}' },
 } as const satisfies EntityDeclaration;
 
-/** The same, where readings are bucketed by time. */
+/** The same, if readings are bucketed by time. */
 export const BUCKETED_READING = {
   name: 'bucketedReading',
   key: {
@@ -125,7 +125,7 @@ export const CELL = {
   },
   derived: {
     length: derive({ geohash: 'text' }, ({ geohash }) => String(geohash.length)),
-    // Geohashes shorter than a suffix have an empty prefix: there the purpose tells their lengths apart.
+    // Geohashes shorter than a suffix have an empty prefix: there the purpose distinguishes their lengths.
     purpose: derive({ geohash: 'text' }, ({ geohash }) =>
       geohash.length < CELL_SUFFIX_LENGTH ? `C${geohash.length}` : 'Ce',
     ),
@@ -134,7 +134,7 @@ export const CELL = {
   },
 } as const satisfies EntityDeclaration;
 
-/** The last record of a marker that was applied to the cells, where an AWS Lambda keeps them. */
+/** The last record of a marker that was applied to the cells, if an AWS Lambda maintains them. */
 export const APPLIED = {
   name: 'applied',
   key: { pk: { readable: 'applied::{scope}::{key}', compact: '{scope:2}Ap#{key}' }, sk: 'record' },
@@ -148,7 +148,7 @@ export const PLACES = {
 
 const STREAM_PK = { readable: 'stream::{consumer}', compact: '--St#{consumer}' } as const;
 
-/** How far a consumer of the stream has come, and which process owns it. */
+/** The progress of a consumer of the stream, and the process that owns it. */
 export const STREAM_STATE = {
   name: 'streamState',
   key: { pk: STREAM_PK, sk: 'state' },

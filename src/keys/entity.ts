@@ -20,9 +20,9 @@ export interface EntityIndex<Needed = Ingredients, Pk = Template, Sk = Template 
   readonly pk: Pk;
   /** Undefined for an index without a sort key. */
   readonly sk: Sk;
-  /** All that its keys are made from: an update that touches the index needs every one of them. */
+  /** Everything its keys are made from: an update that touches the index needs every one of them. */
   readonly ingredients: readonly string[];
-  /** The attributes that put an item into the index; none where an optional part is missing, which keeps the item out. */
+  /** The attributes that put an item into the index; none if an optional part is missing, which keeps the item out. */
   format(ingredients: Needed): Readonly<Record<string, string>>;
 }
 
@@ -40,11 +40,11 @@ export interface Entity<
   readonly indexes: Indexes;
   /** The primary key. Throws BAD_USER_INPUT naming the part that is missing, empty or too long. */
   format(ingredients: Needed): Key;
-  /** The parts of a key of this entity; undefined for every other key, including other spellings of the same parts. */
+  /** The parts of a key of this entity; undefined for every other key, including other encodings of the same parts. */
   parse(key: Key): (PkParts & SkParts) | undefined;
   /** `<pk>#<sk>`, which names the item outside DynamoDB. */
   documentId(ingredients: Needed): string;
-  /** The parts of a document id of this entity; undefined for every other text. */
+  /** The parts of a document ID of this entity; undefined for every other text. */
   parseDocumentId(id: string): (PkParts & SkParts) | undefined;
   /** The attributes of all its indexes, each as its own `format` gives them. */
   indexKeys(ingredients: IndexesNeeded): Readonly<Record<string, string>>;
@@ -161,7 +161,7 @@ function partsMaker(templates: readonly Template[], derived: Derived): (ingredie
     });
   return (ingredients) => {
     const parts: Record<string, PartValue | undefined> = {};
-    // The template refuses numbers, as it does all values that are not text.
+    // The template rejects numbers, like all values that are not text.
     for (const [name, make] of makers) parts[name] = make(ingredients) as PartValue | undefined;
     return parts;
   };

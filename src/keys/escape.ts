@@ -41,7 +41,7 @@ export function unescapePart(text: string, role: KeyRole): string | undefined {
   return escapePart(part, role) === text ? part : undefined;
 }
 
-/** Whether the text has at most so many bytes of UTF-8, which is what DynamoDB counts. */
+/** Whether the text has at most `bytes` bytes of UTF-8, which is what DynamoDB counts. */
 export function fits(text: string, bytes: number): boolean {
   return text.length * 3 <= bytes || byteLength(text) <= bytes;
 }

@@ -29,7 +29,7 @@ export function zoneId(collection: string, key: string): string {
   return zones.format({ collection, key });
 }
 
-/** What an ID names; undefined for any other text, including other spellings of an ID. */
+/** What an ID names; undefined for any other text, including other encodings of an ID. */
 export function parseId(id: string): NodeId | undefined {
   const collection = collections.parse(id);
   if (collection) return { type: 'collection', ...collection };

@@ -90,7 +90,7 @@ export interface Keyspace {
   geoEntry(entry: GeoEntry): Readonly<Record<string, string>>;
   /** The two attributes that put a marker into the index of places; none for a marker without a place. */
   placeEntry(scope: string, key: string, place: readonly string[]): Readonly<Record<string, string>>;
-  /** Bounds of all markers at a place and inside it; the whole partition where there is no range. */
+  /** Bounds of all markers at a place and inside it; the whole partition if there is no range. */
   placeRange(scope: string, place: readonly [string, ...string[]]): { readonly pk: string; readonly range?: SortRange };
   /** The key of a marker from the sort key of its entry in the index of places. */
   parsePlaceSort(sortKey: string): { readonly key: string } | undefined;

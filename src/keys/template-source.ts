@@ -16,7 +16,7 @@ export type Segment = { readonly list: string } | { readonly tokens: readonly (s
 const TOKEN = /\{([A-Za-z][A-Za-z0-9]*)(?:([?*])|:([1-9][0-9]*))?\}|[^{}]+/g;
 
 /**
- * The segments of a template's source. Throws an Error where its keys would be ambiguous: adjacent parts without a fixed
+ * The segments of a template's source. Throws an Error if its keys would be ambiguous: adjacent parts without a fixed
  * width, two lists, a name used twice, literal text that needs escaping.
  */
 export function parseSource(source: string, role: KeyRole): readonly Segment[] {

@@ -30,7 +30,7 @@ export interface Template<P = Parts> {
   /** The parts of a key; undefined for text that `format` never returns. parse(format(x)) = x, format(parse(y)) = y. */
   parse(text: string): P | undefined;
   /**
-   * Bounds of exactly the keys that begin with these leading parts and have more after them. Throws an Error where the
+   * Bounds of exactly the keys that begin with these leading parts and have more after them. Throws an Error if the
    * template's first part is missing: that would be the whole partition.
    */
   rangeUnder(leading: Partial<P>): SortRange;
@@ -52,7 +52,7 @@ interface Rules {
   readonly mayBeEmpty: ReadonlySet<string>;
 }
 
-/** Compiles a template, whose syntax is in template-source.ts. Throws an Error where its keys would be ambiguous. */
+/** Compiles a template, whose syntax is in template-source.ts. Throws an Error if its keys would be ambiguous. */
 export function compileTemplate<const T extends string>(options: TemplateOptions<T>): Template<TemplateParts<T>> {
   const { source, role, owner } = options;
   const rules: Rules = { role, owner, mayBeEmpty: new Set(options.mayBeEmpty) };

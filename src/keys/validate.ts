@@ -13,13 +13,13 @@ export function isCollectionKey(value: unknown): value is string {
   return typeof value === 'string' && COLLECTION_KEY.test(value);
 }
 
-/** A collection's key from a client. Throws BAD_USER_INPUT naming `field` where it is invalid. */
+/** A collection's key from a client. Throws BAD_USER_INPUT naming `field` if it is invalid. */
 export function readCollectionKey(field: string, value: unknown): string {
   if (isCollectionKey(value)) return value;
   throw badInput(field, value, '1 to 63 characters from a-z, 0-9, "-" and "_", the first a letter or a digit');
 }
 
-/** A marker's key from a client: any text that fits. Throws BAD_USER_INPUT naming `field` where it is empty or too long. */
+/** A marker's key from a client: any text that fits. Throws BAD_USER_INPUT naming `field` if it is empty or too long. */
 export function readMarkerKey(field: string, value: unknown): string {
   if (typeof value !== 'string' || value === '') throw badInput(field, value, 'non-empty text');
   if (!isWellFormed(value)) throw badInput(field, value, 'well-formed Unicode, without lone surrogates');
@@ -28,7 +28,7 @@ export function readMarkerKey(field: string, value: unknown): string {
   throw badInput(field, value, `at most ${MARKER_KEY_BYTES} bytes of UTF-8, escaped as in a sort key`);
 }
 
-/** The code of a collection from a client. Throws BAD_USER_INPUT naming `field` where it is invalid. */
+/** The code of a collection from a client. Throws BAD_USER_INPUT naming `field` if it is invalid. */
 export function readCode(field: string, value: unknown): string {
   if (typeof value === 'string' && CODE.test(value)) return value;
   throw badInput(field, value, 'two characters from A-Z, a-z and 0-9, e.g. "Sh"');

@@ -29,12 +29,12 @@ export class Budget {
     return Math.max(0, this.#items);
   }
 
-  /** The equal share of each of so many reads that run side by side: one call at least, so that each makes progress. */
+  /** The equal share of each of `reads` concurrent reads: one call at least, so that each makes progress. */
   share(reads: number): Budget {
     return this.upTo(Math.floor(this.calls / reads));
   }
 
-  /** A part of this budget of at most so many calls, and one at least. */
+  /** A part of this budget with at most the given calls, and at least one. */
   upTo(calls: number): Budget {
     return new Budget(Math.max(1, Math.min(calls, this.calls)), this.items, this);
   }

@@ -28,7 +28,7 @@ export class LoadedGeometry {
     return this.#shape;
   }
 
-  /** The GeoJSON with at most `most` positions, 4 or more. */
+  /** The GeoJSON with at most `maxVertices` positions, 4 or more. */
   simplified(maxVertices: number): Buffer {
     if (this.shape.vertices <= maxVertices) return this.json;
     this.#simplifier ??= new Simplifier(this.geometry);

@@ -114,7 +114,7 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
       'the Query calls that readings may take',
       all,
       most,
-      'ask for those of fewer markers at a time',
+      'request readings of fewer markers at a time',
     );
   }
 

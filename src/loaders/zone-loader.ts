@@ -108,7 +108,7 @@ export function createZoneLoader({ db, geometryCache, call, slots }: ZoneLoaderO
         'the geometry of one answer',
         `${answered} bytes`,
         `${MOST_ANSWERED} bytes`,
-        'ask for shorter pages, or for geometry(maxVertices: …)',
+        'request shorter pages, or geometry(maxVertices: …)',
       );
     },
   };

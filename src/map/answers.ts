@@ -20,7 +20,7 @@ export interface Circle {
 }
 
 /**
- * What every collection answers, however its markers are stored. Everything else goes through `stored`. Methods throw
+ * The queries that every collection supports, in either kind of table. Everything else goes through `stored`. Methods throw
  * NOT_FOUND if there is no such collection, and BAD_USER_INPUT naming the argument that is wrong.
  */
 export interface CollectionAnswers {
@@ -40,7 +40,7 @@ export interface CollectionAnswers {
   stored(field: string): MapContext;
 }
 
-/** Answers from a collection of our own tables. */
+/** Answers from a collection in Cellport's own tables. */
 export function storedAnswers(map: MapContext, key: string): CollectionAnswers {
   return {
     collection: () => map.loaders.collection(key),

@@ -28,7 +28,7 @@ const PRECISION = 4;
 
 /**
  * The bounding box of a collection's occupied cells of length 4; null while it is empty. It crosses the antimeridian
- * (west > east) where that makes it less than half the globe wide and nothing else does.
+ * (west > east) if only that makes it less than half the globe wide.
  */
 export async function collectionBounds(context: MapContext, collection: Collection): Promise<Bounds | null> {
   const everywhere = () => true;

@@ -4,15 +4,15 @@ import type { Loaders } from '../loaders/loaders.js';
 import type { Collection } from '../model/collection.js';
 import type { Limits } from '../model/limits.js';
 
-/** What one field or one page may take. */
+/** The budget of one field or one page. */
 export type MapLimits = Pick<Limits, 'maxFirst' | 'rangesPerPage' | 'itemsPerField'>;
 
-/** What every question of a map is answered from: made once for a request. */
+/** The context in which queries of a map are answered; one for each request. */
 export interface MapContext {
   readonly loaders: Loaders;
   readonly keys: Keyspace;
   readonly limits: MapLimits;
-  /** Whether the cells are known to be complete and close behind the markers, so that they may keep a plan from reading. */
+  /** Whether the cells are known to be complete and up to date, so that a plan may skip what they show to be empty. */
   readonly countsTrusted: () => boolean;
 }
 

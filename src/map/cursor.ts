@@ -45,7 +45,7 @@ function positionIn(list: string, cursor: unknown, isPosition: (text: string) =>
     const [version, ofList, position] = parts as readonly unknown[];
     if (version !== VERSION || ofList !== list || typeof position !== 'string' || !isPosition(position))
       return undefined;
-    // Another spelling of the same cursor is not one that we wrote.
+    // Another encoding of the same cursor was not written by us.
     return writeCursor(list, position) === cursor ? position : undefined;
   } catch {
     return undefined;

@@ -49,7 +49,7 @@ const ORDERED = {
   lte: (a: number | string, b: number | string) => a <= b,
 } as const;
 
-/** What a value of a property must be like to pass; `there` is false if the marker lacks the property. */
+/** The condition on the value of a property; `there` is false if the marker lacks the property. */
 function readTest(
   field: string,
   comparison: ComparisonName,

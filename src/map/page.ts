@@ -8,14 +8,14 @@ import { type MarkerFilterInput, readFilter } from './filter.js';
 import { type OrderedMarker, type QueryResult, executePlan } from './markers/execute-plan.js';
 import type { SearchPlanner } from './markers/planners.js';
 
-/** What a client asks of a list: how many entries, and after which one. */
+/** A page request of a client: how many entries, and after which one. */
 export interface PageInput {
   readonly first: number;
   /** A cursor from an earlier page of the same list. */
   readonly after?: string | null | undefined;
 }
 
-/** An entry of a page. Its cursor is written on demand: most maps ask for the markers alone. */
+/** An entry of a page. Its cursor is created on demand: most maps request only the markers. */
 export class Edge<Node> {
   readonly node: Node;
   readonly #cursor: () => string;
@@ -36,7 +36,7 @@ export interface Page<E> {
     readonly hasNextPage: boolean;
     readonly hasPreviousPage: boolean;
     readonly startCursor: string | null;
-    /** Where the next page begins; not always the last edge's, as a page may end where its budget does. */
+    /** Where the next page begins; not always at the last edge, as a page may end with its budget. */
     readonly endCursor: string | null;
   };
 }
@@ -47,7 +47,7 @@ export type MarkerPage = Page<Edge<MapMarker>>;
 /** A list of markers that is read in pages. */
 export interface MarkerList {
   readonly collection: Collection;
-  /** What it is a list of: cursors of other lists are rejected. */
+  /** Identifies the list: cursors of other lists are rejected. */
   readonly of: readonly unknown[];
   readonly planner: (budget: Budget) => SearchPlanner | Promise<SearchPlanner>;
   readonly accept: (found: OrderedMarker) => boolean;
@@ -70,7 +70,7 @@ export interface PageRequest {
 }
 
 /**
- * Which page of a list a client asks for; `isPosition` recognizes positions in the list. Throws BAD_USER_INPUT naming
+ * The page of a list that a client requests; `isPosition` recognizes positions in the list. Throws BAD_USER_INPUT naming
  * `first` or `after`.
  */
 export function readPageInput(
@@ -86,9 +86,9 @@ export function readPageInput(
 }
 
 /**
- * A page of a list. It holds `first` markers, or fewer where the list or the budget ends; in the latter case it has a next
- * page, which may turn out to be empty. Markers that were there all along are neither skipped nor repeated by the pages
- * together, whatever comes and goes meanwhile.
+ * A page of a list. It has `first` markers, or fewer if the list or the budget ends; in the latter case it has a next
+ * page, which may turn out to be empty. Markers that exist throughout are neither skipped nor repeated across pages,
+ * whatever is created or deleted in between.
  */
 export async function readPage(context: MapContext, list: MarkerList, input: PageInput): Promise<MarkerPage> {
   const filter = readFilter(list.filter);
@@ -102,7 +102,7 @@ export async function readPage(context: MapContext, list: MarkerList, input: Pag
   return markerPage(name, await executePlan(context, query), { first, after });
 }
 
-/** What was found, which may be more than a page holds, as a page of the list of this name. */
+/** The found markers, which may be more than a page, as a page of the list of this name. */
 export function markerPage(
   list: string,
   { found, resumeAfter }: Pick<QueryResult, 'found' | 'resumeAfter'>,
@@ -113,8 +113,8 @@ export function markerPage(
 }
 
 /**
- * Edges, which may be more than a page holds, as a page. `rest` is the cursor behind all of them; undefined if nothing
- * is left. `cursorAfter` is where a page resumes that ends with an edge.
+ * Edges, which may be more than a page, as a page. `rest` is the cursor after all of them; undefined if nothing
+ * is left. `cursorAfter` returns where a page that ends with an edge resumes.
  */
 export function pageOf<E extends { readonly cursor: string }>(
   found: readonly E[],

@@ -38,7 +38,7 @@ export async function markersInPlace(
   const found = new Map<string, MarkerAtPlace>();
   let resumeAfter = request.after;
   do {
-    // One more than asked for shows whether there is a next page.
+    // One more than requested shows whether there is a next page.
     const limit = request.first + 1 - found.size;
     const read = await loaders.markersAtPlaces(collection, { pk, range, after: resumeAfter, limit, budget });
     // In the middle of a change the index may hold a marker at its old and its new place.
@@ -52,9 +52,9 @@ export async function markersInPlace(
 const ADVICE = 'page through markersIn instead';
 
 /**
- * The names of the next level below a place, in the order of their bytes, with the markers at or below each; the outermost
- * names where `under` is empty. Throws BAD_USER_INPUT for a name that is empty, and LIMIT_EXCEEDED if a level has more
- * names than one list may hold: never some of them.
+ * The names of the next level below a place, in byte order, with the markers at or below each; the outermost
+ * names if `under` is empty. Throws BAD_USER_INPUT for a name that is empty, and LIMIT_EXCEEDED if a level has more
+ * names than one list may have; it never returns only some.
  */
 export async function placesUnder(
   { loaders, limits }: MapContext,

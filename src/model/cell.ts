@@ -28,7 +28,7 @@ export function placeOfParent(parent: string): Place | undefined {
 /** Net changes of the children of each block, of cells and of places: scope -> parent -> child -> what is added. */
 export type CellChanges = ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, CellSums>>>;
 
-/** Blocks are stored for parents of length 0 to 4, so that cells of length 1 to 5 are read as they stand. */
+/** Blocks are stored for parents of length 0 to 4, so that cells of length 1 to 5 are read directly. */
 export const LONGEST_BLOCK = 4;
 
 /** Geohash length of the finest cells that are stored. */

@@ -7,7 +7,7 @@ const INSTANT = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(\.\d
 const CANONICAL_LENGTH = 24;
 
 /**
- * An instant from a client as UTC with milliseconds, always of the same width; finer fractions are cut off. Throws
+ * An instant from a client as UTC with milliseconds, always of the same width; finer fractions are truncated. Throws
  * BAD_USER_INPUT naming `field` for anything that is not RFC 3339 or not in the years 0000 to 9999 UTC.
  */
 export function readInstant(field: string, value: unknown): string {

@@ -1,4 +1,4 @@
-/** What one request may ask for, with the default of each limit. All are settings: docs/configuration.md has their names. */
+/** The limits of one request, with their defaults. All are settings: docs/configuration.md has their names. */
 export const DEFAULT_LIMITS = {
   /** The greatest `first` and `limit`, and the most IDs of `nodes`. */
   maxFirst: 5_000,
@@ -9,14 +9,14 @@ export const DEFAULT_LIMITS = {
   maxFields: 1_000,
   /** Tokens of a document: names, numbers, brackets. */
   maxTokens: 8_000,
-  /** Objects that the lists of an answer may add up to, nested lists multiplied. */
+  /** Objects that the lists of a response may add up to, nested lists multiplied. */
   maxNodes: 100_000,
   maxBodyBytes: 4 * 1024 * 1024,
-  /** Milliseconds from the head of a request to its answer. */
+  /** Milliseconds from the head of a request to its response. */
   deadlineMs: 10_000,
   /** Query calls of one page, or of one field without pages. */
   rangesPerPage: 64,
-  /** Items that one page, or one field without pages, reads or answers with. */
+  /** Items that one page, or one field without pages, reads or returns. */
   itemsPerField: 20_000,
   /** Gzipped bytes of a zone's geometry up to which it is stored in the zone's item. */
   inlineGeometryBytes: 32 * 1024,

@@ -14,7 +14,7 @@ export interface MapMarker {
   readonly category: string | null;
   /** Raised only when a projected attribute changes; of two copies the one with the higher version is newer. */
   readonly mapVersion: number;
-  /** Those of its properties that the collection projects, or all of them where `complete`. */
+  /** Those of its properties that the collection projects, or all of them if `complete`. */
   readonly mapProperties: Properties;
   /** Whether `mapProperties` has all of the marker's properties. */
   readonly complete: boolean;
@@ -28,7 +28,7 @@ export interface Marker extends MapMarker {
   readonly place: Place;
   /** A UUID; null if the collection has no global IDs. */
   readonly globalId: string | null;
-  /** Tells it from earlier markers with the same key; empty where it was not created by Cellport. */
+  /** Distinguishes it from earlier markers with the same key; empty if it was not created by Cellport. */
   readonly incarnation: string;
   readonly version: number;
   /** RFC 3339, UTC, milliseconds. */

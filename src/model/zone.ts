@@ -24,12 +24,12 @@ export interface Zone {
   readonly scope: string;
   readonly name: string | null;
   readonly properties: Properties;
-  /** Its bounding box; west > east where that crosses the antimeridian. */
+  /** Its bounding box; west > east if it crosses the antimeridian. */
   readonly bounds: Bounds;
   /** Geohashes of the cells that cover it. */
   readonly cells: readonly string[];
   readonly geometry: StoredGeometry;
-  /** Tells it from earlier zones with the same key. */
+  /** Distinguishes it from earlier zones with the same key. */
   readonly incarnation: string;
   readonly version: number;
 }

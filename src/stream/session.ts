@@ -12,7 +12,7 @@ import { type Batch, type BatchLimits, type ReaderOptions, StreamReader } from '
 import { type ShardsSeen, moved, planned, settled, withGap, withShardsSeen } from './state.js';
 
 /**
- * After a batch of at least so many blocks, and while at least so many records come in a second, the next one is not
+ * After a batch of at least this many blocks, and while at least this many records arrive per second, the next one is not
  * planned for some time: most blocks of a batch are written for a few markers, so fewer batches write fewer blocks.
  */
 export interface LoadPolicy {
@@ -137,7 +137,7 @@ export class Session {
     const { port, clock, log, onLoss } = this.#options;
     if (!(error instanceof RecordsLost)) throw error;
     const { loss, message } = error;
-    if ((await port.identify()) !== this.#lease.current.stream) throw new Error('the table has another stream by now');
+    if ((await port.identify()) !== this.#lease.current.stream) throw new Error('the table now has another stream');
     log.error({ ...loss }, message);
     onLoss(message);
     await this.#update((state) => withGap(state, message, clock.wall(), loss));

@@ -13,14 +13,14 @@ import { planCell } from '../markers/planners.js';
 import type { Viewport } from '../viewport.js';
 import type { OrderedMarker } from '../markers/execute-plan.js';
 
-/** A cell and whose markers it counts. Bounds, center and centroid follow from it by geo/. */
+/** A cell of a collection. Its bounds, center and centroid are computed by geo/. */
 export interface MapCell extends Cell {
   readonly collection: Collection;
 }
 
 /**
- * The cells of one precision (1 to 12, the viewport's own where left out) that touch the viewport and hold markers, by
- * geohash, each with its whole count.
+ * The cells of one precision (1 to 12, by default the viewport's own) that overlap the viewport and have markers, by
+ * geohash, each with its full count.
  */
 export async function viewportCells(
   context: MapContext,
@@ -49,7 +49,7 @@ function markersOf(context: MapContext, collection: Collection, geohash: string)
   });
 }
 
-/** One cell of any length from 1 to 12, with a count of 0 where it holds nothing. */
+/** One cell of any length from 1 to 12; its count is 0 if it has no markers. */
 export async function cellAt(context: MapContext, collection: Collection, geohash: string): Promise<MapCell> {
   if (geohash.length > FINEST_STORED) {
     const markers = await markersOf(context, collection, geohash);
@@ -71,7 +71,7 @@ export async function cellParent(context: MapContext, { collection, geohash }: M
   return geohash.length <= 1 ? null : cellAt(context, collection, geohash.slice(0, -1));
 }
 
-/** Those of a cell's 32 children that hold markers; none for one of length 12. */
+/** The children of a cell that have markers; none for a cell of length 12. */
 export async function cellChildren(context: MapContext, { collection, geohash, count }: MapCell): Promise<MapCell[]> {
   if (geohash.length >= LONGEST_GEOHASH) return [];
   const withCollection = (cells: readonly Cell[]) => cells.map((cell) => ({ ...cell, collection }));

@@ -15,15 +15,15 @@ import { cellRange } from '../../plan/density.js';
 import { countsOfCells } from './known-counts.js';
 import type { Viewport } from '../viewport.js';
 
-/** A cluster with fields that are read on demand, for all clusters of the answer together. */
+/** A cluster with fields that are read on demand, for all clusters of a response together. */
 export interface MapCluster extends Cluster {
   /** Its only marker; null if its count is not 1. */
   readonly marker: () => Promise<MapMarker | null>;
-  /** The least whole zoom above the viewport's, at most 30, at which it splits; 30 if it never does. */
+  /** The lowest whole zoom above the viewport's, at most 30, at which it splits; 30 if it never does. */
   readonly expansionZoom: () => Promise<number>;
 }
 
-/** Side of the squares that make a cluster each, in px, by default. */
+/** Default side of the squares that form clusters, in px. */
 export const DEFAULT_RADIUS = 60;
 const MAX_RADIUS = 512;
 
@@ -47,7 +47,7 @@ export async function viewportClusters(
 
 /**
  * The clusters of a viewport in squares of `size` px at its zoom. They are made from cells of its own precision, or from
- * the finest stored ones where finer ones would have to be counted from too many markers.
+ * the finest stored ones if finer ones would have to be counted from too many markers.
  */
 export async function clustersOf(
   context: MapContext,

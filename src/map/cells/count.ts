@@ -15,14 +15,14 @@ import { blocksUnder, blocksWithin, cellsOfBlock, countsOfCells } from './known-
 import type { Viewport } from '../viewport.js';
 
 const ADVICE = 'use a smaller bounding box, or query its cells';
-/** Where to begin: few blocks, so that the whole area costs a handful of Query calls. */
+/** The starting precision: few blocks, so that the whole area costs a handful of Query calls. */
 const FIRST_RANGES = 8;
 const FIRST_BLOCKS = 256;
-/** The block under a cell is worth reading if the cell has so many markers; a cached one is always used. */
+/** The block under a cell is worth reading if the cell has at least this many markers; a cached one is always used. */
 const WORTH_A_BLOCK = 2;
-/** Query calls kept for the markers on the edge, however many reading cells would take. */
+/** Query calls reserved for the markers on the edge, and not used for cells. */
 const FOR_MARKERS = 32;
-/** Into how many pieces the rim of an area is cut, so that less is read of the cells on it. */
+/** The number of pieces into which the rim of an area is cut, so that less of its cells is read. */
 const COVER = 1_024;
 
 interface Tally {
@@ -30,12 +30,12 @@ interface Tally {
   readonly inside: number;
   /** Cells of which some markers may be inside and others not. */
   readonly edge: readonly Cell[];
-  /** All cells that were read and not opened, and the plan that they were read by: there are no others. */
+  /** All cells that were read and not opened, and the plan by which they were read: there are no others. */
   readonly known: readonly Cell[];
   readonly plan: BlockPlan;
 }
 
-/** Counts the cells inside by what is stored, opening those on the edge as long as that saves reading markers. */
+/** Counts the cells inside by their stored counts, and opens those on the edge as long as that saves reading markers. */
 async function tally(
   context: MapContext,
   collection: Collection,
@@ -79,7 +79,7 @@ async function tally(
   }
 }
 
-/** How many markers are inside an area, its edges included. Throws LIMIT_EXCEEDED in the name of `field`. */
+/** How many markers are inside an area, its edges included. Throws LIMIT_EXCEEDED naming `field`. */
 export async function countInside(
   context: MapContext,
   collection: Collection,
@@ -100,7 +100,7 @@ export async function countInside(
     budget,
     accept: ({ cursorPosition, marker }) =>
       areaContains(area, marker.position) &&
-      // Ranges reach across cells that lie inside, whose markers are counted already.
+      // Ranges extend across cells inside, whose markers are already counted.
       Array.from({ length: FINEST_STORED }, (_, index) => cursorPosition.slice(0, index + 1)).some((cell) =>
         onEdge.has(cell),
       ),

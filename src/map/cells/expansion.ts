@@ -21,8 +21,8 @@ const SAMPLE = 100;
 const ADVICE = 'query the expansion zoom of fewer clusters, e.g. in a smaller bounding box';
 
 /**
- * Finds the least whole zoom above the viewport's at which a cluster splits. One of several cells does where their centers
- * lie in two squares. One of a single cell does where the cells inside that a map shows at that zoom do, as far as they
+ * Finds the lowest whole zoom above the viewport's at which a cluster splits. One of several cells does when their centers
+ * are in two squares. One of a single cell does when the cells inside it that a map shows at that zoom do, as far as they
  * are stored; beyond, up to 100 of its markers decide. What has to be read is read for all clusters together, once.
  */
 export function createExpansion(
@@ -32,7 +32,7 @@ export function createExpansion(
   occupied: OccupiedCells & { readonly precision: number },
   { zoom, size }: ClusterGrid,
 ): (cluster: Cluster) => Promise<number> {
-  /** The least zoom of cells of these lengths at which the parts lie in two squares; undefined if they never do. */
+  /** The lowest zoom of cells of these lengths at which the parts are in two squares; undefined if they never are. */
   function splitsAt(partsAt: (precision: number) => readonly string[] | undefined): number | undefined {
     for (let next = Math.floor(zoom) + 1; next < MAX_ZOOM; next++) {
       const parts = partsAt(precisionForZoom(next)) ?? [];

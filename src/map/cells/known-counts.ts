@@ -20,8 +20,8 @@ const COUNT_RANGES = 8;
 const COUNT_BLOCKS = 4_096;
 
 /**
- * Cells of this length show nearly as well as finer ones where there are no markers, and all 1,024 blocks of them stay in
- * the cache: once they are there, planning reads nothing.
+ * Cells of this length show empty areas nearly as well as finer ones, and all 1,024 blocks of them stay in
+ * the cache: once they are cached, planning reads nothing.
  */
 const COARSE = 3;
 /** Coarse blocks are read this many at a time, one cell of length 1, so that a neighbourhood takes one Query ever. */
@@ -33,14 +33,14 @@ export interface CountsQuestion {
   readonly precision: number;
   /** Whether finer counts are worth a few Query calls, given the coarse ones. */
   readonly open: (counts: KnownCounts) => boolean;
-  /** Most Query calls that coarse counts, and then finer ones, may take each; what is best for a viewport where left out. */
+  /** Most Query calls that coarse counts, and then finer ones, may take each; by default what suits a viewport. */
   readonly most?: number | undefined;
   readonly budget: Budget;
 }
 
 const spanOf = ({ ranges }: BlockPlan) => ranges.reduce((sum, { from, to }) => sum + to - from, 0);
 
-/** The finest plan of blocks, of cells of at most `precision`, that stays within so many ranges and blocks. */
+/** The finest plan of blocks, of cells of at most `precision`, within the given limits of ranges and blocks. */
 export function blocksWithin(area: Area, precision: number, ranges: number, blocks: number): BlockPlan {
   for (let length = Math.min(precision, FINEST_STORED); length > 1; length--) {
     const plan = planBlocks(area, length);
@@ -62,7 +62,7 @@ function inRuns({ length, ranges }: BlockPlan, run: number): BlockPlan {
   return { length, ranges: wide };
 }
 
-/** What was made of some blocks, by the first of them: while they stay in the cache, a map is planned from the same. */
+/** Counts derived from some blocks, keyed by the first of them: while the blocks are cached, the counts are reused. */
 const madeOf = new WeakMap<
   CellBlock,
   { readonly blocks: readonly CellBlock[]; readonly cells: KnownCounts['cells'] }
@@ -90,8 +90,8 @@ const countsOf = (blocks: readonly CellBlock[], plan: BlockPlan): KnownCounts =>
 });
 
 /**
- * How many markers are where in an area; undefined if counts cannot be trusted, or take too much to read: by the cells of the precision
- * asked for where they are cached, else by coarse ones, and by finer ones after all where those leave something `open`.
+ * The counts of an area; undefined if they cannot be trusted, or cost too much to read: in cells of the requested precision
+ * if these are cached, otherwise in coarse cells, and then in finer ones if the coarse ones leave something `open`.
  */
 export async function knownCounts(
   context: MapContext,
@@ -107,7 +107,7 @@ export async function knownCounts(
   const hasFiner = finePlan.length + 1 > coarse;
   const plan = hasFiner ? blocksWithin(area, coarse, most, COUNT_BLOCKS) : finePlan;
   const wide = plan.length + 1 === COARSE ? inRuns(plan, COARSE_RUN) : plan;
-  // Half of the budget is left for the markers.
+  // Half of the budget is reserved for the markers.
   const each = Math.min(most, Math.floor(budget.calls / 4));
   const read = await blocks.load({ scope, plan: wide, budget: budget.upTo(each) });
   const counts = read && countsOf(read, wide);

@@ -13,7 +13,7 @@ import { Budget } from '../../loaders/budget.js';
 import type { OrderedMarker } from '../markers/execute-plan.js';
 import { planArea } from '../markers/planners.js';
 
-/** The cells of an area that hold markers, by geohash, and what they were made from. */
+/** The cells of an area that have markers, by geohash, and what they were made from. */
 export type OccupiedCells = { readonly cells: readonly Cell[] } & CellSource;
 
 /** The markers that cells were counted from, or the plan of the blocks that they were read from. */
@@ -26,7 +26,7 @@ export function cellOf({ cursorPosition, marker }: OrderedMarker, precision: num
   return precision <= LONGEST_Z ? cursorPosition.slice(0, precision) : encode(marker.position, precision);
 }
 
-/** Markers gathered by their cells of this precision, in the order of the geohashes. */
+/** Markers grouped by their cells of this precision, in the order of the geohashes. */
 export function cellsOfMarkers(markers: Iterable<OrderedMarker>, precision: number): Cell[] {
   const cells = new Map<string, Cell>();
   for (const found of markers) {
@@ -53,9 +53,9 @@ function widen(area: Area, precision: number): Area {
 }
 
 /**
- * The cells of one precision (1 to 12) that overlap an area and hold markers, with whole counts: read as they are stored
- * up to length 5, counted from all their markers beyond, or where a filter leaves some markers out. Throws
- * LIMIT_EXCEEDED in the name of `field` where that takes more than one field may.
+ * The cells of one precision (1 to 12) that overlap an area and have markers, with full counts: read as they are stored
+ * up to length 5, counted from all their markers beyond, or if there is a filter. Throws
+ * LIMIT_EXCEEDED naming `field` if that exceeds the budget of a field.
  */
 export async function occupiedCells(
   context: MapContext,
@@ -99,7 +99,7 @@ export async function occupiedCells(
   return { cells: cells.sort(byGeohash), plan };
 }
 
-/** The same, with the finest stored cells instead where there are too many markers to count finer ones from. */
+/** The same, but with the finest stored cells if there are too many markers to count finer ones from. */
 export async function occupiedCellsOrCoarser(
   context: MapContext,
   question: Parameters<typeof occupiedCells>[1],

@@ -23,7 +23,7 @@ export interface ViewportContent {
   readonly precision: number;
 }
 
-/** Markers while at most `limit` are inside, else clusters. */
+/** Markers if at most `limit` are inside, otherwise clusters. */
 export async function viewportAuto(
   context: MapContext,
   viewport: Viewport,
@@ -43,7 +43,7 @@ export interface ContentQuestion {
   readonly filter: MarkerFilter | undefined;
 }
 
-/** What `auto` answers, for a collection that is known. Throws LIMIT_EXCEEDED in the name of `field`. */
+/** The result of `auto` for a known collection. Throws LIMIT_EXCEEDED naming `field`. */
 export async function contentOf(
   context: MapContext,
   viewport: Viewport,
@@ -93,7 +93,7 @@ async function markersInside(
   try {
     return (await read).map(({ marker }) => marker);
   } catch (error) {
-    // More than can be read is more than fits; with a filter there is no other way to find out.
+    // More than can be read is more than fits; with a filter there is no other way to know.
     if (!filter && error instanceof CellportError && error.code === 'LIMIT_EXCEEDED') return undefined;
     throw error;
   }

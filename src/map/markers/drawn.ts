@@ -2,7 +2,7 @@ import { LONGEST_Z, encode } from '../../geo/geohash.js';
 import { markerId } from '../../keys/ids.js';
 import type { MapMarker } from '../../model/marker.js';
 
-/** Makes something of a marker once for as long as the marker is in memory: those in the cache are drawn again and again. */
+/** Derives a value from a marker once for as long as the marker is in memory: cached markers are drawn repeatedly. */
 export function oncePerMarker<T>(make: (marker: MapMarker) => T): (marker: MapMarker) => T {
   const made = new WeakMap<MapMarker, T>();
   return (marker) => {
@@ -14,7 +14,7 @@ export function oncePerMarker<T>(make: (marker: MapMarker) => T): (marker: MapMa
   };
 }
 
-/** A marker's GraphQL id. */
+/** A marker's GraphQL ID. */
 export const idOf = oncePerMarker(({ collection, key }) => markerId(collection, key));
 
 /** The geohash under which a marker is indexed. */

@@ -12,7 +12,7 @@ import type { CursorPosition } from '../cursor.js';
 import type { MarkerFilter } from '../filter.js';
 import { type SearchPlanner, affordableRanges, nextPart } from './planners.js';
 
-/** A marker and where it stands in the order of its collection. */
+/** A marker and its position in the order of its collection. */
 export interface OrderedMarker {
   readonly cursorPosition: CursorPosition;
   readonly marker: MapMarker;
@@ -24,27 +24,27 @@ export interface MarkerQuery {
   readonly budget: Budget;
   /** Only markers after this position. */
   readonly after?: CursorPosition | undefined;
-  /** Whether a marker is one of those searched for: ranges reach beyond them. */
+  /** Whether a marker is a match: ranges extend beyond the search. */
   readonly accept: (found: OrderedMarker) => boolean;
   readonly filter?: MarkerFilter | undefined;
-  /** How many markers are wanted, Infinity for all. More may come. */
+  /** How many markers are wanted, Infinity for all. More may be returned. */
   readonly wanted: number;
 }
 
 export interface QueryResult {
   /** In order, each marker once: of several copies the newest. */
   readonly found: readonly OrderedMarker[];
-  /** Where the next page resumes, where the budget ended this one; undefined if it did not. */
+  /** Where the next page resumes if the budget ended this one; undefined if it did not. */
   readonly resumeAfter: CursorPosition | undefined;
-  /** Whether nothing is left to be read. */
+  /** Whether nothing is left to read. */
   readonly ended: boolean;
 }
 
-/** Ranges read side by side: few where a small page will probably be full after the first ones. */
+/** Ranges read concurrently: few if a small page will probably be full after the first ones. */
 const WAVE = 16;
 const SMALL_WAVE = 4;
 const SMALL_PAGE = 100;
-/** Markers of a range that may lie outside of the search before another read is needed. */
+/** Markers of a range that may be outside the search before another read is needed. */
 const SPARE = 50;
 const KEYS_IN_A_BATCH = 100;
 /** The part of a page's Query calls kept for looking up base items that a filter needs, so that each page makes progress. */
@@ -52,7 +52,7 @@ const KEPT_FOR_LOOKUPS = 1 / 16;
 
 /**
  * Reads markers by a plan, in order, until enough are found, the plan ends, or the budget is spent. A marker that moves
- * meanwhile may be seen at both positions; the higher map version is the newer one and counts.
+ * during the read may be seen at both positions; the higher map version is the newer one and counts.
  */
 export function executePlan(context: MapContext, query: MarkerQuery): Promise<QueryResult> {
   return new Execution(context, query).run();
@@ -62,7 +62,7 @@ export function executePlan(context: MapContext, query: MarkerQuery): Promise<Qu
 class Execution {
   readonly #context: MapContext;
   readonly #query: MarkerQuery;
-  /** Base items that may be looked up before a further batch has to be paid for. */
+  /** Base items that may be looked up before another batch is charged. */
   #lookups = 0;
   /** Everything up to here is emitted. */
   #resumeAfter: CursorPosition;
@@ -105,7 +105,7 @@ class Execution {
     return this.#query.wanted - this.#found.length;
   }
 
-  /** Reads the first of some ranges side by side; returns those that are left, undefined if the budget ends it. */
+  /** Reads the first of some ranges concurrently; returns the remaining ones, undefined if the budget ends it. */
   async #readWave(ranges: readonly PlannedRange[]): Promise<readonly PlannedRange[] | undefined> {
     const { collection, budget } = this.#query;
     const most = affordableRanges(budget, collection);
@@ -118,7 +118,7 @@ class Execution {
       const { markers = [], cutAt } = reads[index] ?? {};
       if (!(await this.#emit(markers))) return undefined;
       this.#resumeAfter = cutAt ?? endOf(range);
-      // What was read behind the cut is of no use, unless the page is full.
+      // What was read beyond the cut is discarded, unless the page is full.
       if (cutAt !== undefined) return ranges.slice(index);
     }
     return ranges.slice(wave.length);
@@ -139,7 +139,7 @@ class Execution {
     return mergeShards(range.prefix, from, shards);
   }
 
-  /** Takes in what was read in order; false if the budget does not pay for the base items that a filter needs. */
+  /** Adds what was read, in order; false if the budget does not cover the base items that a filter needs. */
   async #emit(read: readonly OrderedMarker[]): Promise<boolean> {
     const { collection, accept, filter } = this.#query;
     let passing: OrderedMarker[] = [];

@@ -16,7 +16,7 @@ export interface PointFeature {
   readonly properties: Properties;
 }
 
-/** A marker as a Feature with these of its properties and `key`, `name` and `category` among them. */
+/** A marker as a Feature with these of its properties, and `key`, `name` and `category`. */
 export function markerFeature(marker: MapMarker, properties: Properties): PointFeature {
   const { key, name, category, position } = marker;
   return {
@@ -54,8 +54,8 @@ function clusterFeature({ position, count }: MapCluster): PointFeature {
 }
 
 /**
- * A viewport as the JSON of a FeatureCollection: its markers, with the properties that the index holds, while at most `limit` are inside; else
- * its clusters, made as at a lower zoom where there would be more than `limit` of them.
+ * A viewport as the JSON of a FeatureCollection: its markers with their projected properties if at most `limit` are inside; otherwise
+ * its clusters, made as at a lower zoom if there would be more than `limit` of them.
  */
 export async function viewportFeatures(
   context: MapContext,
@@ -74,7 +74,7 @@ export async function viewportFeatures(
   });
   if (mode === 'MARKERS') return collectionOf(markers.map(drawnFeature));
   let fewer: readonly MapCluster[] = clusters;
-  // At the latest where the world is a single square, one cluster is left.
+  // At the latest when the world is a single square, one cluster is left.
   for (let zoom = viewport.zoom - 1; fewer.length > most; zoom--) {
     const coarser = { ...viewport, zoom, precision: precisionForZoom(zoom) };
     ({ clusters: fewer } = await clustersOf(context, coarser, collection, {
@@ -90,7 +90,7 @@ const HEAD = Buffer.from('{"type":"FeatureCollection","features":[');
 const TAIL = Buffer.from(']}');
 const COMMA = ','.charCodeAt(0);
 
-/** A FeatureCollection of features that are written already. */
+/** A FeatureCollection of features that are already serialized. */
 export function collectionOf(features: readonly Buffer[]): Buffer {
   const commas = Math.max(0, features.length - 1);
   const bytes = features.reduce((sum, { length }) => sum + length, HEAD.length + commas + TAIL.length);

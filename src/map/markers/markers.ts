@@ -31,8 +31,8 @@ export async function viewportMarkers(
 }
 
 /**
- * The marker with all that its base item holds, read in one batch with others of the same tick. Throws NOT_FOUND if it
- * was deleted meanwhile.
+ * The marker with everything in its base item, read in one batch with others of the same tick. Throws NOT_FOUND if it
+ * has been deleted.
  */
 export async function markerDetails(context: MapContext, marker: MapMarker | Marker): Promise<Marker> {
   if ('version' in marker) return marker;
@@ -42,7 +42,7 @@ export async function markerDetails(context: MapContext, marker: MapMarker | Mar
   return base;
 }
 
-/** All properties of a marker; its base item is read only where the index does not hold them all. */
+/** All properties of a marker; its base item is read only if the index does not project them all. */
 export async function markerProperties(context: MapContext, marker: MapMarker | Marker): Promise<Properties> {
   if ('properties' in marker) return marker.properties;
   return marker.complete ? marker.mapProperties : (await markerDetails(context, marker)).properties;

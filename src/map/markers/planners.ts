@@ -18,10 +18,10 @@ import {
 import { byGeohash, cellsOfBlock, knownCounts } from '../cells/known-counts.js';
 import type { MapContext } from '../context.js';
 
-/** Makes the plan of a search part by part; each part is a value that is executed as it is, or shown. */
+/** Makes the plan of a search part by part; each part is a value that is executed unchanged, or shown. */
 export interface SearchPlanner {
   plan(part: PlanPart): MarkerPlan | Promise<MarkerPlan>;
-  /** As many markers as there can be, by counts that can be trusted; undefined without such. */
+  /** The maximum number of markers by trusted counts; undefined without them. */
   readonly atMost?: number | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface SearchPlanner {
 export interface SearchShape {
   /** Its bounding box. */
   readonly area: Area;
-  /** Ranges of Z-order that hold all of it, sorted and disjoint; those of the bounding box by default. */
+  /** Ranges of Z-order that contain all of it, sorted and disjoint; those of the bounding box by default. */
   readonly cover?: readonly ZRange[];
   /** Whether some position of it may belong to a cell. */
   readonly overlaps: (cell: Bounds) => boolean;
@@ -39,19 +39,19 @@ export interface SearchOptions {
   /** Geohash length of the finest counts worth looking at. */
   readonly precision: number;
   readonly budget: Budget;
-  /** For callers that ask whether there are more than this many: finer counts are read where coarse ones leave it open. */
+  /** For callers that need to know whether there are more than this many: finer counts are read if coarse ones leave it open. */
   readonly enough?: number;
 }
 
-/** Where more markers than this are expected to be read, finer counts save more than they cost: by trial on real cities. */
+/** If more markers than this are expected, finer counts save more than they cost; tuned on real cities. */
 const WORTH_FINER = 300;
 
-/** How many ranges of a collection a budget pays for. */
+/** How many ranges of a collection a budget covers. */
 export function affordableRanges(budget: Budget, { writeShards }: Collection): number {
   return Math.floor(budget.calls / writeShards);
 }
 
-/** The part of a plan that a page executes from a position in Z-order on: as many ranges as its budget pays for. */
+/** The part of a plan that a page executes from a position in Z-order on: as many ranges as its budget covers. */
 export async function nextPart(
   planner: SearchPlanner,
   collection: Collection,
@@ -61,7 +61,7 @@ export async function nextPart(
   return planner.plan({ after, ceiling: affordableRanges(budget, collection) });
 }
 
-/** Plans a search by what is known of how many markers are where. */
+/** Plans a search by known counts of markers. */
 export async function planShape(
   context: MapContext,
   collection: Collection,
@@ -88,7 +88,7 @@ export async function planShape(
   const tooCoarse = counts && counts.precision < Math.min(prefixLength, FINEST_STORED);
   return {
     plan: tooCoarse ? occupiedPartitions(context, collection, '', overlaps) : plannerFor(counts),
-    // Computed on demand: for a shape of many vertices it takes long to find the cells that it overlaps.
+    // Computed on demand: finding the cells that a shape of many vertices overlaps takes long.
     get atMost() {
       return counts && most(counts);
     },
@@ -105,7 +105,7 @@ export function planArea(
   return planShape(context, collection, { area, overlaps: (cell) => areaOverlapsCell(area, cell) }, options);
 }
 
-/** Plans a search in cells that are known; undefined if they lie in more partitions than can be planned at once. */
+/** Plans a search in known cells; undefined if they are in more partitions than can be planned at once. */
 export function planKnown(
   search: Omit<MarkerSearch, 'prefixLength'>,
   collection: Collection,
@@ -117,7 +117,7 @@ export function planKnown(
 }
 
 /**
- * Plans a search in one cell ('' for the whole collection). Where it spreads over several partitions, those without markers
+ * Plans a search in one cell ('' for the whole collection). If it spans several partitions, those without markers
  * are omitted while counts can be trusted; else they are read one after the other.
  */
 export function planCell(context: MapContext, collection: Collection, geohash: string): SearchPlanner {
@@ -129,7 +129,7 @@ export function planCell(context: MapContext, collection: Collection, geohash: s
 }
 
 /**
- * Plans to read whole partitions that hold markers, by descending from a cell ('' for the whole collection) through the
+ * Plans to read whole partitions that have markers, by descending from a cell ('' for the whole collection) through the
  * occupied cells that overlap the search.
  */
 function occupiedPartitions(

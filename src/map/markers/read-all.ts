@@ -5,17 +5,17 @@ import type { SearchPlanner } from './planners.js';
 
 /** A query without pages. */
 export interface WholeQuery extends Omit<MarkerQuery, 'after' | 'wanted' | 'planner'> {
-  /** Undefined where there is too much to plan. */
+  /** Undefined if there is too much to plan. */
   readonly planner: SearchPlanner | undefined;
-  /** The field of the API that asks, for the message. */
+  /** The API field, for the error message. */
   readonly field: string;
   /** How many markers are enough; Infinity for all. */
   readonly wanted?: number;
-  /** What to ask instead where it takes too much. */
+  /** Advice for the error message. */
   readonly advice: string;
 }
 
-/** All markers of a query. Throws LIMIT_EXCEEDED if that takes more than the budget of a field; never some of them. */
+/** All markers of a query. Throws LIMIT_EXCEEDED if that takes more than the budget of a field; never returns only some. */
 export async function readAll(
   context: MapContext,
   { field, advice, planner, wanted = Infinity, ...query }: WholeQuery,

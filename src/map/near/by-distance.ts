@@ -18,17 +18,17 @@ export interface NearMarker {
   readonly marker: MapMarker;
 }
 
-/** Where all lists by distance begin. */
+/** The start of every list by distance. */
 export const BEGIN: NearPosition = { distance: 0, key: '' };
 
-/** Orders positions: less than 0 where the first comes first. */
+/** Compares positions: negative if the first comes first. */
 export function compareNear(a: NearPosition, b: NearPosition): number {
   if (a.distance !== b.distance) return a.distance - b.distance;
   if (a.key === null || b.key === null) return Number(a.key === null) - Number(b.key === null);
   return compareBytes(a.key, b.key);
 }
 
-/** Where a marker stands in the order. */
+/** The position of a marker in the order. */
 export function positionOf({ distance, marker: { key } }: NearMarker): NearPosition {
   return { distance, key };
 }
@@ -41,16 +41,16 @@ export function nearestFirst(markers: readonly NearMarker[]): NearMarker[] {
 /** A marker that a scan has found and not emitted yet. */
 export interface Pending extends NearPosition {
   readonly key: string;
-  /** Where it stands in the order of its index. */
+  /** Its position in the order of its index. */
   readonly indexPosition: string;
 }
 
 /**
- * A ring that takes more reads than one page may is scanned over several pages in the order of the index, while the nearest
- * of what was found are kept: nothing can be emitted before all of the ring is seen.
+ * A ring that takes more reads than a page allows is scanned over several pages in index order, while the nearest
+ * markers found are kept: nothing can be emitted before the whole ring is scanned.
  */
 export interface RingScan {
-  /** The end of the ring. It comes nearer where more is found than a cursor can keep. */
+  /** The end of the ring. It moves inwards if more is found than a cursor can keep. */
   readonly upTo: NearPosition;
   /** The position in the order of the index up to which the ring is scanned; '' at the beginning, null at the end. */
   readonly scanned: string | null;
@@ -58,12 +58,12 @@ export interface RingScan {
   readonly pending: readonly Pending[];
 }
 
-/** Where a list by distance resumes, as its cursors hold it. */
+/** Where a list by distance resumes, as stored in its cursors. */
 export interface NearCursor {
   readonly resumeAfter: NearPosition;
   /** The ring being scanned. */
   readonly scan?: RingScan | undefined;
-  /** How wide the next ring may be, in metres, where nothing else is known. */
+  /** How wide the next ring may be, in metres, if nothing else is known. */
   readonly width?: number | undefined;
 }
 
@@ -82,7 +82,7 @@ export function formatNearCursor({ resumeAfter, scan, width }: NearCursor): stri
   return JSON.stringify([toPair(resumeAfter), scan ? [toPair(scan.upTo), scan.scanned, pending] : null, width ?? null]);
 }
 
-/** What such a text says; undefined for any other text. `isPosition` recognizes positions in the order of the index. */
+/** Parses such a text; undefined for any other text. `isPosition` recognizes positions in the order of the index. */
 export function parseNearCursor(text: string, isPosition: (text: string) => boolean): NearCursor | undefined {
   const parsed = cursorShape.safeParse(jsonIn(text));
   if (!parsed.success) return undefined;

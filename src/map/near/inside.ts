@@ -38,7 +38,7 @@ export function markersInside(
   return readPage(context, list, page);
 }
 
-/** Plans a search in what a shape covers. */
+/** Plans a search in the area of a shape. */
 export function planPolygon(
   context: MapContext,
   collection: Collection,

@@ -34,14 +34,14 @@ export class NearbyEdge extends Edge<MapMarker> {
 /** A page of markers by their distance, then by the bytes of their keys. */
 export type NearbyPage = Page<NearbyEdge>;
 
-/** Nothing is farther away than half around the globe, 20,015,114.35 metres; values that exceed it only in further digits are accepted. */
+/** Half the circumference of the globe is 20,015,114.35 metres; values that exceed it only in further digits are accepted. */
 const FARTHEST = 20_015_114.35;
 const readMetres = (field: string, value: unknown): number => {
   if (typeof value === 'number' && value >= 0 && value <= HALF_AROUND) return value < FARTHEST ? value : HALF_AROUND;
   throw badInput(field, value, `a distance from 0 to ${FARTHEST} metres, half around the globe`);
 };
 
-/** Up to this radius in metres a page makes do with few Query calls, and with one for each prefix of two characters at a pole. */
+/** Up to this radius in metres a page needs few Query calls, and at a pole one for each prefix of two characters. */
 const LOCAL = 50_000;
 const LOCAL_CALLS = 16;
 const POLAR_CALLS = 32;
@@ -55,7 +55,7 @@ function callsFor({ lat }: Point, radius: number, { rangesPerPage }: MapContext[
 const cursorOf = (list: string, cursor: NearCursor) => writeCursor(list, formatNearCursor(cursor));
 
 /**
- * Which page of a list by distance a client asks for, and where it resumes; `isPosition` recognizes positions in the order
+ * The page of a list by distance that a client requests, and where it resumes; `isPosition` recognizes positions in the order
  * of its index. Throws BAD_USER_INPUT naming `first` or `after`.
  */
 export function readNearInput(
@@ -70,8 +70,8 @@ export function readNearInput(
 }
 
 /**
- * A page of what was found, which may be more than it holds. `rest` is where the list resumes after all of it; undefined
- * where nothing is left. `width` is how wide the next ring may be.
+ * A page of what was found, which may be more than fits. `rest` is where the list resumes after all of it; undefined
+ * if nothing is left. `width` is how wide the next ring may be.
  */
 export function nearbyPage(
   list: string,
@@ -86,15 +86,15 @@ export function nearbyPage(
   return pageOf(edges, request, rest && cursorOf(list, rest), cursorAfter);
 }
 
-/** The radius is no part of it: a further page, or the one behind `nearest`, may look farther. */
+/** Without the radius: a further page, or the one after `nearest`, may look farther. */
 const nameOf = (collection: Collection, center: Point, filter: MarkerFilterInput | null | undefined) =>
   listName(['near', center, collection.key, filter ?? null]);
 
 /**
- * A page of the markers within so many metres (0 to half around the globe) of a center, both ends included, that pass the
- * filter: the nearest first, those equally far in the order of their keys. It holds fewer than `first`, maybe none, where
- * its budget ends it and then has a next page. Throws BAD_USER_INPUT naming what is wrong, and LIMIT_EXCEEDED
- * where a page may not even read one prefix of the collection.
+ * A page of the markers within a radius in metres (0 to half around the globe) of a center, both ends included, that match the
+ * filter: nearest first, equally distant ones in the order of their keys. It has fewer than `first`, maybe none, if
+ * its budget ends it, and then has a next page. Throws BAD_USER_INPUT naming the invalid argument, and LIMIT_EXCEEDED
+ * if a page cannot even read one prefix of the collection.
  */
 export async function markersWithin(
   context: MapContext,
@@ -127,12 +127,12 @@ export async function markersWithin(
   return nearbyPage(list, found, request, rest);
 }
 
-/** Markers outward, or where the next ring takes more than a page may read, a first scan of it. */
+/** Markers outward or, if the next ring takes more than a page may read, a first scan of it. */
 async function outwardOrScan(context: MapContext, query: NearQuery, first: number) {
   const { found, resumeAfter, scanUpTo } = await walkOutward(context, query);
   if (!resumeAfter || scanUpTo === undefined) return { found, rest: resumeAfter && { resumeAfter } };
   const scan = { upTo: { distance: scanUpTo, key: null }, scanned: '', pending: [] };
-  // What is left of the budget may not do: the next page begins with the scan.
+  // The rest of the budget may not suffice: the next page begins with the scan.
   const { rangesPerPage, itemsPerField } = context.limits;
   const isHalfSpent = 2 * query.budget.calls < rangesPerPage || 2 * query.budget.items < itemsPerField;
   if (isHalfSpent) return { found, rest: { resumeAfter, scan } };
@@ -143,9 +143,9 @@ async function outwardOrScan(context: MapContext, query: NearQuery, first: numbe
 const MOST_NEAREST = 1_000;
 
 /**
- * The nearest markers that pass the filter, at most so many (1 to 1,000) and none farther than `maxRadius` metres: the
- * nearest first, those equally far in the order of their keys. Throws BAD_USER_INPUT naming what is wrong, and
- * LIMIT_EXCEEDED if it takes more reads than one field may: never returns others than the nearest.
+ * The nearest markers that match the filter, at most `count` (1 to 1,000) and none farther than `maxRadius` metres: the
+ * nearest first, equally distant ones in the order of their keys. Throws BAD_USER_INPUT naming what is wrong, and
+ * LIMIT_EXCEEDED if it takes more reads than one field may: it never returns any but the nearest.
  */
 export async function nearestMarkers(
   context: MapContext,

@@ -33,39 +33,39 @@ export interface Outward {
   readonly found: readonly NearMarker[];
   /** Where the next page resumes; undefined if nothing is left. */
   readonly resumeAfter: NearPosition | undefined;
-  /** Where nothing was emitted, as the next ring takes too much to be read at once: how far to scan it, in metres. */
+  /** If nothing was emitted because the next ring takes too much to read at once: how far to scan it, in metres. */
   readonly scanUpTo?: number | undefined;
 }
 
-/** How far to look at counts at first, and how much farther each time: once for anything up to 50 km. */
+/** How far to read counts at first, and how much farther each time: once for anything up to 50 km. */
 const FIRST_LOOK = 50_000;
 const FARTHER = 16;
-/** Query calls that one look at coarse counts, and another at finer ones, may take. */
+/** Query calls that one read of coarse counts, and one of finer ones, may take. */
 const COUNT_RANGES = 4;
 /** More than this are worth finer counts. */
 const WORTH_FINER = 64;
-/** The first ring where nothing is known, in metres, and how much wider the next may be. */
+/** The first ring if nothing is known, in metres, and how much wider the next may be. */
 const FIRST_RING = 1_500;
 const WIDER = 8;
 const NARROWEST = 15;
-/** How many more a ring should hold than are wanted: an estimate is seldom right, and a further ring costs Query calls. */
+/** How many more markers than wanted a ring should have: estimates are rough, and another ring costs Query calls. */
 const SPARE = 1.25;
 const FEWEST = 16;
-/** Markers of one range, at least, that are read at once. */
+/** Minimum number of markers of one range that are read at once. */
 const ITEMS = 1_000;
-/** How often a ring that holds too much is made narrower. */
+/** How often a ring with too many markers is made narrower. */
 const NARROWINGS = 8;
 /** Base items that a filter may look up. */
 const LOOKUPS = 1_000;
 
-/** How often a ring is halved that takes too many Query calls, and how many cells of it may be looked into. */
+/** How often a ring is halved that takes too many Query calls, and how many of its cells may be read. */
 const HALVINGS = 12;
 const LEAST_HALVINGS = 3;
 const REFINED = 200;
 
-/** Markers that a ring should hold which is scanned over several pages: as many as a cursor can keep. */
+/** Markers that a ring scanned over several pages should have: as many as a cursor can keep. */
 const SCANNED = 128;
-/** How many partitions such a ring is wide where nothing is known: the narrowest there is goes through half as many. */
+/** The width of such a ring in partitions if nothing is known: the narrowest ring crosses half as many. */
 const SCANNED_PARTITIONS = 1;
 
 /** What is known of the markers up to a distance. */
@@ -76,9 +76,9 @@ interface NearCounts {
 }
 
 /**
- * Reads markers in the order of their distances, ring by ring: each is as wide as counts, or the ring before, let expect as
- * many as are wanted, and is read whole before anything of it is emitted, so that nothing unseen can be nearer. It ends
- * where enough are found, at the radius, where the budget is spent, or at a ring that no page may read at once.
+ * Reads markers by distance, ring by ring. Counts, or the ring before, determine how wide a ring must be to have as
+ * many as are wanted. It is read completely before any of it is emitted, so that nothing unread can be nearer. It ends
+ * when enough are found, at the radius, when the budget is spent, or at a ring that no page may read at once.
  */
 export function walkOutward(context: MapContext, query: NearQuery): Promise<Outward> {
   return new OutwardWalk(context, query).run();
@@ -97,9 +97,9 @@ class OutwardWalk {
   #seen = 0;
   #passed = 0;
   #near: NearCounts | undefined;
-  /** The last ring and the markers in it, from which the next is guessed. */
+  /** The last ring and the markers in it, from which the next is estimated. */
   #last: { readonly from: number; readonly to: number; readonly held: number } | undefined;
-  /** No ring reaches farther than this until one is emitted: what was read of a wider one says so. */
+  /** No ring extends farther than this until one is emitted, because a wider one held too much. */
   #cap: number;
   #limit = ITEMS;
   #narrowed = 0;
@@ -159,7 +159,7 @@ class OutwardWalk {
     );
     if (!complete) {
       const enough = inRing[Math.ceil(goal) - 1]?.distance ?? to;
-      // A narrower ring has enough, unless a crowd is at one position, or between its ranges.
+      // A narrower ring has enough markers, unless a crowd is at one position, or between its ranges.
       if (enough < to && this.#narrowed++ < NARROWINGS) this.#cap = enough;
       else if (most < itemsPerField) this.#limit *= 4;
       else return stop();
@@ -175,7 +175,7 @@ class OutwardWalk {
     return to >= this.#radius ? this.#end(undefined) : undefined;
   }
 
-  /** Looks as far as it takes to expect so many markers beyond a distance. */
+  /** Reads counts as far as needed to expect the wanted number of markers beyond a distance. */
   async #look(from: number, goal: number): Promise<NearCounts> {
     let far = this.#near ?? (await this.#lookTo(Math.min(this.#radius, Math.max(FIRST_LOOK, 2 * from)), from, goal));
     while (far.expected && far.upTo < this.#radius && far.expected(far.upTo) - far.expected(from) < goal) {
@@ -195,7 +195,7 @@ class OutwardWalk {
     return { upTo, counts, expected: counts && expectedAround(center, counts.cells) };
   }
 
-  /** Where a ring may end that holds so many, without counts. */
+  /** Where a ring with the wanted number of markers may end, without counts. */
   #guess(from: number, goal: number): number {
     const widest = WIDER * from + FIRST_RING;
     const narrowest = 1.2 * from + NARROWEST;
@@ -224,7 +224,7 @@ class OutwardWalk {
         fine = fine && (await this.#refine(narrow, fine));
       } while (fine);
       to = ring.from + (to - ring.from) / 2;
-      // A ring so much narrower than partitions goes through no fewer of them when it is halved again.
+      // A ring this much narrower than partitions crosses no fewer of them when it is halved again.
       if (halved >= LEAST_HALVINGS && to - ring.from < partitionWidth(prefixLength) / 16) break;
     }
     return undefined;
@@ -262,7 +262,7 @@ class OutwardWalk {
     return { markers: newest.values(), complete: answers.every(({ complete }) => complete) };
   }
 
-  /** Takes in a ring that is read whole; false if no more base items may be looked up. */
+  /** Adds a ring that was read completely; false if no more base items may be looked up. */
   async #emit(ring: readonly NearMarker[]): Promise<boolean> {
     const { collection, filter, wanted } = this.#query;
     for (let next = 0; next < ring.length && this.#found.length < wanted;) {
@@ -284,7 +284,7 @@ class OutwardWalk {
       const failed = new Set(unknown.filter((_, index) => !(bases[index] && filter?.passes(bases[index]))));
       const passing = chunk.filter((one) => !failed.has(one));
       this.#passed += passing.length;
-      // A marker that moves outwards meanwhile is found twice; the higher map version is the newer one and counts.
+      // A marker that moves outwards during the read is found twice; the higher map version is the newer one and counts.
       const before = new Map(this.#found.map(({ marker }) => [marker.key, marker.mapVersion]));
       const newer = passing.filter(({ marker: { key, mapVersion } }) => mapVersion > (before.get(key) ?? -Infinity));
       const again = new Set(newer.map(({ marker: { key } }) => key));

@@ -13,7 +13,7 @@ import { type ScanSource, endedAt, scanOn } from './scan.js';
 /** Ranges of Z-order that a ring is cut into before they are joined. */
 const FINENESS = 512;
 
-/** Markers in the index of a collection, and what former pages kept of them as their base items are now. */
+/** Markers in the index of a collection, and the current base items of those kept by earlier pages. */
 function sourceOf(context: MapContext, { collection, filter, budget }: NearQuery): ScanSource {
   return {
     async read({ center, from, upTo }, after, accept) {
@@ -37,7 +37,7 @@ function sourceOf(context: MapContext, { collection, filter, budget }: NearQuery
   };
 }
 
-/** Scans on through a ring that takes more than a page may. Throws LIMIT_EXCEEDED if a page cannot even read one prefix. */
+/** Continues the scan of a ring that takes more than a page may read. Throws LIMIT_EXCEEDED if a page cannot even read one prefix. */
 export async function scanRing(
   context: MapContext,
   query: NearQuery,

@@ -27,11 +27,11 @@ export interface ScanSource {
     after: string,
     accept: (marker: MapMarker) => boolean,
   ): Promise<{ readonly found: readonly OrderedMarker[]; readonly scanned: string | null }>;
-  /** What former pages have kept, as it is now: fewer where some have gone, or do not pass the filter any more. */
+  /** The current state of markers kept by earlier pages, without those deleted or no longer matching the filter. */
   load(pending: readonly Pending[]): Promise<readonly MapMarker[]>;
   /** How many of them this page may still load. */
   loads(): number;
-  /** What stays the same of a marker that moves. */
+  /** The identity of a marker, which a move does not change. */
   identityOf(one: Pick<Pending, 'key' | 'indexPosition'>): string;
 }
 
@@ -44,10 +44,10 @@ export interface ScanResult {
   readonly rest: RingScan | undefined;
 }
 
-/** A cursor keeps so many bytes of what was found: some hundred markers, and it still fits into a URL. */
+/** A cursor keeps this many bytes of found markers: about a hundred, and it still fits into a URL. */
 const KEPT_BYTES = 6_000;
 
-/** What a cursor can keep of what was found, the nearest; and where the ring ends then. */
+/** The nearest of the found markers that a cursor can keep, and where the ring then ends. */
 function trimmed(found: readonly Pending[], upTo: NearPosition): Pick<RingScan, 'pending' | 'upTo'> {
   let bytes = 0;
   const fits = found.findIndex(({ distance: far, key, indexPosition }, index) => {
@@ -59,15 +59,15 @@ function trimmed(found: readonly Pending[], upTo: NearPosition): Pick<RingScan, 
   return { pending, upTo: last ? { distance: last.distance, key: last.key } : upTo };
 }
 
-/** A scan that goes no farther than this: the radius may be another one than on the page before. */
+/** Limits a scan to this distance: the radius may differ from that of the page before. */
 export function endedAt(scan: RingScan, end: NearPosition): RingScan {
   if (compareNear(scan.upTo, end) <= 0) return scan;
   return { ...scan, upTo: end, pending: scan.pending.filter((one) => compareNear(one, end) <= 0) };
 }
 
 /**
- * Scans on through a ring, as far as one page may read, and emits at most `first` markers once all of it is seen. Where
- * it was seen in one page, all that was found may be emitted.
+ * Continues the scan of a ring, as far as one page may read, and emits at most `first` markers once all of it is read. If
+ * it was read in one page, everything that was found may be emitted.
  */
 export async function scanOn(
   { center, from }: Pick<ScannedRing, 'center' | 'from'>,
@@ -89,7 +89,7 @@ export async function scanOn(
       now.set(source.identityOf(one), marker);
       return one;
     });
-    // What has moved within the ring meanwhile is where it was found last.
+    // A marker that moved within the ring is where it was found last.
     pending = [...pending.filter((one) => !now.has(source.identityOf(one))), ...found].toSorted(compareNear);
   }
   if (scanned !== null) return { found: [], resumeAfter: from, rest: { scanned, ...trimmed(pending, upTo) } };
@@ -109,7 +109,7 @@ export async function scanOn(
   const end = last ? { distance: last.distance, key: last.key } : from;
   const resumeAfter = rest ? end : upTo;
   const markers = [...(await source.load(unknown)), ...next.flatMap((one) => now.get(source.identityOf(one)) ?? [])];
-  // What has moved since it was kept may be elsewhere in the order.
+  // Kept markers may have moved to another position in the order.
   const found = nearestFirst(markers.map(near).filter((one) => isBetween(one, resumeAfter)));
   return { found, resumeAfter, rest };
 }

@@ -17,15 +17,15 @@ export type ZonePage = Page<Edge<Zone>>;
 
 /** Query calls of one page that searches zones by key, up to 1 MB each. */
 const CALLS_A_PAGE = 8;
-/** Zones tested at a time, some of which may turn out to lie elsewhere. */
+/** Zones tested at a time, some of which may turn out to be elsewhere. */
 const BATCH = 100;
 /** Query calls for the covers of each of the two smaller lengths; an area that would take more is searched by key. */
 const MOST_RANGES = 16;
 
-/** What has been found for a page, and whether and from where there may be more. */
+/** The zones found for a page, and where more may begin, if any. */
 interface Found {
   readonly zones: readonly Zone[];
-  /** The key behind which the rest lies; undefined if nothing is left. */
+  /** The key after which the rest begins; undefined if nothing is left. */
   readonly rest: string | undefined;
 }
 
@@ -54,7 +54,7 @@ async function walkKeys(
   return { zones, rest };
 }
 
-/** The ranges of covers of one length that reach into an area; undefined if they are too many. */
+/** The ranges of covers of one length that overlap an area; undefined if there are too many. */
 function rangesOf({ keys }: MapContext, scope: string, area: Area, length: number): PartitionRange[] | undefined {
   const size = 32 ** Math.min(3, length);
   const ranges: PartitionRange[] = [];
@@ -69,7 +69,7 @@ function rangesOf({ keys }: MapContext, scope: string, area: Area, length: numbe
   return ranges;
 }
 
-/** The largest cells that reach into an area, neighbours in the order of keys together. */
+/** The largest cells that overlap an area, with neighbours in key order joined. */
 function pairsIn(area: Area): { readonly from: string; readonly to: string }[] {
   const runs: { from: string; to: string }[] = [];
   let touching = false;
@@ -83,7 +83,7 @@ function pairsIn(area: Area): { readonly from: string; readonly to: string }[] {
   return runs;
 }
 
-/** The ranges of all covers that reach into an area; undefined if they are too many. */
+/** The ranges of all covers that overlap an area; undefined if there are too many. */
 function rangesIn(context: MapContext, scope: string, area: Area): PartitionRange[] | undefined {
   const [, ...lengths] = COVER_LENGTHS;
   const found = lengths.map((length) => rangesOf(context, scope, area, length));
@@ -91,7 +91,7 @@ function rangesIn(context: MapContext, scope: string, area: Area): PartitionRang
   return all.includes(undefined) ? undefined : all.flatMap((ranges) => ranges ?? []);
 }
 
-/** Zones by key, from their covers in an area; undefined if these are too many to be read at once. */
+/** Zones by key, from their covers in an area; undefined if there are too many to read at once. */
 async function readCovers(
   context: MapContext,
   collection: Collection,
@@ -145,7 +145,7 @@ export async function collectionZones(context: MapContext, collection: Collectio
 }
 
 /**
- * A page of the zones of which something is in a viewport. A small one is searched by the covers in it, a
+ * A page of the zones that intersect a viewport. A small viewport is searched by the covers in it, a
  * large one by reading all zones by key; both in the same order, so that each zone appears once over all pages.
  */
 export async function viewportZones(

@@ -16,7 +16,7 @@ const boxContains = ({ west, south, east, north }: Bounds, { lng, lat }: Point) 
 /**
  * The zones of a collection that a position is in, or on whose edge it is, in the order of their keys. At most three Query
  * calls (one more for each MB of covers in one cell), one batch of the zones in whose bounding box it is, and an exact
- * test. A line has only what is on it. Throws UNAVAILABLE if the geometry of a zone that it may be in cannot be read.
+ * test. A line contains only positions on it. Throws UNAVAILABLE if the geometry of a zone that it may be in cannot be read.
  */
 export async function zonesAt(
   context: MapContext,
@@ -38,14 +38,14 @@ export async function zonesAt(
     for (const { key, box } of entries) if (boxContains(box, point)) near.add(key);
   }
   const zones = (await loaders.zones(collection, [...near].sort(compareBytes))).filter((zone) => zone !== null);
-  // Side by side, as large ones lie in an object store.
+  // Concurrently, as large ones are in an object store.
   const inside = await Promise.all(zones.map(async (zone) => (await loaders.zoneGeometry(zone)).shape.contains(point)));
   return zones.filter((_, index) => inside[index]);
 }
 
 /**
- * Whether something of a zone is in an area. Its geometry is read only if its bounding box is partly in it; where
- * that cannot be read, the zone is taken to be in it, and its field `geometry` reports the failure.
+ * Whether a zone intersects an area. Its geometry is read only if its bounding box is partly in the area; if
+ * that fails, the zone is assumed to intersect it, and its field `geometry` reports the failure.
  */
 export async function isZoneIn({ loaders }: MapContext, zone: Zone, area: Area): Promise<boolean> {
   try {

@@ -112,7 +112,7 @@ async function* itemsDown(
     if (after === undefined) return;
     if (read - first >= mostPassed) {
       const passed = `${read - first} or more that are not shown`;
-      throw limitExceeded('readings', passed, mostPassed, 'ask for readings from a later instant on');
+      throw limitExceeded('readings', passed, mostPassed, 'request readings from a later time');
     }
   }
 }
