@@ -45,7 +45,7 @@ function draftItem(database: Database, collection: Collection, input: MarkerInpu
   return newMarkerItem(database, collection, { ...input, key }, now);
 }
 
-/** Returns drafts the next keys of the collection, where it generates them. */
+/** Assigns the next keys of the collection to drafts, if it generates keys. */
 async function withKeys(
   database: Database,
   collection: Collection,

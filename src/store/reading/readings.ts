@@ -144,7 +144,7 @@ async function firstReadings(
 /** A marker with readings of it, newest first. */
 export interface MarkerWithReadings {
   readonly marker: Marker | null;
-  /** Empty where there is no marker, whatever is left of a deleted one. */
+  /** Empty if there is no marker, even if readings of a deleted one remain. */
   readonly readings: readonly Reading[];
 }
 
