@@ -4,8 +4,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
+import { startEngine } from '../../src/engine/start.js';
 import { type RunningCli, runCli } from '../support/run-cli.js';
 
 const PAGE = join(import.meta.dirname, '../../dist/page/index.html');
@@ -160,6 +161,9 @@ describe('cellport import', () => {
   it(
     'commands create, describe and delete the tables',
     async () => {
+      // Otherwise each command would start Java anew.
+      const engine = await startEngine({ dataDir: join(folder, 'table') });
+      onTestFinished(() => engine.close());
       const run = async (...args: string[]) => {
         const each = start('table', ['table', ...args]);
         return { code: await each.ended, output: each.output() };
