@@ -11,7 +11,7 @@ function placeOf({ functionName, url }: { readonly functionName: string; readonl
   return `${functionName || '(anonymous)'}${file === '' ? '' : ` ${file}`}`;
 }
 
-/** The functions in which a process spends most CPU time (self time) during some work, as Markdown. */
+/** The functions with the most self time in a process while `work` runs, as Markdown. */
 export async function profiled(process: Measured, work: () => Promise<unknown>): Promise<string> {
   await process.ask('start profile');
   await work();

@@ -54,10 +54,10 @@ export function importCommand(): Command {
     .description(
       'Import markers, zones or readings from a file, or a table of the Geo Library; importing again changes nothing',
     )
-    .argument('[file]', 'the file; its extension gives the format')
+    .argument('[file]', 'the file; its extension determines the format')
     .requiredOption('-c, --collection <key>', 'the collection; created if missing, except for readings')
     .option('--zones', 'the file holds zones (the default if its first feature is an area or a line)')
-    .option('--no-zones', 'the file holds markers, whatever its first feature is')
+    .option('--no-zones', 'the file holds markers, regardless of its first feature')
     .addOption(
       new Option('--readings', 'the file holds readings of existing markers').conflicts([
         'zones',
@@ -81,7 +81,7 @@ export function importCommand(): Command {
     .addOption(
       new Option('--segments <n>', 'segments of the parallel Scan of that table (8)').argParser(wholeNumber(1, 256)),
     )
-    .addOption(new Option('--format <format>', 'format of the file, whatever its extension').choices(FILE_FORMATS))
+    .addOption(new Option('--format <format>', 'format of the file, regardless of its extension').choices(FILE_FORMATS))
     .option('--key-field <name>', 'field or property that holds the key (GeoJSON: the id; else key or id)')
     .option('--rejects <file>', 'file for rejected rows (FILE.rejects.ndjson)')
     .option('--name <name>', 'name of the collection to create (its key)')

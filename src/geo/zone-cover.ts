@@ -76,7 +76,7 @@ function touched(shape: Coverable, within: Halving, depth: number, limit: number
 /** Longitudes of a part continue up to 540, so the same box is also tried one turn farther west. */
 const TURNS = [0, 360] as const;
 
-/** The bounding box of the parts of some boxes that lie in a cell; the cell if none does. */
+/** The bounding box of the intersections of boxes with a cell; the cell itself if there are none. */
 function boxInCell(boxes: readonly Bounds[], cell: Bounds): Bounds {
   const inCell = boxes.flatMap((box) =>
     TURNS.map((turn) => ({

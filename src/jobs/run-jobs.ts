@@ -32,7 +32,7 @@ export async function runJobs(options: JobsOptions, signal: AbortSignal): Promis
         const work = emptyCollection(options, collection, sighting, signal)
           .then(() => undefined)
           .catch((err: unknown) => {
-            if (!signal.aborted) log.warn({ err, collection: key }, 'cannot empty a collection for now');
+            if (!signal.aborted) log.warn({ err, collection: key }, 'cannot empty a deleted collection; retrying');
           })
           .finally(() => inProgress.delete(key));
         inProgress.set(key, work);

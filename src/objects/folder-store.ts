@@ -97,7 +97,7 @@ export function createFolderStore(folder: string): ObjectStore {
       try {
         for await (const name of filesIn(folder)) {
           if (!isObjectName(name)) continue;
-          // It may have been removed since its name was read.
+          // The file may have been removed since its name was read.
           const file = await stat(pathOf(name)).catch(() => undefined);
           if (file !== undefined) yield { name, modifiedAt: file.mtime };
         }

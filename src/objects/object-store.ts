@@ -29,7 +29,7 @@ export function isObjectName(name: string): boolean {
   return name.length <= LONGEST_NAME && NAME.test(name);
 }
 
-/** Throws an Error for an invalid name: names are made by Cellport, not by clients. */
+/** Throws an Error for an invalid name, not a CellportError: names come from Cellport, not from clients. */
 export function checkObjectName(name: string): void {
   if (!isObjectName(name)) throw new Error(`invalid name of an object: ${JSON.stringify(name)}`);
 }

@@ -10,7 +10,7 @@ import { type RecountResult, recount } from '../stream/recount.js';
 import type { StreamBackend } from './backend.js';
 import type { LiveFeed } from './live.js';
 
-/** The cells of all collections, kept by this process or by the one that holds the lease. */
+/** The cells of all collections, updated by this process or by the one that holds the lease. */
 export interface Cells {
   status(): ConsumerStatus;
   /** Resolves once the cells include every write before the call. Rejects on abort, or if the consumer has failed. */

@@ -15,7 +15,7 @@ export interface GeoTableOptions {
 export interface OpenGeoTable {
   readonly table: GeoTable;
   readonly layout: Layout;
-  /** Key of the collection as which it is served. */
+  /** Key of the collection that serves the table. */
   readonly key: string;
 }
 

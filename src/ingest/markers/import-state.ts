@@ -61,7 +61,7 @@ export function importStateFile(folder: string, name: string, identity: string):
         const state = stateShape.safeParse(JSON.parse(await readFile(path, 'utf8')));
         return state.success && state.data.identity === identity ? state.data : undefined;
       } catch {
-        // Missing, or truncated by a full disk: the import starts from the beginning, which is only slower.
+        // Missing, or truncated by a full disk: starting from the beginning is only slower.
         return undefined;
       }
     },

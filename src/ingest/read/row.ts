@@ -59,7 +59,7 @@ export function keyText(field: string, value: unknown): string {
   if (typeof value === 'string' && value !== '') return value;
   if (typeof value === 'bigint' || (typeof value === 'number' && Number.isSafeInteger(value))) return String(value);
   if (value === undefined || value === null || value === '') {
-    throw new InvalidRow(`no ${field}, which is the key; pass --key-field if another field holds it`);
+    throw new InvalidRow(`no key in field ${field}; pass --key-field if another field holds it`);
   }
   throw new InvalidRow(`${field} is neither text nor an integer`);
 }

@@ -45,7 +45,7 @@ function checked<T>(check: () => T): T {
 
 /** A reading from its parts; null values are omitted. Throws InvalidRow. */
 function readingOf(key: unknown, at: unknown, fields: Fields): ReadingRow {
-  if (at === undefined || at === null || at === '') throw new InvalidRow('no at, which is the time of the measurement');
+  if (at === undefined || at === null || at === '') throw new InvalidRow('no time of measurement in field at');
   const values = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
   if (Object.keys(values).length === 0) throw new InvalidRow('no values');
   return {
