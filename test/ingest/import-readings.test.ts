@@ -162,8 +162,8 @@ describe('importing readings', () => {
     expect(rejects.map(({ line, reason }) => [line, reason])).toEqual([
       [2, expect.stringMatching(/no marker "nobody"/)],
       [3, expect.stringMatching(/^at must be an RFC 3339 instant.*"yesterday"/)],
-      [4, expect.stringMatching(/no at/)],
-      [5, expect.stringMatching(/no marker/)],
+      [4, expect.stringMatching(/no time of measurement in field at/)],
+      [5, expect.stringMatching(/no key in field marker/)],
       [6, expect.stringMatching(/^values\.on must be a number or text/)],
       [7, expect.stringMatching(/no values/)],
       [8, expect.stringMatching(/invalid JSON/)],

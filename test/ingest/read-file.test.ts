@@ -139,7 +139,7 @@ describe('every format', () => {
       { key: 'PL-1', properties: { id: 7, code: 'PL-1' } },
     ]);
     expect(reasonsOf(await rowsOf('ndjson', '{"id":1,"lng":1,"lat":2}', options))).toEqual([
-      [1, expect.stringMatching(/no code/)],
+      [1, expect.stringMatching(/no key in field code/)],
     ]);
     await expect(rowsOf('csv', 'id,lng,lat\n7,1,2\n', options)).rejects.toThrow(/column named code/);
   });
@@ -167,7 +167,7 @@ describe('GeoJSON', () => {
     const patterns = [
       [4, /no geometry/],
       [5, /Polygon/],
-      [6, /no id/],
+      [6, /no key in field id/],
       [7, /invalid JSON/],
       [8, /not a GeoJSON Feature/],
       [9, /invalid JSON/],

@@ -308,7 +308,7 @@ describe('an import of zones', () => {
       [3, /^geometry\.coordinates\[1\]\[1\] must be a latitude from -90 to 90.*; got 91/],
       [4, /geometry is Point, a zone needs Polygon or .*--no-zones/],
       [5, /geometry is GeometryCollection, a zone needs Polygon or/],
-      [6, /no id.*--key-field/],
+      [6, /no key in field id.*--key-field/],
       [7, /has no geometry/],
       [8, /duplicate key "good", first on line 1/],
       [9, /name is not text/],
