@@ -35,6 +35,11 @@ export async function shoot(page: Page, name: string): Promise<Buffer> {
   return page.screenshot({ path: `${SCREENSHOTS}${name}.png` });
 }
 
+/** Saves a screenshot of a page if CELLPORT_SCREENSHOTS is set, for it takes seconds without a graphics card. */
+export async function keep(page: Page, name: string): Promise<void> {
+  if (process.env['CELLPORT_SCREENSHOTS']) await shoot(page, name);
+}
+
 /** The number of pixels in which two pictures of the same size differ by more than noise. */
 export async function differingPixels(browser: Browser, one: Buffer, other: Buffer): Promise<number> {
   const page = await browser.newPage();

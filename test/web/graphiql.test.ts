@@ -68,7 +68,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
 
   beforeAll(async () => {
     staticDir = await mkdtemp(join(tmpdir(), 'cellport-graphiql-'));
-    await build({ configFile: join(root, 'vite.config.ts'), build: { outDir: staticDir } });
+    await build({ configFile: join(root, 'vite.config.ts'), build: { outDir: staticDir, minify: false } });
     const services = createServices({ database: db }, { cacheBytes: 0, live: hub });
     ({ http } = await createHttpServer(services, { pages: { staticDir } }));
     url = await http.listen({ host: '127.0.0.1', port: 0 });
@@ -84,7 +84,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
   });
 
   it('loads from this server only, without violating its policy, and runs the first example', async () => {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, deviceScaleFactor: 0.5 });
     const elsewhere: string[] = [];
     const faults: string[] = [];
     page.on('request', (request) => {
@@ -111,7 +111,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
 
   it('explains that introspection is disabled, and still runs its examples', async () => {
     const server = await startServer(db, { introspection: false, staticDir, status: () => undefined });
-    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, deviceScaleFactor: 0.5 });
     await page.goto(`${server.url}/graphiql/`);
     await page.locator('#no-schema', { hasText: 'CELLPORT_INTROSPECTION' }).waitFor({ timeout: 50_000 });
     await readFirstExample(page);
@@ -125,7 +125,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
   it('runs subscriptions, and shows their results', async () => {
     await createCollection(db, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
     hub.connected();
-    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, deviceScaleFactor: 0.5 });
     const faults: string[] = [];
     page.on('console', (message) => {
       if (message.type() === 'error') faults.push(message.text());

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSchema, parse, validate } from 'graphql';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { openCities } from '../../src/ingest/markers/cities.js';
 import { openCountries } from '../../src/ingest/zones/countries.js';
 import { COLLECTIONS, CREATE, DELETE, DETAILS, READINGS, UPDATE } from '../../web/map/documents.js';
 import { until } from '../live/support.js';
 import { testDatabase } from '../support/test-database.js';
-import { differingPixels, hasChromium, openBrowser, shoot } from './browser.js';
+import { differingPixels, hasChromium, keep, openBrowser, shoot } from './browser.js';
 import { type MapServer, startMapServer } from './map-server.js';
 
 interface City {
@@ -65,11 +65,12 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
 
   /**
    * Opens the page with a hash, and collects its requests to other hosts and its errors. Without a graphics card
-   * each frame of a fade or a flight takes long, so most tests ask for less motion.
+   * each frame and each pixel takes long, so most tests ask for less motion and a coarse screen.
    */
   async function open(hash = '', options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
     const context = await browser.newContext({
-      viewport: { width: 1280, height: 800 },
+      viewport: { width: 1024, height: 640 },
+      deviceScaleFactor: 0.5,
       reducedMotion: 'reduce',
       ...options,
     });
@@ -89,6 +90,16 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.goto(`${server.url}/${hash}`);
     await settled(page);
     return page;
+  }
+
+  let shared: Page | undefined;
+  /** Shows a hash in the page that most tests share, for opening one takes seconds. They leave nothing open in it. */
+  async function show(hash: string, reducedMotion: 'reduce' | 'no-preference' = 'reduce'): Promise<Page> {
+    if (shared === undefined) shared = await open(hash);
+    else await shared.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+    await shared.emulateMedia({ reducedMotion });
+    await settled(shared);
+    return shared;
   }
 
   /** Waits until the map is idle and every response is drawn. */
@@ -150,17 +161,23 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     }
     await server.counted();
   }, 300_000);
+  afterEach(async ({ task }) => {
+    // What a failed test left open must not fail others.
+    if (task.result?.state !== 'fail') return;
+    await shared?.context().close();
+    shared = undefined;
+  });
   afterAll(async () => {
     await browser.close();
     await server.close();
   });
 
   it('shows all cities at first, as clusters and markers, under a strict content security policy', async () => {
-    const page = await open('#at=1.4/28/12&on=', MOVING);
-    const empty = await shoot(page, 'world-empty');
-    await page.goto(`${server.url}/#at=1.4/28/12`);
-    await page.reload();
-    await settled(page);
+    const page = await open('#at=1.4/28/12', {
+      ...MOVING,
+      viewport: { width: 1280, height: 800 },
+      deviceScaleFactor: 1,
+    });
     const response = await page.request.get(`${server.url}/`);
     expect(response.headers()['content-security-policy']).toMatch(/script-src 'self'; worker-src 'self'/);
     expect(response.headers()['content-security-policy']).not.toMatch(/unsafe|blob:/);
@@ -170,12 +187,15 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     );
     expect(counted).toBe(cities.length);
     // Clusters, their counts and names: far more pixels than one changed label.
-    expect(await differingPixels(browser, empty, await shoot(page, 'world'))).toBeGreaterThan(15_000);
+    const world = await shoot(page, 'world');
+    await page.evaluate(`location.hash = '#at=1.4/28/12&on='`);
+    await settled(page);
+    expect(await differingPixels(browser, world, await shoot(page, 'world-empty'))).toBeGreaterThan(15_000);
     await page.context().close();
   });
 
   it('draws exactly the cities inside, individually, while panning and zooming', async () => {
-    const page = await open('#at=6.5/51.5/7');
+    const page = await show('#at=6.5/51.5/7');
     for (const [name, zoom, lng, lat] of [
       ['region', 6.5, 7, 51.5],
       ['city', 10, -0.1, 51.5],
@@ -197,18 +217,17 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
         return x >= west - dx && x <= east + dx && y >= south - dy && y <= north + dy;
       });
       expect(drawn.filter((each) => !near.some((other) => other.name === each))).toEqual([]);
-      await shoot(page, name);
+      await keep(page, name);
     }
-    await page.context().close();
   });
 
   it('flies to the zoom where a cluster splits, and back with the back button', async () => {
-    const page = await open('#at=3/48/10', MOVING);
+    const page = await show('#at=3/48/10', 'no-preference');
     const before = page.url();
     const cluster = await page.evaluate<{ x: number; y: number; count: number }>(`(() => {
       const onScreen = ${HANDLE}.layers[0].content.clusters
         .map(({ position, count }) => ({ ...${HANDLE}.map.project(position), count }))
-        .filter(({ x, y }) => x > 350 && x < 1200 && y > 80 && y < 720);
+        .filter(({ x, y }) => x > 350 && x < 950 && y > 80 && y < 560);
       const [{ x, y, count }] = onScreen.toSorted((a, b) => b.count - a.count);
       return { x, y, count };
     })()`);
@@ -221,11 +240,10 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.goBack();
     await expectSoon(page, `Math.abs(${HANDLE}.map.getZoom() - 3) < 0.01`);
     expect(page.url()).toBe(before);
-    await page.context().close();
   });
 
   it('shows the details of a marker with its readings as charts, also after a reload', async () => {
-    const page = await open('#at=9/51.5/-0.1');
+    const page = await show('#at=9/51.5/-0.1');
     const { x, y } = await project(page, city(LONDON).position);
     await page.mouse.click(x, y);
     const card = page.locator('#card');
@@ -241,7 +259,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
       ((await card.locator('polyline').first().getAttribute('points')) ?? '').split(' ').length;
     expect(await measured()).toBe(48);
     expect(await card.locator('.id').textContent()).toBe(`marker::cities::${LONDON}`);
-    await shoot(page, 'card');
+    await keep(page, 'card');
     // The subscription starts a moment after the card opens. A user of the card is not disturbed.
     await card.getByLabel('Close').focus();
     for (let hour = 48; (await measured()) === 48; hour++) {
@@ -255,11 +273,10 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.keyboard.press('Escape');
     await card.waitFor({ state: 'hidden' });
     expect(page.url()).not.toContain('place=');
-    await page.context().close();
   });
 
   it('shows markers that others move, with a pulse, and those they create and delete', async () => {
-    const page = await open('#at=9/51.5/-0.1', MOVING);
+    const page = await show('#at=9/51.5/-0.1', 'no-preference');
     // Changes arrive once the socket is connected; the first one shows that it is.
     const input = { collection: 'cities', key: 'live', name: 'Live town', position: { lng: -0.5, lat: 51.7 } };
     const made = (await server.ask(CREATE, { input })).createMarker;
@@ -270,17 +287,16 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
       page,
       `${HANDLE}.layers[0].content.markers.some(({ key, position }) => key === 'live' && position.lng === 0.3)`,
     );
-    await shoot(page, 'live');
+    await keep(page, 'live');
     await server.ask(DELETE, { id: made.id });
     await expectSoon(page, `!${HANDLE}.layers[0].content.markers.some(({ key }) => key === 'live')`);
-    await page.context().close();
   });
 
   it('adds, drags and deletes markers, and undoes each change', async () => {
-    const page = await open('#at=9/51.5/-0.1');
+    const page = await show('#at=9/51.5/-0.1');
     const bar = page.locator('#bar');
     await page.getByRole('button', { name: 'Edit' }).click();
-    await page.mouse.click(900, 600);
+    await page.mouse.click(800, 560);
     await page.getByLabel('Name').fill('Newtown');
     await page.keyboard.press('Enter');
     await expectSoon(page, `${HANDLE}.layers[0].content.markers.some(({ name }) => name === 'Newtown')`);
@@ -297,7 +313,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     expect(moved.version).toBe(before.version + 1);
     const shown = await project(page, moved.position);
     expect(Math.hypot(shown.x - from.x - 60, shown.y - from.y - 40)).toBeLessThan(3);
-    await shoot(page, 'edit');
+    await keep(page, 'edit');
 
     await page.mouse.click(shown.x, shown.y);
     await page.getByRole('button', { name: 'Delete' }).click();
@@ -315,11 +331,11 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.keyboard.press('Control+z');
     await bar.getByText('Undid: add Newtown').waitFor();
     await expectSoon(page, `!${HANDLE}.layers[0].content.markers.some(({ name }) => name === 'Newtown')`);
-    await page.context().close();
+    await page.getByRole('button', { name: 'Edit' }).click();
   });
 
   it('reports a conflicting change by somebody else, and shows it', async () => {
-    const page = await open('#at=9/51.5/-0.1');
+    const page = await show('#at=9/51.5/-0.1');
     await page.getByRole('button', { name: 'Edit' }).click();
     const before = await readLondon();
     const { x, y } = await project(page, before.position);
@@ -336,34 +352,34 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
       `${HANDLE}.layers[0].content.markers.some(({ name, position }) => name === 'London' && position.lng === -0.3)`,
     );
     await server.ask(UPDATE, { input: { id: before.id, position: before.position } });
-    await page.context().close();
+    await page.getByRole('button', { name: 'Edit' }).click();
   });
 
   it('draws zones with their names, and heatmaps instead of places', async () => {
-    const page = await open('#at=4.5/50/12&on=cities,countries&heat=cities');
+    const page = await show('#at=4.5/50/12&on=cities,countries&heat=cities');
     const cells = await page.evaluate<number>(
       `${HANDLE}.map.queryRenderedFeatures({ layers: ${HANDLE}.layers.flatMap((layer) => layer.mapLayers).filter((id) => id.endsWith('/cells')) }).length`,
     );
     expect(cells).toBeGreaterThan(20);
-    await shoot(page, 'heatmap');
+    await keep(page, 'heatmap');
     await page.getByRole('switch', { name: /Cities/ }).uncheck();
     await settled(page);
     const { x, y } = await project(page, { lng: 19, lat: 52 });
     await page.mouse.click(x, y);
     expect(await page.locator('#card h2').textContent()).toBe('Poland');
-    await shoot(page, 'zones');
+    await keep(page, 'zones');
     expect(page.url()).toContain('on=countries');
-    await page.context().close();
+    await page.getByLabel('Close', { exact: true }).click();
   });
 
   it('fits a phone without horizontal scrolling, with layers and card as bottom sheets', async () => {
     const page = await open('#at=5/51.5/4', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 }); // prettier-ignore
     const wide = () => page.evaluate<number>('document.documentElement.scrollWidth');
     expect(await wide()).toBe(390);
-    await shoot(page, 'phone');
+    await keep(page, 'phone');
     await page.getByRole('button', { name: 'Layers' }).tap();
     await page.getByRole('switch', { name: /Cities/ }).waitFor();
-    await shoot(page, 'phone-layers');
+    await keep(page, 'phone-layers');
     await page.getByRole('button', { name: 'Layers' }).tap();
     const { x, y } = await project(page, city(LONDON).position);
     await page.touchscreen.tap(x, y);
@@ -371,7 +387,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     const sheet = await page.locator('#card').boundingBox();
     expect([sheet?.x, sheet?.width]).toEqual([0, 390]);
     expect(await wide()).toBe(390);
-    await shoot(page, 'phone-card');
+    await keep(page, 'phone-card');
     await page.context().close();
   });
 
@@ -379,7 +395,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     const page = await open('#at=4/50/10', { colorScheme: 'dark' });
     const water = `${HANDLE}.map.getPaintProperty('water', 'background-color')`;
     const dark = await page.evaluate<string>(water);
-    await shoot(page, 'dark');
+    await keep(page, 'dark');
     await page.getByRole('button', { name: 'Light theme' }).click();
     expect(await page.evaluate<string>(water)).not.toBe(dark);
     await page.reload();
@@ -401,7 +417,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await rows.first().focus();
     await page.keyboard.press('Enter');
     await page.locator('#card .id').waitFor();
-    await shoot(page, 'list');
+    await keep(page, 'list');
     await page.keyboard.press('Escape');
     await page.locator('#card').waitFor({ state: 'hidden' });
     expect(await focused()).toContain('London');
@@ -425,19 +441,18 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
   });
 
   it('offers a retry when the server is gone, and continues when it is back', async () => {
-    const page = await open('#at=6/51.5/0');
+    const page = await show('#at=6/51.5/0');
     await page.context().setOffline(true);
     await page.evaluate(`${HANDLE}.map.jumpTo({ center: [20, 45], zoom: 6 })`);
     const again = page.locator('#bar').getByRole('button', { name: 'Retry' });
     await again.waitFor();
-    await shoot(page, 'error');
+    await keep(page, 'error');
     await page.context().setOffline(false);
     // It may have retried by itself in between.
     await again.click({ timeout: 2_000 }).catch(() => undefined);
     await page.locator('#bar').waitFor({ state: 'hidden' });
     expect(await page.locator('#map canvas').isVisible()).toBe(true);
     faults.splice(0, faults.length, ...faults.filter((each) => !each.includes('ERR_INTERNET_DISCONNECTED')));
-    await page.context().close();
   });
 
   it('made no requests to other hosts, and caused no errors', () => {
