@@ -68,7 +68,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
 
   beforeAll(async () => {
     staticDir = await mkdtemp(join(tmpdir(), 'cellport-graphiql-'));
-    await build({ configFile: join(root, 'vite.config.ts'), build: { outDir: staticDir, minify: false } });
+    await build({ configFile: join(root, 'vite.config.ts'), build: { outDir: staticDir } });
     const services = createServices({ database: db }, { cacheBytes: 0, live: hub });
     ({ http } = await createHttpServer(services, { pages: { staticDir } }));
     url = await http.listen({ host: '127.0.0.1', port: 0 });
