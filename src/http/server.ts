@@ -75,6 +75,8 @@ function addMap(server: FastifyInstance, folder: string | undefined): void {
     root: folder,
     prefix: '/map/',
     index: false,
+    // It would overwrite what setHeaders sets.
+    cacheControl: false,
     setHeaders(response, path) {
       // Files with a hash in their name never change; all others are revalidated, mostly with a 304.
       const cacheControl = path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';

@@ -67,6 +67,8 @@ interface ServerOptions {
   readonly allowedOrigins?: readonly string[];
   /** Folder of the page at /graphiql/; an empty page by default. */
   readonly staticDir?: string;
+  /** Folder of the map page; without it, / redirects to GraphiQL. */
+  readonly mapDir?: string;
 }
 
 /** A complete HTTP server on a free port, over the tables of `db`. */
@@ -85,6 +87,7 @@ export async function startServer(
     introspection,
     allowedOrigins,
     staticDir: page,
+    mapDir,
   }: ServerOptions = {},
 ): Promise<LiveServer> {
   const logged: { level: string; fields: Json; message: string }[] = [];
@@ -110,7 +113,7 @@ export async function startServer(
   const compared = newComparison();
   const { http, close } = await createHttpServer(services, {
     executor: executor ?? comparing(compared),
-    pages: { staticDir: page ?? empty },
+    pages: { staticDir: page ?? empty, mapDir },
     allowedOrigins,
     log,
   });

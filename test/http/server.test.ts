@@ -1,5 +1,8 @@
 import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -35,6 +38,20 @@ describe('the routes', () => {
     expect(policy).toMatch(/connect-src 'self'(;|$)/);
     expect(policy).not.toMatch(/unsafe-eval|https?:|\*/);
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  test('let browsers keep files of the map whose name has a hash, and revalidate all others', async () => {
+    const mapDir = mkdtempSync(join(tmpdir(), 'map-'));
+    mkdirSync(join(mapDir, 'assets'));
+    for (const file of ['index.html', 'base.json', 'assets/index-a1b2.js']) writeFileSync(join(mapDir, file), '1');
+    const other = await startServer(newDatabase(), { mapDir });
+    const cacheControl = async (path: string) => (await fetch(other.url + path)).headers.get('cache-control');
+    expect(await Promise.all(['/', '/map/base.json', '/map/assets/index-a1b2.js'].map(cacheControl))).toEqual([
+      'no-cache',
+      'no-cache',
+      'public, max-age=31536000, immutable',
+    ]);
+    await other.close();
   });
 
   test('/healthz reports that the process runs, and makes no calls', async () => {
