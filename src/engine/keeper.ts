@@ -159,6 +159,7 @@ async function keep(dataDir: string | undefined): Promise<void> {
   const waiting = new Set<Socket>();
   let answer: KeeperAnswer | undefined;
   let engine: JavaEngine | undefined;
+  let starting: Promise<void> = Promise.resolve();
 
   const say = (socket: Socket, line: KeeperAnswer) => socket.write(`${JSON.stringify(line)}\n`);
   const server = createServer((socket) => {
@@ -212,6 +213,8 @@ async function keep(dataDir: string | undefined): Promise<void> {
   async function stop(): Promise<void> {
     if (stopped.signal.aborted) return;
     stopped.abort();
+    // A Java that is still starting would outlive this process.
+    await starting.catch(() => undefined);
     if (engine !== undefined) await stopJava(engine);
     // The port is our lock on the folder: it is released when this process exits. The file stays, so that the next engine
     // listens on the same port.
@@ -228,7 +231,8 @@ async function keep(dataDir: string | undefined): Promise<void> {
 
   const key = dataDir === undefined ? newAccessKey() : accessKey(join(dataDir, 'access-key'));
   let earlyExits = 0;
-  async function start(): Promise<void> {
+  const start = (): Promise<void> => (starting = startEngine());
+  async function startEngine(): Promise<void> {
     if (dbPath !== null) prepareDatabaseFile(dbPath, key, REGION);
     const started = await startJava(dbPath, wantedPort, stopped.signal);
     engine = started;

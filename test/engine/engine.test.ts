@@ -123,6 +123,14 @@ describe('the embedded engine', () => {
     await vi.waitFor(() => expect(javaOn(folder)).toEqual([]), { timeout: 20_000 });
   });
 
+  test('a process killed while Java is starting leaves no Java behind', async () => {
+    const folder = newFolder();
+    const only = user([folder]);
+    await vi.waitFor(() => expect(javaOn(folder)).toHaveLength(1), { timeout: 40_000, interval: 10 });
+    only.process.kill('SIGKILL');
+    await vi.waitFor(() => expect(javaOn(folder)).toEqual([]), { timeout: 20_000 });
+  });
+
   test('processes that start at once on one folder share one engine, which runs until the last one exits', async () => {
     const folder = newFolder();
     const users = [user([folder]), user([folder]), user([folder])];
@@ -146,14 +154,24 @@ describe('the embedded engine', () => {
       const before = acknowledged(writer).length;
       await vi.waitFor(() => expect(acknowledged(writer).length).toBeGreaterThan(before + by), { timeout: 150_000 });
     };
+    const killed = async (victim: number) => {
+      const java = javaOn(folder);
+      process.kill(victim, 'SIGKILL');
+      await grows(5);
+      await vi.waitFor(
+        () => {
+          expect(javaOn(folder)).toHaveLength(1);
+          expect(javaOn(folder)).not.toEqual(java);
+        },
+        { timeout: 60_000 },
+      );
+    };
     await grows(5);
-    process.kill(javaOn(folder)[0] ?? 0, 'SIGKILL');
-    await grows(5);
-    process.kill(keeperOf(folder), 'SIGKILL');
-    await grows(5);
+    await killed(javaOn(folder)[0] ?? 0);
+    expect(await missing(client, acknowledged(writer))).toEqual([]);
+    await killed(keeperOf(folder));
     writer.process.kill('SIGKILL');
     const rows = acknowledged(writer);
-    expect(await missing(client, rows)).toEqual([]);
     await engine.close();
     await vi.waitFor(() => expect(javaOn(folder)).toEqual([]), { timeout: 20_000 });
     expect(await missing(clientOf(await start(folder)), rows)).toEqual([]);
