@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 const SOURCE = resolve(import.meta.dirname, '../src');
 
-/** Which folders each folder may import, besides itself. Imports have one direction: docs/architecture.md says why. */
+/** Which folders each folder may import, besides itself: imports have one direction. docs/architecture.md describes the folders. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   geo: [],
   model: ['geo'],
