@@ -7,8 +7,10 @@ COPY . .
 RUN npm run build && npm prune --omit=dev
 
 FROM node:20-bookworm-slim
-# The progress of interrupted imports is all that is written here.
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000 CELLPORT_DATA_DIR=/tmp/cellport
+# The progress of interrupted imports is all that is written here. Cellport has no authentication, so a container that
+# others may reach changes nothing unless CELLPORT_READ_ONLY is set to off; names by which it is reached go into
+# CELLPORT_ALLOWED_HOSTS.
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000 CELLPORT_READ_ONLY=on CELLPORT_DATA_DIR=/tmp/cellport
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules

@@ -14,7 +14,9 @@ export interface Config {
   readonly database: DatabaseConfig;
   /** For geometry too large for the table; undefined if not configured and the database is not embedded. */
   readonly objects: ObjectsConfig | undefined;
-  readonly http: { readonly host: string; readonly port: number; readonly allowedOrigins: readonly string[] };
+  readonly http: HttpConfig;
+  /** Whether to refuse every mutation. */
+  readonly readOnly: boolean;
   /** Whether this process may run the stream consumer; false if an AWS Lambda does. */
   readonly consumer: boolean;
   /** Redis through which servers share changes; undefined if each server reads the stream itself. */
@@ -29,6 +31,16 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** Variables that begin with CELLPORT_ but are not settings: most likely typos. */
   readonly unknown: readonly string[];
+}
+
+export interface HttpConfig {
+  readonly host: string;
+  readonly port: number;
+  /** Host names by which clients may reach the server, besides those of `host`; `*` for any. */
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+  /** Whether clients may ask what a request cost and read. */
+  readonly explain: boolean;
 }
 
 /** `embedded`: a DynamoDB Local that we start. `configured`: from the AWS variables; the SDK resolves undefined values. */
@@ -70,6 +82,11 @@ const redisUrl = z
   .url({ protocol: /^rediss?$/, error: 'must be a URL that begins with redis:// or rediss://' })
   .optional();
 const text = z.string().optional();
+const onOrOff = (fallback: 'on' | 'off') =>
+  z
+    .enum(['on', 'off', '1', '0'], 'must be on or off')
+    .default(fallback)
+    .transform((value) => value === 'on' || value === '1');
 const S3_PLACE = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w.-]+(?:\/[\w.-]+)*)?\/?)?$/;
 const objects = z
   .string()
@@ -90,6 +107,24 @@ const origins = z
   .refine(
     (list) => list.every(isOrigin),
     'must be `*`, or a comma-separated list of origins such as https://maps.example.org, without a path',
+  )
+  .default([]);
+
+/** A host name or address without a port, `.` and a domain for all names in it, or `*` for any. */
+function isHost(text: string): boolean {
+  const name = text.replace(/^\./, '');
+  return (
+    text === '*' ||
+    (!name.includes('*') && URL.canParse(`http://${name}/`) && new URL(`http://${name}/`).hostname === name)
+  );
+}
+
+const hosts = z
+  .string()
+  .transform((list) => list.split(',').map((host) => host.trim().toLowerCase()))
+  .refine(
+    (list) => list.every(isHost),
+    'must be `*`, or a comma-separated list of host names such as maps.example.org, without a port',
   )
   .default([]);
 
@@ -119,13 +154,16 @@ const variables = z.object({
   CELLPORT_MAX_SUBSCRIPTIONS: wholeNumber(0, 1_000_000, DEFAULT_LIMITS.subscriptions),
   CELLPORT_MAX_SUBSCRIPTIONS_PER_CONNECTION: wholeNumber(1, 100_000, DEFAULT_LIMITS.subscriptionsPerConnection),
   CELLPORT_DEADLINE_MS: wholeNumber(100, 600_000, DEFAULT_LIMITS.deadlineMs),
-  CELLPORT_GRAPHQL_JIT: z.enum(['on', 'off'], 'must be on or off').default('on'),
-  CELLPORT_INTROSPECTION: z.enum(['on', 'off'], 'must be on or off').default('on'),
-  CELLPORT_CONSUMER: z.enum(['on', 'off'], 'must be on or off').default('on'),
+  CELLPORT_GRAPHQL_JIT: onOrOff('on'),
+  CELLPORT_INTROSPECTION: onOrOff('on'),
+  CELLPORT_EXPLAIN: onOrOff('on'),
+  CELLPORT_READ_ONLY: onOrOff('off'),
+  CELLPORT_CONSUMER: onOrOff('on'),
   CELLPORT_REDIS_URL: redisUrl,
   CELLPORT_LOG: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('warn'),
   PORT: wholeNumber(0, 65_535, 4000),
   HOST: z.string().default('127.0.0.1'),
+  CELLPORT_ALLOWED_HOSTS: hosts,
   CELLPORT_ALLOWED_ORIGINS: origins,
   AWS_ENDPOINT_URL_DYNAMODB: url,
   AWS_ENDPOINT_URL_DYNAMODB_STREAMS: url,
@@ -210,8 +248,15 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
     dataDir: resolve(values.CELLPORT_DATA_DIR),
     database,
     objects: objectsOf(values, database),
-    http: { host: values.HOST, port: values.PORT, allowedOrigins: values.CELLPORT_ALLOWED_ORIGINS },
-    consumer: values.CELLPORT_CONSUMER === 'on',
+    http: {
+      host: values.HOST,
+      port: values.PORT,
+      allowedHosts: values.CELLPORT_ALLOWED_HOSTS,
+      allowedOrigins: values.CELLPORT_ALLOWED_ORIGINS,
+      explain: values.CELLPORT_EXPLAIN,
+    },
+    readOnly: values.CELLPORT_READ_ONLY,
+    consumer: values.CELLPORT_CONSUMER,
     redisUrl: values.CELLPORT_REDIS_URL,
     cacheBytes: values.CELLPORT_CACHE_MB * 1024 * 1024,
     limits: {
@@ -230,8 +275,8 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
       subscriptions: values.CELLPORT_MAX_SUBSCRIPTIONS,
       subscriptionsPerConnection: values.CELLPORT_MAX_SUBSCRIPTIONS_PER_CONNECTION,
     },
-    graphqlJit: values.CELLPORT_GRAPHQL_JIT === 'on',
-    introspection: values.CELLPORT_INTROSPECTION === 'on',
+    graphqlJit: values.CELLPORT_GRAPHQL_JIT,
+    introspection: values.CELLPORT_INTROSPECTION,
     logLevel: values.CELLPORT_LOG,
     unknown: Object.keys(env).filter((name) => name.startsWith('CELLPORT_') && !Object.hasOwn(variables.shape, name)),
   };

@@ -1,5 +1,6 @@
 /** The error codes of the API, in `extensions.code`. */
-export type ErrorCode = 'BAD_USER_INPUT' | 'NOT_FOUND' | 'CONFLICT' | 'LIMIT_EXCEEDED' | 'THROTTLED' | 'UNAVAILABLE';
+export type ErrorCode =
+  'BAD_USER_INPUT' | 'FORBIDDEN' | 'NOT_FOUND' | 'CONFLICT' | 'LIMIT_EXCEEDED' | 'THROTTLED' | 'UNAVAILABLE';
 
 /**
  * An error that the caller can act on: its message and details reach the client. Any other error is a bug, which is logged

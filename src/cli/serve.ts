@@ -87,11 +87,14 @@ async function serve(session: Session, options: ServeOptions): Promise<void> {
   await openTables(session);
   const geoTable = await openGeoTable(session, options);
   const { openServer } = await import('../server/open-server.js');
+  const { accessWarning } = await import('../http/hosts.js');
   const server = openServer(config, session, geoTable, log);
   try {
     if (demo) await loadDemo(session, server.cells);
     await completeCells(session, server.cells, demo);
     signal.throwIfAborted();
+    const warning = accessWarning(config.http.host, config.readOnly);
+    if (warning !== undefined) log.warn({}, warning);
     const url = await server.listen();
     say('Serving', `${url}          the map`);
     say('', `${url}/graphiql GraphiQL, with example queries`);

@@ -1,3 +1,4 @@
+import type { CellportError } from '../errors.js';
 import type { GeoTable } from '../geolibrary/answers.js';
 import type { LiveChanges } from '../live/hub.js';
 import type { CellCache } from '../loaders/cell-cache.js';
@@ -37,6 +38,8 @@ export interface Services {
   readonly limits: Limits;
   /** Whether clients may introspect the schema; true by default. */
   readonly introspection?: boolean | undefined;
+  /** Whether every mutation is refused; false by default. */
+  readonly readOnly?: boolean | undefined;
   readonly now: () => Date;
 }
 
@@ -44,6 +47,8 @@ export interface Services {
 export interface RequestContext {
   readonly services: Services;
   readonly work: Work;
+  /** Why this request may not change anything, if it may not. */
+  readonly forbidsWrites?: CellportError | undefined;
   readonly map: MapContext;
   /** The source of answers for the collection with this key, in either kind of table. */
   readonly answers: (collection: string) => CollectionAnswers;

@@ -50,13 +50,16 @@ export function formatted(error: CellportError): GraphQLFormattedError {
   return { message: error.message, extensions: { ...error.details, code: error.code } };
 }
 
-/** Throws what `check` throws; a CellportError in the form that Apollo Server answers with the HTTP status 400. */
+/** Throws what `check` throws; a CellportError in the form that Apollo Server answers with the HTTP status 400 or 403. */
 export function asBadRequest(check: () => void): void {
   try {
     check();
   } catch (error) {
     if (!(error instanceof CellportError)) throw error;
-    throw new GraphQLError(error.message, { originalError: error, extensions: { http: { status: 400 } } });
+    throw new GraphQLError(error.message, {
+      originalError: error,
+      extensions: { http: { status: error.code === 'FORBIDDEN' ? 403 : 400 } },
+    });
   }
 }
 

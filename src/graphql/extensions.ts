@@ -20,6 +20,12 @@ export function asksForReads(headers: Headers): boolean {
   return headers[EXPLAIN] === '1';
 }
 
+/** Makes a request ask for neither. */
+export function asksForNothing(headers: Record<string, unknown>): void {
+  delete headers[COST];
+  delete headers[EXPLAIN];
+}
+
 /** A request that was executed, and the key convention of what it read. */
 interface Executed {
   readonly call: Pick<Call, 'meter' | 'reads'>;

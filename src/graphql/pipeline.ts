@@ -110,6 +110,7 @@ export async function createPipeline(options: PipelineOptions): Promise<Pipeline
           if ((operation.operation === 'subscription') === (http !== undefined)) {
             throw transportError(operation.operation);
           }
+          if (operation.operation === 'mutation' && contextValue.forbidsWrites) throw contextValue.forbidsWrites;
           checkAnswerSize({ schema, document, operation, variables, limits });
         });
         if (operation.operation === 'mutation') contextValue.work.startWriting();

@@ -1,6 +1,7 @@
 import { HeaderMap } from '@apollo/server';
 import type { GraphQLSchema } from 'graphql';
 
+import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
 import { spliced } from './json-text.js';
 import { type Services, createContext } from './context.js';
@@ -21,6 +22,8 @@ export interface GraphqlRequest {
   readonly search: string;
   /** The parsed JSON of its body. */
   readonly body: unknown;
+  /** Why this request may not change anything, if it may not. */
+  readonly forbidsWrites?: CellportError | undefined;
 }
 
 export interface GraphqlAnswer {
@@ -39,6 +42,10 @@ export interface GraphqlServer {
   readonly stop: () => Promise<void>;
 }
 
+const READ_ONLY = new CellportError(
+  'FORBIDDEN',
+  'this server is read-only and refuses mutations: CELLPORT_READ_ONLY is on',
+);
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** The document of a request, if it has one that is a string. */
@@ -62,21 +69,21 @@ export async function createGraphqlServer(
   log: Log,
   executor: (schema: GraphQLSchema) => Executor = compiling,
 ): Promise<GraphqlServer> {
-  const { limits, introspection = true } = services;
+  const { limits, introspection = true, readOnly = false } = services;
   const schema = buildSchema();
   const pipeline = await createPipeline({ schema, executor: executor(schema), limits, introspection, log });
   const extended = (body: string, { headers }: GraphqlRequest, call: Work) =>
     withExtensions(body, headers, { call, keys: services.db.keys });
 
   async function execute(request: GraphqlRequest, work: Work): Promise<GraphqlAnswer> {
-    const { method, search, body } = request;
+    const { method, search, body, forbidsWrites = readOnly ? READ_ONLY : undefined } = request;
     const answer = await pipeline.apollo.executeHTTPGraphQLRequest({
       httpGraphQLRequest: { method, headers: headerMap(request.headers), search, body },
       // Called after the check for cross-site request forgery and before the document is parsed.
       context: async () => {
         const source = sourceOf(request);
         if (source !== undefined) pipeline.checkDocument(source);
-        return createContext(services, work);
+        return { ...createContext(services, work), forbidsWrites };
       },
     });
     if (answer.body.kind !== 'complete') throw new Error('incremental answers are not supported');

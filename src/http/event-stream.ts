@@ -3,7 +3,9 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
 import type { FastifyInstance } from 'fastify';
 
+import { formatted } from '../graphql/error-format.js';
 import type { OperationResult, SubscriptionRequest } from '../graphql/pipeline.js';
+import { foreignPage, isForeignPage } from './origins.js';
 import type { SubscriptionsOptions } from './websocket.js';
 
 /** Keeps proxies from closing an idle connection, and detects clients that have disconnected. */
@@ -53,7 +55,10 @@ async function* only(answer: OperationResult): AsyncGenerator<OperationResult> {
  * Subscriptions as server-sent events from `/graphql/stream`: the protocol of graphql-sse with one connection for each.
  * That library's own handler reads all answers as fast as they come, so it buffers without limit for a slow client.
  */
-export function addEventStreams(server: FastifyInstance, { subscribe, log }: SubscriptionsOptions): void {
+export function addEventStreams(
+  server: FastifyInstance,
+  { subscribe, allowedOrigins, log }: SubscriptionsOptions,
+): void {
   async function send(
     response: ServerResponse,
     request: SubscriptionRequest,
@@ -81,7 +86,10 @@ export function addEventStreams(server: FastifyInstance, { subscribe, log }: Sub
   server.route({
     method: ['GET', 'POST'],
     url: '/graphql/stream',
-    handler: async ({ method, query, body }, reply) => {
+    handler: async ({ method, query, body, headers }, reply) => {
+      if (isForeignPage(headers, allowedOrigins)) {
+        return reply.code(403).send({ errors: [formatted(foreignPage(headers))] });
+      }
       const request = method === 'GET' ? requestIn(query) : ((body ?? {}) as SubscriptionRequest);
       reply.hijack();
       send(reply.raw, request, reply.getHeaders() as OutgoingHttpHeaders).catch((err: unknown) => {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { GraphqlServer } from '../graphql/server.js';
+import { foreignPage, isForeignPage } from './origins.js';
 
 /** Aborts when the connection closes before the answer is sent. */
 function goneSignal(reply: FastifyReply): AbortSignal {
@@ -22,14 +23,16 @@ function isVisit({ method, headers, url }: FastifyRequest): boolean {
 }
 
 /** `/graphql` by POST, and by GET for queries with a header that pages of other sites cannot send. */
-export function addGraphql(server: FastifyInstance, graphql: GraphqlServer): void {
+export function addGraphql(server: FastifyInstance, graphql: GraphqlServer, allowedOrigins: readonly string[]): void {
   server.route({
     method: ['GET', 'POST'],
     url: '/graphql',
     handler: async (request, reply) => {
       if (isVisit(request)) return reply.redirect('/graphiql/');
       const { method, headers, url, body } = request;
-      const answer = await graphql.answer({ method, headers, search: searchOf(url), body }, goneSignal(reply));
+      const forbidsWrites = isForeignPage(headers, allowedOrigins) ? foreignPage(headers) : undefined;
+      const asked = { method, headers, search: searchOf(url), body, forbidsWrites };
+      const answer = await graphql.answer(asked, goneSignal(reply));
       for (const [name, value] of answer.headers) void reply.header(name, value);
       return reply.code(answer.status).send(answer.body);
     },

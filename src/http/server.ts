@@ -5,16 +5,18 @@ import fastifyStatic from '@fastify/static';
 import { type FastifyInstance, fastify } from 'fastify';
 
 import type { Limits } from '../model/limits.js';
+import { asksForNothing } from '../graphql/extensions.js';
 import type { GraphqlServer } from '../graphql/server.js';
 import type { Log } from '../log.js';
 import { handleErrors } from './errors.js';
 import { type Readiness, addHealth } from './health.js';
 import { addEventStreams } from './event-stream.js';
 import { addGraphql } from './graphql-route.js';
+import { type HostOptions, checkHosts, hostChecker } from './hosts.js';
 import { endConnectionsOnClose } from './shutdown.js';
 import { addWebsockets } from './websocket.js';
 
-export interface HttpOptions {
+export interface HttpOptions extends HostOptions {
   readonly graphql: GraphqlServer;
   readonly limits: Limits;
   readonly ready: () => Promise<Readiness>;
@@ -24,6 +26,8 @@ export interface HttpOptions {
   readonly mapDir?: string | undefined;
   /** Origins of other sites whose pages may send requests and subscribe; `*` for any. */
   readonly allowedOrigins?: readonly string[] | undefined;
+  /** Whether clients may ask what a request cost and read; true by default. */
+  readonly explain?: boolean | undefined;
   readonly log: Log;
   /** Ends all subscriptions with a reason when the server closes. */
   readonly endSubscriptions?: (() => void) | undefined;
@@ -118,7 +122,10 @@ export function buildHttp({
   ready,
   staticDir,
   mapDir,
+  host,
+  allowedHosts,
   allowedOrigins = [],
+  explain = true,
   log,
   endSubscriptions,
 }: HttpOptions): FastifyInstance {
@@ -128,21 +135,24 @@ export function buildHttp({
     forceCloseConnections: false,
     return503OnClosing: true,
   });
+  const checkHost = hostChecker({ host, allowedHosts });
+  checkHosts(server, checkHost);
+  if (!explain) server.addHook('onRequest', async ({ headers }) => asksForNothing(headers));
   // Only JSON is accepted: any page of the web can send forms and plain text without a preflight request.
   server.removeContentTypeParser('text/plain');
   server.addHook('onSend', async (_request, reply) => {
     void reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
   });
-  // Before connections are closed, so that clients learn the reason.
   const { subscribe, recentFrom } = graphql;
-  const subscriptions = { subscribe, recentFrom, limits, allowedOrigins, log };
+  const subscriptions = { subscribe, recentFrom, limits, allowedOrigins, checkHost, log };
+  // Before connections are closed, so that clients learn the reason.
   server.addHook('preClose', async () => endSubscriptions?.());
   addWebsockets(server, subscriptions);
   endConnectionsOnClose(server, limits.deadlineMs + 1_000);
   handleErrors(server, limits, log);
   allowOrigins(server, allowedOrigins);
   addHealth(server, ready);
-  addGraphql(server, graphql);
+  addGraphql(server, graphql, allowedOrigins);
   addEventStreams(server, subscriptions);
   addMap(server, mapDir);
   addGraphiql(server, staticDir);

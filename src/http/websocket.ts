@@ -12,10 +12,13 @@ import type { Limits } from '../model/limits.js';
 import type { GraphqlServer } from '../graphql/server.js';
 import type { Subscribe } from '../graphql/subscriptions.js';
 import type { Log } from '../log.js';
+import type { CheckHost } from './hosts.js';
+import { isForeignPage } from './origins.js';
 
 export interface SubscriptionsOptions {
   readonly subscribe: Subscribe;
   readonly recentFrom: GraphqlServer['recentFrom'];
+  readonly checkHost: CheckHost;
   readonly limits: Limits;
   /** See `HttpOptions`. */
   readonly allowedOrigins: readonly string[];
@@ -69,12 +72,6 @@ function createProtocol({ subscribe, recentFrom, limits }: SubscriptionsOptions)
     // Errors in answers are formatted already.
     onNext: (_context, _id, _payload, _args, answer) => answer as FormattedExecutionResult,
   });
-}
-
-/** Whether this comes from a page of another site: browsers open WebSockets to any host, but always send their origin. */
-function isForeignPage({ headers: { origin, host } }: IncomingMessage, allowed: readonly string[]): boolean {
-  if (origin === undefined || allowed.includes('*') || allowed.includes(origin)) return false;
-  return !URL.canParse(origin) || new URL(origin).host !== host;
 }
 
 function refuse(socket: Duplex, status: number): void {
@@ -131,7 +128,7 @@ function serveConnection(protocol: Server, socket: WebSocket, log: Log): void {
 
 /** Subscriptions over WebSockets at `/graphql`, in the protocol of graphql-ws. */
 export function addWebsockets(server: FastifyInstance, options: SubscriptionsOptions): void {
-  const { limits, allowedOrigins, log } = options;
+  const { limits, allowedOrigins, checkHost, log } = options;
   const protocol = createProtocol(options);
   const sockets = new WebSocketServer({
     noServer: true,
@@ -144,7 +141,9 @@ export function addWebsockets(server: FastifyInstance, options: SubscriptionsOpt
     socket.on('error', () => socket.destroy());
     const [path] = (request.url ?? '').split('?');
     if (path !== '/graphql') refuse(socket, 404);
-    else if (isForeignPage(request, allowedOrigins)) refuse(socket, 403);
+    else if (checkHost(request.headers.host)) refuse(socket, 403);
+    // Browsers open WebSockets to any host.
+    else if (isForeignPage(request.headers, allowedOrigins)) refuse(socket, 403);
     else if (closing || sockets.clients.size >= limits.subscriptions) refuse(socket, 503);
     else sockets.handleUpgrade(request, socket, head, (opened) => serveConnection(protocol, opened, log));
   });

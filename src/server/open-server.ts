@@ -38,12 +38,13 @@ export async function checkPort(http: Config['http']): Promise<void> {
 }
 
 async function listen({ http: server }: HttpServer, http: Config['http']): Promise<string> {
-  await server.listen(http).catch((error: NodeJS.ErrnoException) => {
+  const { host, port: wanted } = http;
+  await server.listen({ host, port: wanted }).catch((error: NodeJS.ErrnoException) => {
     throw portInUse(http, error);
   });
   const address = server.server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : http.port;
-  return `http://${http.host.includes(':') ? `[${http.host}]` : http.host}:${port}`;
+  const port = typeof address === 'object' && address !== null ? address.port : wanted;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 async function stopListening({ http, close }: HttpServer, log: Log): Promise<void> {
@@ -54,7 +55,7 @@ async function stopListening({ http, close }: HttpServer, log: Log): Promise<voi
 
 /** A server over an open database whose tables exist: it updates cells and receives changes, but does not listen yet. */
 export function openServer(config: Config, backend: Backend, geoTable: GeoTable | undefined, log: Log): Server {
-  const { limits, introspection, cacheBytes } = config;
+  const { limits, introspection, readOnly, cacheBytes } = config;
   const live = openLive(backend, config.redisUrl, log);
   const services = createServices(backend, {
     cacheBytes,
@@ -63,6 +64,7 @@ export function openServer(config: Config, backend: Backend, geoTable: GeoTable 
     geoTable,
     limits,
     introspection,
+    readOnly,
   });
   const upgrade = config.database.kind === 'embedded';
   const cells = config.consumer
@@ -74,9 +76,8 @@ export function openServer(config: Config, backend: Backend, geoTable: GeoTable 
     cells,
     async listen() {
       jobs = startJobs(backend, cells, limits.deadlineMs, log);
-      const { allowedOrigins } = config.http;
       const executor = config.graphqlJit ? compiling : interpreting;
-      server = await createHttpServer(services, { executor, allowedOrigins, log });
+      server = await createHttpServer(services, { ...config.http, executor, log });
       return listen(server, config.http);
     },
     async close() {

@@ -63,7 +63,7 @@ const BUILT_PAGES: Pages = {
   mapDir: fileURLToPath(new URL('../../dist/page/', import.meta.url)),
 };
 
-export interface HttpServerOptions extends Pick<HttpOptions, 'allowedOrigins'> {
+export interface HttpServerOptions extends Pick<HttpOptions, 'host' | 'allowedHosts' | 'allowedOrigins' | 'explain'> {
   readonly executor?: Parameters<typeof createGraphqlServer>[2];
   readonly pages?: Pages;
   readonly log?: Log;
@@ -79,7 +79,7 @@ export interface HttpServer {
 /** An HTTP server that uses these services, not yet listening. */
 export async function createHttpServer(
   services: ServerServices,
-  { executor, pages = BUILT_PAGES, allowedOrigins, log = silentLog }: HttpServerOptions = {},
+  { executor, pages = BUILT_PAGES, log = silentLog, ...access }: HttpServerOptions = {},
 ): Promise<HttpServer> {
   const graphql = await createGraphqlServer(services, log, executor);
   const ready = () => {
@@ -88,7 +88,7 @@ export async function createHttpServer(
     return checkReadiness(ping, status === undefined ? null : readinessOf(status));
   };
   const endSubscriptions = () => services.live?.close();
-  const http = buildHttp({ ...pages, graphql, limits: services.limits, ready, allowedOrigins, log, endSubscriptions });
+  const http = buildHttp({ ...pages, ...access, graphql, limits: services.limits, ready, log, endSubscriptions });
   return {
     graphql,
     http,

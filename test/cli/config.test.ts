@@ -28,6 +28,8 @@ describe('the configuration', () => {
       AWS_ENDPOINT_URL: 'localhost:8000',
       CELLPORT_OBJECTS: 'gs://maps',
       CELLPORT_ALLOWED_ORIGINS: 'https://maps.example.org, https://maps.example.org/page',
+      CELLPORT_ALLOWED_HOSTS: 'maps.example.org:4000',
+      CELLPORT_READ_ONLY: 'yes',
     };
     let message = '';
     try {
@@ -37,7 +39,7 @@ describe('the configuration', () => {
       expect(error).toMatchObject({ code: 'BAD_USER_INPUT' });
     }
     const lines = message.split('\n');
-    expect(lines).toHaveLength(7);
+    expect(lines).toHaveLength(9);
     for (const [name, value] of Object.entries(env)) {
       expect(lines.find((line) => line.startsWith(`${name} must be `))).toContain(JSON.stringify(value));
     }
@@ -51,6 +53,27 @@ describe('the configuration', () => {
     expect(allowed(list.join(' , '))).toEqual(list);
     for (const wrong of ['maps.example.org', 'https://maps.example.org/', 'https://Maps.example.org', 'null', 'a,,b'])
       expect(() => allowed(wrong)).toThrow('CELLPORT_ALLOWED_ORIGINS');
+  });
+
+  it('accepts a comma-separated list of host names, without ports', () => {
+    const allowed = (list: string) => config({ CELLPORT_ALLOWED_HOSTS: list }).http.allowedHosts;
+    expect(config({}).http.allowedHosts).toEqual([]);
+    expect(allowed('*')).toEqual(['*']);
+    expect(allowed('Maps.example.org, .lan,10.0.0.1 , [::1]')).toEqual([
+      'maps.example.org',
+      '.lan',
+      '10.0.0.1',
+      '[::1]',
+    ]);
+    for (const wrong of ['https://a.b', 'a.b:80', 'a.b/', 'a,,b', 'x@a.b', '*.a.b', 'a b'])
+      expect(() => allowed(wrong)).toThrow('CELLPORT_ALLOWED_HOSTS');
+  });
+
+  it('takes on, off, 1 and 0 for settings that are switched on or off', () => {
+    const readOnly = (value: string) => config({ CELLPORT_READ_ONLY: value }).readOnly;
+    expect(['on', '1', 'off', '0', ''].map(readOnly)).toEqual([true, true, false, false, false]);
+    expect(config({ CELLPORT_EXPLAIN: 'off' }).http.explain).toBe(false);
+    expect(config({}).http.explain).toBe(true);
   });
 
   it('treats empty variables as unset, and warns about unknown settings', () => {

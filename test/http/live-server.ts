@@ -65,6 +65,11 @@ interface ServerOptions {
   readonly objects?: ObjectStore;
   readonly introspection?: boolean;
   readonly allowedOrigins?: readonly string[];
+  readonly allowedHosts?: readonly string[];
+  /** What the server takes itself to be bound to. */
+  readonly host?: string;
+  readonly explain?: boolean;
+  readonly readOnly?: boolean;
   /** Folder of the page at /graphiql/; an empty page by default. */
   readonly staticDir?: string;
   /** Folder of the map page; without it, / redirects to GraphiQL. */
@@ -85,7 +90,11 @@ export async function startServer(
     geoTable,
     objects,
     introspection,
+    readOnly,
     allowedOrigins,
+    allowedHosts,
+    host,
+    explain,
     staticDir: page,
     mapDir,
   }: ServerOptions = {},
@@ -105,6 +114,7 @@ export async function startServer(
       geoTable,
       limits: { ...DEFAULT_LIMITS, ...limits },
       introspection,
+      readOnly,
       now,
     },
   );
@@ -115,6 +125,9 @@ export async function startServer(
     executor: executor ?? comparing(compared),
     pages: { staticDir: page ?? empty, mapDir },
     allowedOrigins,
+    allowedHosts,
+    host,
+    explain,
     log,
   });
   const url = await http.listen({ host: '127.0.0.1', port: 0 });

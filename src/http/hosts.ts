@@ -1,0 +1,79 @@
+import { BlockList, isIP } from 'node:net';
+
+import type { FastifyInstance } from 'fastify';
+
+import { CellportError } from '../errors.js';
+import { formatted } from '../graphql/error-format.js';
+
+export interface HostOptions {
+  /** The name or address that the server is bound to, 127.0.0.1 by default. */
+  readonly host?: string | undefined;
+  /** Other names that clients may use, `.` and a domain for all names in it; `*` for any. */
+  readonly allowedHosts?: readonly string[] | undefined;
+}
+
+/** Why a request with this `Host` header is refused; undefined if it is not. */
+export type CheckHost = (header: string | undefined) => CellportError | undefined;
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK.addAddress('::1', 'ipv6');
+
+const withoutBrackets = (name: string) => name.replace(/^\[(.*)\]$/, '$1');
+
+/** Whether only programs of the same machine reach this name or address. */
+function isLoopback(name: string): boolean {
+  const bare = withoutBrackets(name).toLowerCase();
+  const version = isIP(bare);
+  if (version === 0) return bare === 'localhost' || bare.endsWith('.localhost');
+  return LOOPBACK.check(bare, version === 4 ? 'ipv4' : 'ipv6');
+}
+
+/** A warning for a server that anyone may change who reaches it; undefined if only programs of this machine do. */
+export function accessWarning(host: string, readOnly: boolean): string | undefined {
+  if (readOnly || isLoopback(host)) return undefined;
+  return (
+    `HOST is ${host} and there is no authentication: whoever reaches this server may change and delete all data; ` +
+    'CELLPORT_READ_ONLY=1 refuses changes'
+  );
+}
+
+/** The name in a `Host` header, without its port; undefined if the header is malformed. */
+function nameIn(header: string): string | undefined {
+  if (/[/?#@\\]/.test(header) || !URL.canParse(`http://${header}`)) return undefined;
+  return withoutBrackets(new URL(`http://${header}`).hostname).replace(/\.$/, '');
+}
+
+const isListed = (name: string) => (entry: string) =>
+  entry.startsWith('.') ? name === entry.slice(1) || name.endsWith(entry) : name === withoutBrackets(entry);
+
+/**
+ * Checks by which name a client reaches the server. A page of another site can make its own name resolve to this server's
+ * address (DNS rebinding), and the browser then takes both for the same site; but it still sends that name. Loopback names
+ * cannot be taken over, and neither can addresses. Requests without the header do not come from a browser.
+ */
+export function hostChecker({ host = '127.0.0.1', allowedHosts = [] }: HostOptions): CheckHost {
+  const bound = withoutBrackets(host).toLowerCase();
+  const anyAddress = !isLoopback(bound);
+  return (header) => {
+    if (header === undefined || allowedHosts.includes('*')) return undefined;
+    const name = nameIn(header);
+    if (name !== undefined) {
+      if (isLoopback(name) || name === bound || allowedHosts.some(isListed(name))) return undefined;
+      if (anyAddress && isIP(name) !== 0) return undefined;
+    }
+    const shown = JSON.stringify(header.slice(0, 80));
+    return new CellportError(
+      'FORBIDDEN',
+      `this server is not to be reached as ${shown}; if it is, add the name to CELLPORT_ALLOWED_HOSTS`,
+    );
+  };
+}
+
+/** Answers requests for other hosts with 403, before anything else looks at them. */
+export function checkHosts(server: FastifyInstance, check: CheckHost): void {
+  server.addHook('onRequest', async ({ headers }, reply) => {
+    const refused = check(headers.host);
+    if (refused !== undefined) return reply.code(403).send({ errors: [formatted(refused)] });
+  });
+}
