@@ -10,11 +10,11 @@ import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { runCli } from '../support/run-cli.js';
-import { engine, testDatabase } from '../support/test-database.js';
+import { engine, engineSettings, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const database = await testDatabase('readable', { stream: true });
-const { endpoint, region, credentials } = engine();
+const { endpoint } = engine();
 
 let folder = '';
 let proxy: Server | undefined;
@@ -45,10 +45,8 @@ afterAll(async () => {
 const settings = (at = endpoint) => ({
   CELLPORT_DATA_DIR: join(folder, 'data'),
   CELLPORT_TABLE: database.tables.entities,
+  ...engineSettings(),
   AWS_ENDPOINT_URL_DYNAMODB: at,
-  AWS_REGION: region,
-  AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
 });
 
 const start = (args: readonly string[], at = endpoint, env: Readonly<Record<string, string>> = {}) =>

@@ -5,10 +5,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { expectRfc7946 } from '../support/rfc7946.js';
 import { runCli } from '../support/run-cli.js';
-import { engine, testDatabase } from '../support/test-database.js';
+import { engineSettings, testDatabase } from '../support/test-database.js';
 
 const database = await testDatabase('readable', { stream: true });
-const { endpoint, region, credentials } = engine();
 let folder = '';
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'cellport-zones-'));
@@ -22,10 +21,7 @@ async function outcome(...args: string[]) {
     // So small that all geometry is stored in the folder.
     CELLPORT_INLINE_GEOMETRY_BYTES: '0',
     CELLPORT_TABLE: database.tables.entities,
-    AWS_ENDPOINT_URL_DYNAMODB: endpoint,
-    AWS_REGION: region,
-    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    ...engineSettings(),
   });
   return { code: await run.ended, output: run.output() };
 }

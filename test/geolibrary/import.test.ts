@@ -9,7 +9,7 @@ import { newCall } from '../../src/store/request/meter.js';
 import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { runCli } from '../support/run-cli.js';
-import { engine, newDatabase } from '../support/test-database.js';
+import { engineSettings, newDatabase } from '../support/test-database.js';
 import { POSITIONS, libraryItems, makeGeoTable } from './library.js';
 
 const database = newDatabase();
@@ -28,12 +28,8 @@ const odd = [
 ];
 await makeGeoTable(database, 'Shops', [...good, ...odd]);
 
-const { endpoint, region, credentials } = engine();
 const ENV = {
-  AWS_ENDPOINT_URL_DYNAMODB: endpoint,
-  AWS_REGION: region,
-  AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+  ...engineSettings(),
   CELLPORT_TABLE: 'moved',
   CELLPORT_DATA_DIR: folder,
 };

@@ -7,8 +7,10 @@ import type { Point } from '../../src/geo/point.js';
 import { hashKeyOf, hashKeysOf, partsUnder } from '../../src/geolibrary/hash-keys.js';
 import { planQueries } from '../../src/geolibrary/plan.js';
 import { type IdRange, areaRegion, centreOf, coverRegion, idAt, ringRegion } from '../../src/geolibrary/s2.js';
+import { rounds } from '../support/rounds.js';
 
 const LENGTHS = [2, 3, 4, 5, 6];
+const RUNS = rounds('boxesOfGeoLibrary');
 
 /** Degrees including the poles, the antimeridian and the edges of S2's faces. */
 const lng = fc.oneof(
@@ -49,7 +51,7 @@ describe('a cover by S2 cells', () => {
           if (areaContains(area, inside)) expect(holds(ranges, idAt(inside))).toBe(true);
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: RUNS },
     );
   });
 
@@ -61,7 +63,7 @@ describe('a cover by S2 cells', () => {
         expect(holds(ranges, idAt(other))).toBe(true);
         expect(ranges.length).toBeLessThanOrEqual(most);
       }),
-      { numRuns: 2000 },
+      { numRuns: RUNS },
     );
   });
 
@@ -96,7 +98,7 @@ describe('hash keys', () => {
           if (other !== key) expect(holds(partsUnder(other, length, [{ from, to }]), inside)).toBe(false);
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: RUNS },
     );
   });
 });
@@ -123,7 +125,7 @@ describe('a plan', () => {
         const asked = first.filter((query) => query.from <= inside && inside < query.to);
         expect(asked.filter(({ hashKey }) => hashKey === hashKeyOf(inside, length))).toHaveLength(1);
       }),
-      { numRuns: 1000 },
+      { numRuns: RUNS / 3 },
     );
   });
 

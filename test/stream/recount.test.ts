@@ -23,6 +23,7 @@ import {
   untilRead,
 } from './support.js';
 
+const MARKERS = 250;
 const db = await testDatabase('readable', { stream: true });
 
 const placeOf = (index: number) => ['Poznań', 'AB'.charAt(index % 2), `${index % 5}`].slice(0, index % 4);
@@ -33,7 +34,7 @@ const recounting = (checkOnly: boolean) =>
 test('a recount repairs drifted cells and closes the gap, while a consumer and writers are at work', async () => {
   const stop = new AbortController();
   const running = createConsumer(streamParts(db)).run(stop.signal);
-  const markers = Array.from({ length: 1_000 }, (_, index) =>
+  const markers = Array.from({ length: MARKERS }, (_, index) =>
     markerItem(db, 'parks', `m${index}`, ((index * 7.7) % 360) - 180, ((index * 3.3) % 180) - 90, placeOf(index)),
   );
   await putInBulk(db, db.tables.entities, markers, newCall());
@@ -53,7 +54,7 @@ test('a recount repairs drifted cells and closes the gap, while a consumer and w
   await replaceBlocks(db, [{ ...place, seen: placed?.batch, ...wrongPlace }], newCall());
   await replaceBlocks(db, [{ ...ghost, seen: undefined, ...wrongPlace }], newCall());
   const { drifted: found, ...checked } = await recounting(true);
-  expect(checked).toMatchObject({ markers: 1_000 });
+  expect(checked).toMatchObject({ markers: MARKERS });
   expect(found).toHaveLength(4);
   expect(found).toEqual(expect.arrayContaining([total, place, ghost]));
   expect(await storedCells(db)).not.toEqual(await countedCells(db));
@@ -61,7 +62,7 @@ test('a recount repairs drifted cells and closes the gap, while a consumer and w
 
   let writing = true;
   const writer = (async () => {
-    for (let index = 0; writing; index = (index + 1) % 1_000) {
+    for (let index = 0; writing; index = (index + 1) % MARKERS) {
       const { pk, sk } = db.keys.marker('parks', `m${index}`);
       if (index % 5 === 0) await send(db, 'delete', { TableName: db.tables.entities, Key: { pk, sk } }, newCall());
       else {

@@ -4,7 +4,7 @@
  */
 const ROUNDS = {
   /** Seeds of the simulated stream. */
-  simulatedStreams: [1_000, 10_000],
+  simulatedStreams: [500, 10_000],
   /** How often a consumer is killed while clients write. */
   kills: [3, 8],
   /** The same in each of the two halves of a comparison with a model. */
@@ -14,7 +14,9 @@ const ROUNDS = {
   /** Radius and k-nearest queries in each of four collections. */
   radiusQueries: [2, 5],
   /** Positions looked up in the borders of all countries. */
-  positionsInCountries: [600, 2_000],
+  positionsInCountries: [300, 2_000],
+  /** Bounding boxes covered with S2 cells. */
+  boxesOfGeoLibrary: [600, 3_000],
 } as const satisfies Readonly<Record<string, readonly [quick: number, full: number]>>;
 
 /** The number of rounds of a test. CELLPORT_RUNS overrides it, for a longer search. */

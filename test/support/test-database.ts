@@ -29,6 +29,17 @@ export function engine(): Omit<Engine, 'close'> {
   return { ...shared, credentials: { accessKeyId: accessKey, secretAccessKey: accessKey } };
 }
 
+/** Settings with which a command uses this file's database. */
+export function engineSettings(): Readonly<Record<string, string>> {
+  const { endpoint, region, credentials } = engine();
+  return {
+    AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+    AWS_REGION: region,
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+  };
+}
+
 /** A database whose tables do not exist yet, for tests that create them. */
 export function newDatabase(keyStyle: KeyStyle = 'readable', options: Partial<DatabaseOptions> = {}): Database {
   const name = `test-${randomUUID()}`;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSchema, parse, validate, visit } from 'graphql';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { buildHttp } from '../../src/http/server.js';
@@ -62,6 +62,8 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
   const db = await testDatabase();
   let staticDir = '';
   let browser: Browser;
+  /** One for all tests, so that the editor is compiled once. */
+  let context: BrowserContext;
   let http: ReturnType<typeof buildHttp>;
   let url = '';
   const hub = createHub({ keys: db.keys, log: silentLog, now: () => Date.now() });
@@ -76,6 +78,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
     const input = { key: '2643743', name: 'London', position: { lng: -0.12574, lat: 51.50853 } };
     await createMarker(db, cities, input, new Date().toISOString(), newCall());
     browser = await openBrowser();
+    context = await browser.newContext({ viewport: { width: 1280, height: 800 }, deviceScaleFactor: 0.5 });
   }, 300_000);
   afterAll(async () => {
     await browser.close();
@@ -84,7 +87,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
   });
 
   it('loads from this server only, without violating its policy, and runs the first example', async () => {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, deviceScaleFactor: 0.5 });
+    const page = await context.newPage();
     const elsewhere: string[] = [];
     const faults: string[] = [];
     page.on('request', (request) => {
@@ -111,7 +114,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
 
   it('explains that introspection is disabled, and still runs its examples', async () => {
     const server = await startServer(db, { introspection: false, staticDir, status: () => undefined });
-    const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, deviceScaleFactor: 0.5 });
+    const page = await context.newPage();
     await page.goto(`${server.url}/graphiql/`);
     await page.locator('#no-schema', { hasText: 'CELLPORT_INTROSPECTION' }).waitFor({ timeout: 50_000 });
     await readFirstExample(page);
@@ -125,7 +128,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
   it('runs subscriptions, and shows their results', async () => {
     await createCollection(db, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
     hub.connected();
-    const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, deviceScaleFactor: 0.5 });
+    const page = await context.newPage();
     const faults: string[] = [];
     page.on('console', (message) => {
       if (message.type() === 'error') faults.push(message.text());
