@@ -10,7 +10,8 @@ import { type Database, createDatabase } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 import { applyStreamRecords } from '../stream/apply-records.js';
 import { type WireRecord, openState, recordOf } from '../stream/dynamodb.js';
-import { claimForRecords } from '../stream/ownership.js';
+import { claimForRecords, noteStream } from '../stream/ownership.js';
+import type { StatePort } from '../stream/ports.js';
 
 /** What the mapping sends. */
 export interface StreamEvent {
@@ -37,12 +38,22 @@ const CONSUMER = 'cells';
 export function createHandler(config: Config, open: () => Database = () => openDatabase(config)) {
   const log = createLog(config.logLevel);
   let ready: Promise<Database> | undefined;
+  /** The stream from which the last records came. */
+  let stream: string | undefined;
 
   /** The database, once it is known that no server maintains the same cells. */
   async function start(): Promise<Database> {
     const database = open();
     await claimForRecords(openState(database, CONSUMER), systemClock.wall());
     return database;
+  }
+
+  /** Looks for a gap when records come from another stream than before. */
+  async function note(state: StatePort, source: string | undefined): Promise<void> {
+    if (source === undefined || source === stream) return;
+    const gap = await noteStream(state, source, systemClock.wall());
+    if (gap !== null) log.error({ gap, stream: source }, 'the cells have a gap: they have to be recounted');
+    stream = source;
   }
 
   return async ({ Records }: StreamEvent, context?: LambdaContext): Promise<StreamAnswer> => {
@@ -52,6 +63,7 @@ export function createHandler(config: Config, open: () => Database = () => openD
       throw error;
     });
     const state = openState(database, CONSUMER);
+    await note(state, Records[0]?.eventSourceARN);
     const again = await applyStreamRecords(
       {
         keys: database.keys,

@@ -7,6 +7,7 @@ import { compiling, interpreting } from '../graphql/executor.js';
 import type { Log } from '../log.js';
 import type { Backend } from './backend.js';
 import { type Cells, keepCells, unknownCells } from './cells.js';
+import { type ExactCounts, keepExact } from './exact-counts.js';
 import { type Jobs, startJobs } from './jobs.js';
 import { openLive } from './live.js';
 import { type HttpServer, createHttpServer, createServices } from './services.js';
@@ -66,22 +67,25 @@ export function openServer(config: Config, backend: Backend, geoTable: GeoTable 
     introspection,
     readOnly,
   });
-  const upgrade = config.database.kind === 'embedded';
+  const embedded = config.database.kind === 'embedded';
   const cells = config.consumer
-    ? keepCells(backend, log, { caches: services, live: live.feed, upgrade })
+    ? keepCells(backend, log, { caches: services, live: live.feed, upgrade: embedded })
     : unknownCells();
   let jobs: Jobs | undefined;
+  let exactCounts: ExactCounts | undefined;
   let server: HttpServer | undefined;
   return {
     cells,
     async listen() {
       jobs = startJobs(backend, cells, limits.deadlineMs, log);
+      if (embedded && config.consumer) exactCounts = keepExact(backend, cells, log);
       const executor = config.graphqlJit ? compiling : interpreting;
       server = await createHttpServer(services, { ...config.http, executor, log });
       return listen(server, config.http);
     },
     async close() {
       if (server) await stopListening(server, log);
+      await exactCounts?.stop();
       await jobs?.stop();
       await live.close();
       await cells.stop();

@@ -8,7 +8,6 @@ import { Readable } from 'node:stream';
 
 import { systemClock } from '../clock.js';
 import { type Connection, clientOptions } from '../connection.js';
-import { CellportError } from '../errors.js';
 import { readBlocks, replaceBlocks } from '../store/cell/blocks.js';
 import type { Database } from '../store/database.js';
 import { isFailure, mapFailure } from '../store/request/failures.js';
@@ -17,7 +16,7 @@ import { send } from '../store/request/send.js';
 import { describeTable } from '../store/table/tables.js';
 import { loadStreamState, putDeadLetters, putStreamState } from '../store/cell/stream-state.js';
 import type { StreamRecord, WireImage } from './change.js';
-import { type CellsPort, type StatePort, StreamFailure, type StreamPort } from './ports.js';
+import { type CellsPort, NoStream, type StatePort, StreamFailure, type StreamPort } from './ports.js';
 
 /** A record as GetRecords returns it and an AWS Lambda receives it. */
 export interface WireRecord {
@@ -92,8 +91,7 @@ export function openStream(database: Database, client: DynamoDBStreamsClient): S
       const table = await describeTable(database, database.tables.entities);
       const view = table?.StreamSpecification?.StreamViewType;
       if (table?.LatestStreamArn === undefined || view !== 'NEW_AND_OLD_IMAGES') {
-        throw new CellportError(
-          'UNAVAILABLE',
+        throw new NoStream(
           `table ${database.tables.entities} needs a stream with NEW_AND_OLD_IMAGES; it has ${view ?? 'none'}`,
         );
       }

@@ -2,10 +2,11 @@ import type { Clock } from '../clock.js';
 import type { Log } from '../log.js';
 import { pause } from '../retry.js';
 import type { StreamRecord } from './change.js';
-import { RecordsLost } from './pages.js';
-import type { StreamPort } from './ports.js';
+import { RecordsLost, StreamReplaced } from './pages.js';
+import { NoStream, type StreamPort } from './ports.js';
 import { StreamReader } from './reader.js';
 import type { RecordKeys } from './record-fold.js';
+import { LIST_EVERY_MS } from './shards.js';
 import { KEPT_MS, firstState } from './state.js';
 
 /** What reading a stream without maintaining cells requires. */
@@ -52,7 +53,8 @@ export async function followStream(
       if (signal.aborted) return;
       log.warn({ err: error }, 'cannot follow the stream; starting over');
       onLoss(error instanceof Error ? error.message : String(error));
-      await pause(failures, { clock, signal }).catch(() => undefined);
+      const again = error instanceof NoStream ? clock.sleep(LIST_EVERY_MS, signal) : pause(failures, { clock, signal });
+      await again.catch(() => undefined);
       failures += 1;
     }
   }
@@ -84,7 +86,7 @@ export async function readWholeStream(
       if (endAt !== undefined) return Math.max(from, enabled);
     }
   } catch (error) {
-    if (late.aborted || error instanceof RecordsLost) return undefined;
+    if (late.aborted || error instanceof RecordsLost || error instanceof StreamReplaced) return undefined;
     throw error;
   }
 }

@@ -1,9 +1,10 @@
 import { CellportError } from '../errors.js';
-import type { StreamState } from '../store/cell/stream-state.js';
+import type { StreamGap, StreamState } from '../store/cell/stream-state.js';
 import { type Contender, type Lease, takeLease } from '../store/lease.js';
 import { LAYOUT } from './change.js';
 import type { StatePort } from './ports.js';
-import { firstState, upgraded } from './state.js';
+import { StreamReplaced } from './pages.js';
+import { firstState, moved, upgraded } from './state.js';
 
 /** The cells were made by another version of this program, whose batches this one cannot continue. */
 export class OtherLayout extends CellportError {
@@ -31,6 +32,23 @@ export async function claimForRecords(port: StatePort, wall: number): Promise<vo
   const first = { ...firstState('', wall), layout: LAYOUT_OF_RECORDS, version: 1 };
   const found = (await port.load()) ?? ((await port.put(first)) ? first : await port.load());
   if (found?.layout !== LAYOUT_OF_RECORDS) throw new OtherLayout(found?.layout ?? 'unknown');
+}
+
+/**
+ * Stores which stream the records come from, while an AWS Lambda maintains the cells. Returns the gap that another stream
+ * leaves: what was written between the two is in neither. Records of the former one may still arrive, and change nothing.
+ */
+export async function noteStream(port: StatePort, stream: string, wall: number): Promise<StreamGap | null> {
+  for (;;) {
+    const state = await port.load();
+    if (state === undefined) return null;
+    const { stream: before } = state;
+    // Names end with the time at which the stream was switched on.
+    if (before >= stream) return before === stream ? state.gap : null;
+    const { message } = new StreamReplaced(before, stream);
+    const next = before === '' ? { ...state, stream } : moved(state, stream, message, wall);
+    if (await port.put({ ...next, version: state.version + 1 })) return next.gap;
+  }
 }
 
 export interface OwnershipOptions extends Contender {

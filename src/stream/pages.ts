@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.js';
 import { retry } from '../retry.js';
-import { type RecordPage, type ShardStart, StreamFailure, type StreamPort } from './ports.js';
+import { NoStream, type RecordPage, type ShardStart, StreamFailure, type StreamPort } from './ports.js';
 import type { Loss } from './state.js';
 
 /** Records that the state still needs are lost. */
@@ -12,6 +12,20 @@ export class RecordsLost extends Error {
   constructor(loss: Loss | undefined, reason: string) {
     super(loss === undefined ? reason : `records of shard ${loss.shard} are lost: ${reason}`);
     this.loss = loss;
+  }
+}
+
+/** The stream that was read is no longer the table's: what was written in between is in no stream. */
+export class StreamReplaced extends Error {
+  override readonly name = 'StreamReplaced';
+  /** The table's stream now; undefined if it has none. */
+  readonly stream: string | undefined;
+
+  constructor(before: string, stream: string | undefined) {
+    super(
+      stream === undefined ? `the stream ${before} was switched off` : `the stream was ${before} and is now ${stream}`,
+    );
+    this.stream = stream;
   }
 }
 
@@ -36,14 +50,31 @@ export interface ShardCursor {
 /** An iterator is valid for 15 minutes, so repeated expiry has another cause. */
 const MOST_ITERATORS = 11;
 
-/** Repeats a call to the stream until it succeeds. Throws StreamFailure at once, as trying again does not help. */
-export function untilAnswered<T>({ clock, signal }: StreamSource, call: () => Promise<T>): Promise<T> {
-  const retryable = (error: unknown) => !(error instanceof StreamFailure);
+/** Repeats a call to the stream until it succeeds. Throws StreamFailure and NoStream at once: trying again does not help. */
+export function untilAnswered<T>(
+  { clock, signal }: Pick<StreamSource, 'clock' | 'signal'>,
+  call: () => Promise<T>,
+): Promise<T> {
+  const retryable = (error: unknown) => !(error instanceof StreamFailure || error instanceof NoStream);
   const work = async () => {
     signal.throwIfAborted();
     return call();
   };
   return retry(work, { attempts: Infinity, retryable, clock, signal });
+}
+
+/** The name of the table's stream now; undefined if it has none to read. */
+export async function currentStream({
+  port,
+  clock,
+  signal,
+}: Omit<StreamSource, 'stream'>): Promise<string | undefined> {
+  try {
+    return await untilAnswered({ clock, signal }, () => port.identify());
+  } catch (error) {
+    if (error instanceof NoStream) return undefined;
+    throw error;
+  }
 }
 
 /** Where reading of a shard starts. */

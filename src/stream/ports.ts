@@ -1,3 +1,4 @@
+import { CellportError } from '../errors.js';
 import type { BlockName, BlockOutcome, BlockWrite, StoredBlock } from '../store/cell/blocks.js';
 import type { DeadLetter, StreamState } from '../store/cell/stream-state.js';
 import type { StreamRecord } from './change.js';
@@ -37,9 +38,21 @@ export class StreamFailure extends Error {
   }
 }
 
-/** The calls of a stream. Any of them may fail temporarily, with any error but StreamFailure. */
+/** The table has no stream, or one without both images of each item. */
+export class NoStream extends CellportError {
+  override readonly name = 'NoStream';
+
+  constructor(message: string) {
+    super('UNAVAILABLE', message);
+  }
+}
+
+/** The calls of a stream. Any of them may fail temporarily, with any error but StreamFailure and NoStream. */
 export interface StreamPort {
-  /** The name of the stream now: a table that was created again has another one. */
+  /**
+   * The name of the table's stream now: a table that was created again, or whose stream was switched off and on, has
+   * another one. Throws NoStream if there is none to read.
+   */
   identify(): Promise<string>;
   /** Shards of that stream, a page; `after` is the last shard of the page before. */
   listShards(stream: string, after: string | undefined): Promise<{ shards: readonly ListedShard[]; more: boolean }>;

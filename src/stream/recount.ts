@@ -9,7 +9,7 @@ import { type ApplyOptions, applyBatch, blockChanges, writeBlocks } from './appl
 import { type Contribution, type StreamRecord, type WireImage, changeOf, contributionOf } from './change.js';
 import { createFold } from './fold.js';
 import { takeOwnership } from './ownership.js';
-import { RecordsLost } from './pages.js';
+import { RecordsLost, StreamReplaced } from './pages.js';
 import type { CellsPort, StatePort, StreamPort } from './ports.js';
 import { type Batch, StreamReader } from './reader.js';
 import type { RecordKeys } from './record-fold.js';
@@ -64,11 +64,14 @@ const nameOf = ({ pk, sk }: WireImage) => `${String(pk?.['S'])}#${String(sk?.['S
  * every marker, then the stream up to a record that was written after the last of them. A marker with a record in the
  * stream counts as its last image says, any other as it was read. A recount that is interrupted leaves a gap. Counts of
  * another layout are upgraded, unless they are only to be checked: then OtherLayout is thrown. Rejects with LeaseLost if
- * another process takes the work over.
+ * another process takes the work over, with NoStream if the table has no stream, and with StreamReplaced if it gets another
+ * one meanwhile.
  */
 export async function recount(options: RecountOptions, signal: AbortSignal): Promise<RecountResult> {
   const { stream, clock, leaseMs = 10_000 } = options;
-  const first = async () => firstState(await stream.identify(), clock.wall());
+  // Without a stream nothing can be recounted: the owner keeps the work then.
+  const identity = await stream.identify();
+  const first = () => Promise.resolve(firstState(identity, clock.wall()));
   const taking = { first, leaseMs, ownerIsGone: () => false, force: true, upgrade: !options.checkOnly };
   const lease = await takeOwnership({ ...options, ...taking }, signal);
   return whileLeased(lease, (working) => new Recount(options, lease, working).run(), signal);
@@ -92,8 +95,10 @@ class Recount {
   async run(): Promise<RecountResult> {
     const { stream, tables, clock, checkOnly } = this.#options;
     const identity = await stream.identify();
-    if (identity !== this.#lease.current.stream) {
-      await this.#lease.update((state) => moved(state, identity, clock.wall()));
+    const { stream: before } = this.#lease.current;
+    if (identity !== before) {
+      const { message } = new StreamReplaced(before, identity);
+      await this.#lease.update((state) => moved(state, identity, message, clock.wall()));
     }
     await this.#finishPlan();
     if (!checkOnly) await this.#lease.update((state) => recounting(state, clock.wall()));

@@ -6,8 +6,9 @@ import type { StreamState } from '../store/cell/stream-state.js';
 import type { Lease } from '../store/lease.js';
 import { applyBatch, isImpossible } from './apply.js';
 import type { BlockMemory } from './block-memory.js';
-import { RecordsLost } from './pages.js';
+import { RecordsLost, StreamReplaced, currentStream } from './pages.js';
 import type { CellsPort, StatePort } from './ports.js';
+import { LIST_EVERY_MS } from './shards.js';
 import { type Batch, type BatchLimits, type ReaderOptions, StreamReader } from './reader.js';
 import { type ShardsSeen, moved, planned, settled, withGap, withShardsSeen } from './state.js';
 
@@ -98,14 +99,21 @@ export class Session {
     return (this.#progress.latest = await this.#lease.update(change));
   }
 
+  /** Continues with the stream that the table has now, once it has one. If that is another one, there is a gap. */
   async #checkStream(): Promise<void> {
-    const { port, clock, log, onLoss } = this.#options;
-    const stream = await port.identify();
-    const before = this.#lease.current.stream;
-    if (stream === before) return;
-    log.error({ stream, before }, 'the table has another stream than before');
-    onLoss('the table has another stream');
-    await this.#update((state) => moved(state, stream, clock.wall()));
+    const { clock, log, onLoss } = this.#options;
+    for (;;) {
+      const { stream: before } = this.#lease.current;
+      const stream = await currentStream({ ...this.#options, signal: this.#signal });
+      if (stream === before) break;
+      const { message } = new StreamReplaced(before, stream);
+      log.error({ stream, before }, message);
+      onLoss(message);
+      await this.#update((state) => moved(state, stream, message, clock.wall()));
+      if (stream !== undefined) break;
+      await clock.sleep(LIST_EVERY_MS, this.#signal);
+      this.#signal.throwIfAborted();
+    }
     this.#reader = this.#newReader();
   }
 
@@ -134,10 +142,13 @@ export class Session {
 
   /** Records a gap if records were lost, in the same write as that the plan is over, and continues after it. */
   async #recover(error: unknown): Promise<void> {
-    const { port, clock, log, onLoss } = this.#options;
+    const { clock, log, onLoss } = this.#options;
+    if (error instanceof StreamReplaced) return this.#checkStream();
     if (!(error instanceof RecordsLost)) throw error;
     const { loss, message } = error;
-    if ((await port.identify()) !== this.#lease.current.stream) throw new Error('the table now has another stream');
+    const { stream } = this.#lease.current;
+    await this.#checkStream();
+    if (this.#lease.current.stream !== stream) return undefined;
     log.error({ ...loss }, message);
     onLoss(message);
     await this.#update((state) => withGap(state, message, clock.wall(), loss));

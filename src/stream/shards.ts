@@ -1,5 +1,5 @@
 import type { StreamState } from '../store/cell/stream-state.js';
-import { type ShardCursor, type StreamSource, untilAnswered } from './pages.js';
+import { type ShardCursor, StreamReplaced, type StreamSource, currentStream, untilAnswered } from './pages.js';
 import { type ListedShard, type RecordPage, StreamFailure } from './ports.js';
 import type { ShardsSeen } from './state.js';
 
@@ -29,8 +29,8 @@ export class StreamGone extends Error {
 
 /** A page with fewer records, read at the end of a shard, is all there is: the next call can wait. */
 const FULL_PAGE = 100;
-/** How often the shards are listed while none of them ends. */
-const LIST_EVERY_MS = 10_000;
+/** How often the stream is identified and its shards are listed while none of them ends. */
+export const LIST_EVERY_MS = 10_000;
 /**
  * A page may be empty although records follow, because iterators move through a shard in steps. A new iterator may have
  * far to go, so several empty pages are required; one that has just returned records is near the end.
@@ -73,12 +73,17 @@ export class Shards {
     return this.#listAgain;
   }
 
-  /** Lists the shards if one has ended since, or some time has passed. Throws StreamGone if there is no such stream. */
+  /**
+   * Lists the shards if one has ended since, or some time has passed. Throws StreamReplaced if the table has another stream
+   * by then, and StreamGone if this one cannot be listed: all shards of a stream end when it is switched off.
+   */
   async refresh(): Promise<void> {
     const { clock, stream } = this.#source;
     const now = clock.now();
     if (!this.#listAgain && now - this.#listedAt < LIST_EVERY_MS) return;
     const wall = clock.wall();
+    const named = await currentStream(this.#source);
+    if (named !== stream) throw new StreamReplaced(stream, named);
     const listed = await this.#list().catch((error: unknown) => {
       throw error instanceof StreamFailure ? new StreamGone(stream, { cause: error }) : error;
     });

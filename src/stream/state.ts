@@ -123,14 +123,10 @@ export function upgraded(state: StreamState, wall: number): StreamState {
   return { ...withGap(state, reason, wall), layout: LAYOUT };
 }
 
-/** The state once the table has another stream. */
-export function moved(state: StreamState, stream: string, wall: number): StreamState {
-  return {
-    ...withGap(state, `the stream was ${state.stream} and is now ${stream}`, wall),
-    stream,
-    shards: {},
-    listedAt: wall,
-  };
+/** The state once the table has another stream, or none any more. */
+export function moved(state: StreamState, stream: string | undefined, reason: string, wall: number): StreamState {
+  const gapped = withGap(state, reason, wall);
+  return stream === undefined ? gapped : { ...gapped, stream, shards: {}, listedAt: wall };
 }
 
 /**

@@ -194,6 +194,28 @@ describe('the owner of the cells', async () => {
   });
 });
 
+test('records of another stream than before leave a gap, and those of the former stream do not', async () => {
+  const db = newDatabase();
+  await ensureTables(db);
+  const handle = createHandler(config, () => db);
+  const from = (enabled: string) => handle({ Records: [{ ...record, eventSourceARN: `${table}/stream/${enabled}` }] });
+  const table = 'arn:aws:dynamodb:us-east-1:1:table/places';
+  const record = { eventName: 'MODIFY', dynamodb: { SequenceNumber: '1', Keys: { pk: { S: 'a' }, sk: { S: 'b' } } } };
+  const gap = async () => (await loadStreamState(db, 'cells', newCall()))?.gap ?? undefined;
+  await from('2026-11-21T10:00:00.000');
+  await from('2026-11-21T10:00:00.000');
+  expect(await gap()).toBeUndefined();
+  await from('2026-11-21T12:00:00.000');
+  const reason = `the stream was ${table}/stream/2026-11-21T10:00:00.000 and is now ${table}/stream/2026-11-21T12:00:00.000`;
+  expect(await gap()).toMatchObject({ reason });
+  await from('2026-11-21T10:00:00.000');
+  expect(await loadStreamState(db, 'cells', newCall())).toMatchObject({
+    gap: { reason },
+    stream: `${table}/stream/2026-11-21T12:00:00.000`,
+  });
+  db.client.destroy();
+});
+
 test('cells pass from a server to a Lambda and back by changing one attribute, and stay exact', async () => {
   const db = newDatabase();
   await ensureTables(db);

@@ -124,6 +124,12 @@ export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
     };
   },
 
+  /** The stream is identified once: another one, switched on later, is never read. */
+  'the stream is identified only at the start': (ports) => {
+    let first: string | undefined;
+    return { ...ports, stream: { ...ports.stream, identify: async () => (first ??= await ports.stream.identify()) } };
+  },
+
   /** An expired iterator continues with later records only. */
   'an expired iterator skips what it had not read': (ports) => ({
     ...ports,

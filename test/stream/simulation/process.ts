@@ -123,7 +123,7 @@ export class Process {
       // None, one for some of the blocks, and one for all.
       memory: createBlockMemory(chance.pick([0, 3_000, 1_000_000])),
       stream: {
-        identify: () => this.#call(() => table.stream),
+        identify: () => this.#call(() => table.identify()),
         listShards: (stream, after) => this.#call(() => table.listShards(stream, after)),
         openShard: (stream, shard, start) => this.#call(() => table.openShard(stream, shard, start)),
         readRecords: (iterator) => this.#call(() => table.readRecords(iterator)),

@@ -1,5 +1,11 @@
 import type { StreamRecord, WireImage } from '../../../src/stream/change.js';
-import { type ListedShard, type RecordPage, type ShardStart, StreamFailure } from '../../../src/stream/ports.js';
+import {
+  type ListedShard,
+  NoStream,
+  type RecordPage,
+  type ShardStart,
+  StreamFailure,
+} from '../../../src/stream/ports.js';
 import type { World } from './world.js';
 
 /** How long DynamoDB keeps a record of a stream. */
@@ -15,6 +21,7 @@ interface Stored {
 }
 
 interface Shard {
+  readonly stream: string;
   readonly id: string;
   readonly parent: string | undefined;
   readonly openedAt: number;
@@ -47,6 +54,9 @@ export class TableModel {
   /** All records ever written. */
   readonly history: StreamRecord[] = [];
   stream = 'stream-1';
+  /** Whether the stream was ever switched off. */
+  switched = false;
+  #on = true;
   /** Whether the stream shows every misbehaviour that its documentation allows. */
   faulty = true;
   /** Whether it reports trimmed records, as DynamoDB does and DynamoDB Local does not. */
@@ -67,6 +77,7 @@ export class TableModel {
   #open(from: number, to: number, parent: string | undefined): void {
     this.#names += 1;
     this.#shards.push({
+      stream: this.stream,
       id: `shard-${String(this.#names).padStart(3, '0')}`,
       parent,
       openedAt: this.#world.now,
@@ -87,8 +98,8 @@ export class TableModel {
     if (before === undefined && after === undefined) return;
     if (after === undefined) this.items.delete(name);
     else this.items.set(name, after);
-    // An equal item put again leaves no record.
-    if (JSON.stringify(before) === JSON.stringify(after)) return;
+    // An equal item put again leaves no record, and neither does anything while the stream is off.
+    if (JSON.stringify(before) === JSON.stringify(after) || !this.#on) return;
     this.#sequence += BigInt(this.#world.chance.integer(1, 9));
     const event = before === undefined ? 'INSERT' : after === undefined ? 'REMOVE' : 'MODIFY';
     const record = {
@@ -111,6 +122,7 @@ export class TableModel {
 
   /** Closes an open shard and opens one or two in its place. */
   splitSomeShard(): void {
+    if (!this.#on) return;
     const shard = this.#world.chance.pick(this.#shards.filter(({ closedAt }) => closedAt === undefined));
     shard.closedAt = this.#world.now;
     if (this.#world.chance.happens(0.5)) {
@@ -138,18 +150,40 @@ export class TableModel {
   makeAnew(): void {
     this.items.clear();
     this.#shards = [];
+    this.#openStream();
+  }
+
+  #openStream(): void {
     this.stream = `stream-${Number(this.stream.slice(7)) + 1}`;
     this.#open(0, 1, undefined);
   }
 
-  #known(stream: string): void {
-    if (stream !== this.stream) throw new StreamFailure('gone');
+  /** Switches the stream off, and another one on after a while. The old one can still be read. */
+  switchStream(offMs: number): void {
+    if (!this.#on) return;
+    this.#on = false;
+    this.switched = true;
+    for (const shard of this.#shards) shard.closedAt ??= this.#world.now;
+    this.#world.schedule(offMs, () => {
+      this.#on = true;
+      this.#openStream();
+    });
+  }
+
+  identify(): string {
+    if (!this.#on) throw new NoStream('the stream is off');
+    return this.stream;
+  }
+
+  #shardsOf(stream: string): Shard[] {
+    const found = this.#shards.filter((shard) => shard.stream === stream);
+    if (found.length === 0) throw new StreamFailure('gone');
+    return found;
   }
 
   listShards(stream: string, after: string | undefined): { shards: ListedShard[]; more: boolean } {
-    this.#known(stream);
     const { chance, now } = this.#world;
-    const all = this.#shards
+    const all = this.#shardsOf(stream)
       // A listing lags: the youngest shards may be missing, and sometimes an old one.
       .filter(({ openedAt }) => !this.faulty || openedAt < now - chance.integer(0, 300))
       .filter(({ closedAt }) => !this.faulty || closedAt === undefined || !chance.happens(0.05))
@@ -173,8 +207,7 @@ export class TableModel {
   }
 
   openShard(stream: string, id: string, start: ShardStart): string {
-    this.#known(stream);
-    const shard = this.#shards.find((candidate) => candidate.id === id);
+    const shard = this.#shardsOf(stream).find((candidate) => candidate.id === id);
     if (shard === undefined) throw new StreamFailure('gone');
     if (start.type === 'newest') throw new Error('no reader of the simulation begins at the newest record');
     const iterator = {

@@ -1,0 +1,53 @@
+import { systemClock } from '../clock.js';
+import type { Log } from '../log.js';
+import { pause } from '../retry.js';
+import { NoStream } from '../stream/ports.js';
+import type { StreamBackend } from './backend.js';
+import { type Cells, recountCells } from './cells.js';
+
+/** How often to look whether there is a gap. */
+const LOOK_EVERY_MS = 1_000;
+
+/** Recounts while this process runs. */
+export interface ExactCounts {
+  stop(): Promise<void>;
+}
+
+/**
+ * Recounts all markers whenever there is a gap while this process owns the cells. Only for the embedded engine: on AWS a
+ * recount reads, and pays for, the whole table.
+ */
+export function keepExact(backend: StreamBackend, cells: Cells, log: Log): ExactCounts {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+
+  async function run(): Promise<void> {
+    for (let failures = 0; !signal.aborted;) {
+      await systemClock.sleep(LOOK_EVERY_MS, signal);
+      const { owner, gap } = cells.status();
+      if (!owner || gap === null) continue;
+      try {
+        const { markers } = await recountCells(backend, log, false, signal);
+        log.info({ markers, gap }, 'recounted all markers after a gap in the stream');
+        failures = 0;
+      } catch (error) {
+        if (signal.aborted) return;
+        // The consumer has reported that the stream is off.
+        if (!(error instanceof NoStream))
+          log.warn({ err: error }, 'cannot recount after a gap in the stream; retrying');
+        await pause(failures, { firstMs: 1_000, longestMs: 30_000, signal });
+        failures += 1;
+      }
+    }
+  }
+
+  const running = run().catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
