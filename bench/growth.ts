@@ -249,9 +249,8 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
     ],
     text: [
       'The same 120 maps of 1280x800 px at zooms 2 to 18, requested with `auto` (up to 500 markers, else clusters) a second time,',
-      'in collections of seeded points around cities. With more markers, more maps answer with clusters, whose cost depends only',
-      'on the markers at the edge. A map is refused if its edge takes more than 64 Query calls or 20,000 items. Maps inside large',
-      'cities miss the bar of read units at 1,000,000: the smallest stored cells are 4.9 km, and plans know no finer counts.\n',
+      'in collections of seeded points around cities. A map is refused if its edge takes more than 64 Query calls or 20,000 items.',
+      'Maps inside large cities miss the bar of read units at 1,000,000: plans know no counts of cells smaller than 4.9 km.\n',
       table([
         ['markers', 'Query calls, mean', 'read units, mean', 'ms, p50', 'refused'],
         ...sizes.map(({ markers, queries, readUnits, p50, refused }) => [
@@ -263,10 +262,8 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         ]),
       ]),
       '\n![The same maps at three sizes](growth.svg)\n',
-      'Exact counts in 1,000,000 markers. Cells inside are added up; the markers of cells on the edge are read unless the',
-      'sums of a cell suffice, for at least half a unit each. Their number depends on what the edge crosses: little near',
-      'Delhi, many towns around Milan. On the server that runs the stream consumer, repeating the count within a minute costs',
-      'nothing.\n',
+      'Exact counts in 1,000,000 markers. What they cost depends on what the edge crosses: little near Delhi, many towns around',
+      'Milan.\n',
       table([
         ['around', 'zoom', 'count', 'correct', 'without caches: Query calls, read units', 'cells cached'],
         ...counted.map(({ view, count, right, cold, warm }) => [

@@ -116,11 +116,9 @@ function importOf(path: string, dataDir: string, count: number, tables: TableOpt
   }, tables);
 }
 
-const TEXT = `The import is the built \`cellport import\` in a separate process, without its consumer: it checks the file, shuffles it, reads
-it again row by row and saves its state after each window. The bare loop writes the same items, prepared in advance, with
-lib-dynamodb's BatchWriteCommand: ${ITEMS_IN_A_BATCH} at a time, ${BATCHES_AT_A_TIME} concurrently, with the same indexes and stream. Neither requests consumed units, which
-slows DynamoDB Local by a fifth. Each of ${ROUNDS} rounds has a fresh DynamoDB Local; the ratio is their median. The million rows go into
-tables without a stream, which DynamoDB Local writes faster.`;
+const TEXT = `The built \`cellport import\` runs without its consumer. The bare loop writes the same items, prepared in advance, with
+lib-dynamodb's BatchWriteCommand: ${ITEMS_IN_A_BATCH} at a time, ${BATCHES_AT_A_TIME} concurrently. The ratio is the median of ${ROUNDS} rounds. The million
+rows go into tables without a stream, which DynamoDB Local writes faster.`;
 
 const grouped = (value: number): string => Math.round(value).toLocaleString('en-US');
 const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;

@@ -141,9 +141,8 @@ export const liveChanges: Benchmark = {
         },
       ],
       text: [
-        `Each subscriber has its own WebSocket and rectangle; ${WRITES_A_SECOND} markers a second are written, each into one rectangle.`,
-        'The server, its consumer (keeping the cells), all clients and the writer are one process and share the machine with',
-        'DynamoDB Local.',
+        `Each subscriber has its own WebSocket and rectangle; ${WRITES_A_SECOND} markers a second are written, each into one rectangle. Server,`,
+        'consumer, clients and writer are one process.',
       ].join('\n'),
     };
   },

@@ -196,8 +196,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
     ],
     text: [
       'Each client pans (four steps in five), zooms or jumps to another city, and requests `auto` with at most 300 markers as',
-      `soon as it has its response. The server (heap of ${HEAP_MB} MB), DynamoDB Local and the clients share the machine; the`,
-      'stream is consumed meanwhile. The first sixth begins with empty caches.\n',
+      `soon as it has its response. The server has a heap of ${HEAP_MB} MB. The first sixth begins with empty caches.\n`,
       table([
         [
           '',

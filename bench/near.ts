@@ -165,6 +165,11 @@ async function run(options: BenchOptions): Promise<Section> {
     say(`dynamodb-geo, hash key length ${length}`);
     theirs.push({ length, answers: await measurePeer(length, markers) });
   }
+  for (const { length, answers } of theirs) {
+    say(
+      `hash key length ${length} throws at: ${listed(answers, 'throws')}; gives up at: ${listed(answers, 'too many')}; is wrong at: ${listed(answers, 'wrong')}`,
+    );
+  }
   const right = (answers: readonly Answer[]) => answers.filter(({ outcome }) => outcome === 'right').length;
   const local = cold.filter((_, index) => (questions[index]?.radius ?? Infinity) <= 50_000);
   const most = Math.max(...local.map(({ queries }) => queries));
@@ -197,21 +202,17 @@ async function run(options: BenchOptions): Promise<Section> {
       },
     ],
     text: [
-      `${markers.length.toLocaleString('en')} cities; ${CENTERS.length} centers, each with radii of ${RADII.map((radius) => radius / 1000).join(', ')} km: all markers within,`,
-      'page by page, nearest first with Cellport, unordered with dynamodb-geo. Means and sums are over the circles that both answer correctly; within',
-      '0.2 % of the radius either answer is correct, because the peer uses a different Earth radius. "Cold" means that nothing is cached.\n',
+      `${markers.length.toLocaleString('en')} cities; ${CENTERS.length} centers, each with radii of ${RADII.map((radius) => radius / 1000).join(', ')} km: all markers within, nearest first with Cellport,`,
+      'unordered with dynamodb-geo. Means and sums are over the circles that both answer correctly; within 0.2 % of the radius',
+      'either answer is correct, because the peer uses a different Earth radius. "Cold" means that nothing is cached.\n',
       table([
         ['', 'correct', 'wrong', 'throws or gives up', 'Query mean', 'max', 'read units, sum', 'time, ours cold = 1'],
         summary('Cellport, cold', cold, byAll, cold),
         summary('Cellport, repeated', warm, byAll, cold),
         ...theirs.map(({ length, answers }) => summary(`dynamodb-geo (${length})`, answers, byAll, cold)),
       ]),
-      ...theirs.map(
-        ({ length, answers }) =>
-          `\nHash key length ${length} throws at: ${listed(answers, 'throws')}; gives up at: ${listed(answers, 'too many')}; is wrong at: ${listed(answers, 'wrong')}.`,
-      ),
-      '\nPostGIS, if installed (`apt-get install postgresql postgis`), is compared by ST_DistanceSphere with our Earth radius and by ST_Covers on',
-      'the plane. Distances are compared to a millimetre.',
+      '\nPostGIS, if installed (`apt-get install postgresql postgis`), is compared by ST_DistanceSphere with our Earth radius, to a',
+      'millimetre, and by ST_Covers on the plane.',
     ].join('\n'),
   };
 }

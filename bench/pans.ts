@@ -166,8 +166,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         against: `exact bounds ${shown(plain.readUnits)}`,
       },
     ];
-    const text = `Of the ${client.tiles} tiles shown, ${client.requested} are requested. The server starts with empty caches and does not cache markers here; if
-it did, repeated requests would cost nothing in both cases.`;
+    const text = `Of the ${client.tiles} tiles shown, ${client.requested} are requested. The server starts with empty caches and does not cache markers here.`;
     return { title: 'Panning', rows, text: quick ? '' : text };
   } finally {
     await rig.close();

@@ -9,9 +9,9 @@ const PATH = 'docs/benchmarks.md';
 
 const HEAD = `# Benchmarks
 
-\`npm run bench\` runs all benchmarks, \`npm run bench -- <name>\` one of them, \`npm run bench -- --quick\` the bars that are
-counts, as CI does. Each section is what its last run wrote. Times are compared with a floor or a peer in the same run, so
-that the ratios hold on other machines. The database is DynamoDB Local 3.3.0 in memory. Read units follow AWS's rule (at least 0.5 a Query), counted on the wire.
+\`npm run bench\` runs all benchmarks, \`npm run bench -- http\` the one so named, \`npm run bench -- --quick\` the bars that are
+counts, as CI does. Each section is from its last run. Times are compared with a floor or a peer in the same run. The
+database is DynamoDB Local 3.3.0 in memory, on the same machine; read units follow AWS's rule (at least 0.5 a Query).
 `;
 
 const begins = (name: string) => `<!-- bench: ${name} -->`;
@@ -20,12 +20,12 @@ const END = '<!-- end -->';
 const verdict = ({ holds }: Row) => (holds === undefined ? '' : holds ? 'holds' : '**missed**');
 
 function body(name: string, { title, rows, text }: Section): string {
-  const machine = `${cpus().length} cores (${cpus()[0]?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`;
+  const machine = `${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`;
   const when = new Date().toISOString().slice(0, 10);
   const lines = rows.map((row) => [row.what, row.measured, row.against, row.bar, verdict(row)]);
   const figures = rows.length === 0 ? [] : [table([['what', 'measured', 'against', 'bar', ''], ...lines])];
-  const command = `\`npm run bench -- ${name}\`, ${when}, ${machine}.`;
-  return [begins(name), `## ${title}`, command, ...figures, text, END].join('\n\n');
+  const run = `\`${name}\`, ${when}, ${machine}.`;
+  return [begins(name), `## ${title}`, run, ...figures, text, END].join('\n\n');
 }
 
 /** Writes sections to docs/benchmarks.md, replacing those of earlier runs. */

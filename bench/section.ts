@@ -11,7 +11,7 @@ export interface Row {
   readonly holds?: boolean | undefined;
 }
 
-/** The results of a benchmark. */
+/** The results of a benchmark. Without rows and text, they are printed only. */
 export interface Section {
   readonly title: string;
   readonly rows: readonly Row[];

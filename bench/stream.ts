@@ -73,9 +73,8 @@ export const streaming: Benchmark = {
       title: 'The stream: from markers to cells',
       rows,
       text:
-        'Seeded markers around cities of the world, in proportion to population, normally distributed with 15 km. Units are ' +
-        'counted on the wire by AWS’s rule, from the creation of the markers until the consumer has completed them; a load is ' +
-        'folded once every block has its last marker. All processes share the machine with DynamoDB Local, which takes most of it.',
+        'Seeded markers around cities of the world, in proportion to population. Units are counted from the creation of the ' +
+        'markers until the consumer has completed them.',
     };
   },
 };

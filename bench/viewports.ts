@@ -174,6 +174,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
     const loader = await overlapping(rig, loaded.collection, quick);
     const { small, large } = await unasked(loaded);
     const wrong = right.filter((each) => !each).length;
+    say(`query calls and read units by state of the server:\n${describe(both)}`);
     return {
       title: `Viewports: Query calls and read units on ${markers.length.toLocaleString('en')} cities`,
       rows: [
@@ -201,9 +202,8 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         bar('read units with 4 KB of properties not requested, relative to 300 B', large / small, 1.1, shown(small), 2),
       ],
       text: [
-        `Maps of 1280x800 px, fixed ones and some around random cities. ${both.length} have at most`,
-        `${MOST_INSIDE.toLocaleString('en')} markers inside; of those with any:\n`,
-        describe(both),
+        `Maps of 1280x800 px, fixed ones and some around random cities. ${both.length} have at most ${MOST_INSIDE.toLocaleString('en')} markers inside; the bars for markers are`,
+        'for those with any.',
       ].join('\n'),
     };
   } finally {
