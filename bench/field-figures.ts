@@ -123,7 +123,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
         table([['ranges', 'markers read', 'read units', 'ms'], ...ranges]),
       ].join('\n'),
     );
-    return { title: 'Query or BatchGetItem, and the cost of a range', rows: [], text: '' };
+    return { title: 'Query or BatchGetItem, and the cost of a range', rows: [], text: undefined };
   } finally {
     await rig.close();
   }

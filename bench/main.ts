@@ -59,7 +59,7 @@ for (const benchmark of ALL) {
   const section = await benchmark.run({ quick, say: (line) => console.error(`${name}: ${line}`) });
   console.log(`${section.title} (${Math.round((performance.now() - begun) / 1000)} s)`);
   for (const row of section.rows) console.log(show(row));
-  if (section.rows.length > 0 || section.text !== '') sections.set(name, section);
+  sections.set(name, section);
 }
 if (!quick) await writeReport(sections);
 const missed = [...sections.values()].flatMap(({ rows }) => rows).filter(({ holds }) => holds === false);

@@ -19,7 +19,7 @@ const END = '<!-- end -->';
 
 const verdict = ({ holds }: Row) => (holds === undefined ? '' : holds ? 'holds' : '**missed**');
 
-function body(name: string, { title, rows, text }: Section): string {
+function body(name: string, { title, rows }: Section, text: string): string {
   const machine = `${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`;
   const when = new Date().toISOString().slice(0, 10);
   const lines = rows.map((row) => [row.what, row.measured, row.against, row.bar, verdict(row)]);
@@ -32,12 +32,11 @@ function body(name: string, { title, rows, text }: Section): string {
 export async function writeReport(sections: ReadonlyMap<string, Section>): Promise<void> {
   let report = await readFile(PATH, 'utf8').catch(() => HEAD);
   for (const [name, section] of sections) {
+    if (section.text === undefined) continue;
+    const written = body(name, section, section.text);
     const from = report.indexOf(begins(name));
     const until = from < 0 ? -1 : report.indexOf(END, from) + END.length;
-    report =
-      from < 0
-        ? `${report.trimEnd()}\n\n${body(name, section)}\n`
-        : report.slice(0, from) + body(name, section) + report.slice(until);
+    report = from < 0 ? `${report.trimEnd()}\n\n${written}\n` : report.slice(0, from) + written + report.slice(until);
   }
   await writeFile(PATH, await format(report, { ...(await resolveConfig(PATH)), parser: 'markdown' }));
 }

@@ -11,12 +11,12 @@ export interface Row {
   readonly holds?: boolean | undefined;
 }
 
-/** The results of a benchmark. Without rows and text, they are printed only. */
+/** The results of a benchmark. */
 export interface Section {
   readonly title: string;
   readonly rows: readonly Row[];
-  /** Markdown below the rows: tables and explanations. */
-  readonly text: string;
+  /** Markdown below the rows: tables and explanations. Undefined if the results are only printed in the terminal. */
+  readonly text: string | undefined;
 }
 
 export interface BenchOptions {
