@@ -10,13 +10,14 @@ FROM node:20-bookworm-slim
 # The progress of interrupted imports is all that is written here. Cellport has no authentication, so a container that
 # others may reach changes nothing unless CELLPORT_READ_ONLY is set to off; names by which it is reached go into
 # CELLPORT_ALLOWED_HOSTS.
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000 CELLPORT_READ_ONLY=on CELLPORT_DATA_DIR=/tmp/cellport
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000 CELLPORT_READ_ONLY=on CELLPORT_DRAIN_MS=5000 CELLPORT_DATA_DIR=/tmp/cellport
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/schema ./schema
 COPY --from=build /app/dist ./dist
 USER node
+# Stopping takes CELLPORT_DRAIN_MS and then up to CELLPORT_DEADLINE_MS: use `docker stop --time 20`.
 EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:4000/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]

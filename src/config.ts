@@ -41,6 +41,8 @@ export interface HttpConfig {
   readonly allowedOrigins: readonly string[];
   /** Whether clients may ask what a request cost and read. */
   readonly explain: boolean;
+  /** How long to answer on after a signal to stop, while /readyz says no. */
+  readonly drainMs: number;
 }
 
 /** `embedded`: a DynamoDB Local that we start. `configured`: from the AWS variables; the SDK resolves undefined values. */
@@ -161,6 +163,7 @@ const variables = z.object({
   CELLPORT_CONSUMER: onOrOff('on'),
   CELLPORT_REDIS_URL: redisUrl,
   CELLPORT_LOG: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('warn'),
+  CELLPORT_DRAIN_MS: wholeNumber(0, 600_000, 0),
   PORT: wholeNumber(0, 65_535, 4000),
   HOST: z.string().default('127.0.0.1'),
   CELLPORT_ALLOWED_HOSTS: hosts,
@@ -254,6 +257,7 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
       allowedHosts: values.CELLPORT_ALLOWED_HOSTS,
       allowedOrigins: values.CELLPORT_ALLOWED_ORIGINS,
       explain: values.CELLPORT_EXPLAIN,
+      drainMs: values.CELLPORT_DRAIN_MS,
     },
     readOnly: values.CELLPORT_READ_ONLY,
     consumer: values.CELLPORT_CONSUMER,

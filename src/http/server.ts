@@ -28,6 +28,7 @@ export interface HttpOptions extends HostOptions {
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Whether clients may ask what a request cost and read; true by default. */
   readonly explain?: boolean | undefined;
+  readonly requestTimeoutMs?: number | undefined;
   readonly log: Log;
   /** Ends all subscriptions with a reason when the server closes. */
   readonly endSubscriptions?: (() => void) | undefined;
@@ -35,6 +36,8 @@ export interface HttpOptions extends HostOptions {
 
 /** Within this time a whole request has to arrive, so that slow senders do not accumulate. */
 const REQUEST_TIMEOUT_MS = 30_000;
+/** How often Node looks for slow senders; by default every 30 s, which doubles the time that they get. */
+const LOOK_FOR_SLOW_MS = 1_000;
 /** The maximum that Chromium accepts. */
 const PREFLIGHT_MAX_AGE_S = 7_200;
 
@@ -126,12 +129,14 @@ export function buildHttp({
   allowedHosts,
   allowedOrigins = [],
   explain = true,
+  requestTimeoutMs = REQUEST_TIMEOUT_MS,
   log,
   endSubscriptions,
 }: HttpOptions): FastifyInstance {
   const server = fastify({
     bodyLimit: limits.maxBodyBytes,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: requestTimeoutMs,
+    http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: LOOK_FOR_SLOW_MS },
     forceCloseConnections: false,
     return503OnClosing: true,
   });

@@ -12,14 +12,11 @@ import { type Jobs, startJobs } from './jobs.js';
 import { openLive } from './live.js';
 import { type HttpServer, createHttpServer, createServices } from './services.js';
 
-/** How long requests in progress may take after `close` is called. */
-const CLOSE_WITHIN_MS = 5_000;
-
 export interface Server {
   readonly cells: Cells;
   /** Starts the background jobs and listens. Returns the URL; throws UNAVAILABLE if the port is in use. */
   listen(): Promise<string>;
-  /** Stops everything that the server started; requests in progress get five seconds. Does not close the backend. */
+  /** Stops everything that the server started; requests in progress get their deadline. Does not close the backend. */
   close(): Promise<void>;
 }
 
@@ -46,12 +43,6 @@ async function listen({ http: server }: HttpServer, http: Config['http']): Promi
   const address = server.server.address();
   const port = typeof address === 'object' && address !== null ? address.port : wanted;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
-async function stopListening({ http, close }: HttpServer, log: Log): Promise<void> {
-  const late = setTimeout(() => http.server.closeAllConnections(), CLOSE_WITHIN_MS);
-  await close().catch((error: unknown) => log.error({ err: error }, 'The server did not close cleanly'));
-  clearTimeout(late);
 }
 
 /** A server over an open database whose tables exist: it updates cells and receives changes, but does not listen yet. */
@@ -84,7 +75,7 @@ export function openServer(config: Config, backend: Backend, geoTable: GeoTable 
       return listen(server, config.http);
     },
     async close() {
-      if (server) await stopListening(server, log);
+      await server?.close().catch((err: unknown) => log.error({ err }, 'The server did not close cleanly'));
       await exactCounts?.stop();
       await jobs?.stop();
       await live.close();

@@ -1,9 +1,10 @@
 import { fileURLToPath } from 'node:url';
 
+import { systemClock } from '../clock.js';
 import { type Services, type StreamStatus, isFollowing } from '../graphql/context.js';
 import { DEFAULT_LIMITS } from '../model/limits.js';
 import { type GraphqlServer, createGraphqlServer } from '../graphql/server.js';
-import { type StreamReadiness, checkReadiness } from '../http/health.js';
+import { type Readiness, type StreamReadiness, checkReadiness } from '../http/health.js';
 import { type HttpOptions, buildHttp } from '../http/server.js';
 import type { LiveHub } from '../live/hub.js';
 import { createCellCache } from '../loaders/cell-cache.js';
@@ -63,7 +64,12 @@ const BUILT_PAGES: Pages = {
   mapDir: fileURLToPath(new URL('../../dist/page/', import.meta.url)),
 };
 
-export interface HttpServerOptions extends Pick<HttpOptions, 'host' | 'allowedHosts' | 'allowedOrigins' | 'explain'> {
+export interface HttpServerOptions extends Pick<
+  HttpOptions,
+  'host' | 'allowedHosts' | 'allowedOrigins' | 'explain' | 'requestTimeoutMs'
+> {
+  /** How long the server goes on after `close`, unready, so that a load balancer sends its requests elsewhere. */
+  readonly drainMs?: number | undefined;
   readonly executor?: Parameters<typeof createGraphqlServer>[2];
   readonly pages?: Pages;
   readonly log?: Log;
@@ -72,18 +78,20 @@ export interface HttpServerOptions extends Pick<HttpOptions, 'host' | 'allowedHo
 export interface HttpServer {
   readonly graphql: GraphqlServer;
   readonly http: ReturnType<typeof buildHttp>;
-  /** Stops listening; resolves when all requests in progress are answered. */
+  /** Turns /readyz off, drains, stops listening; resolves when all requests in progress are answered. */
   readonly close: () => Promise<void>;
 }
 
 /** An HTTP server that uses these services, not yet listening. */
 export async function createHttpServer(
   services: ServerServices,
-  { executor, pages = BUILT_PAGES, log = silentLog, ...access }: HttpServerOptions = {},
+  { executor, pages = BUILT_PAGES, log = silentLog, drainMs = 0, ...access }: HttpServerOptions = {},
 ): Promise<HttpServer> {
   const graphql = await createGraphqlServer(services, log, executor);
-  const ready = () => {
+  let stopping = false;
+  const ready = async (): Promise<Readiness> => {
     const status = services.consumerStatus();
+    if (stopping) return { ready: false, reasons: ['the server is stopping'], stream: null };
     const ping = (signal: AbortSignal) => listCollections(services.db, { first: 1 }, newCall(signal));
     return checkReadiness(ping, status === undefined ? null : readinessOf(status));
   };
@@ -93,6 +101,8 @@ export async function createHttpServer(
     graphql,
     http,
     close: async () => {
+      stopping = true;
+      if (drainMs > 0) await systemClock.sleep(drainMs);
       await http.close();
       await graphql.stop();
     },

@@ -69,6 +69,8 @@ interface ServerOptions {
   /** What the server takes itself to be bound to. */
   readonly host?: string;
   readonly explain?: boolean;
+  readonly drainMs?: number;
+  readonly requestTimeoutMs?: number;
   readonly readOnly?: boolean;
   /** Folder of the page at /graphiql/; an empty page by default. */
   readonly staticDir?: string;
@@ -95,6 +97,8 @@ export async function startServer(
     allowedHosts,
     host,
     explain,
+    drainMs,
+    requestTimeoutMs,
     staticDir: page,
     mapDir,
   }: ServerOptions = {},
@@ -128,6 +132,8 @@ export async function startServer(
     allowedHosts,
     host,
     explain,
+    drainMs,
+    requestTimeoutMs,
     log,
   });
   const url = await http.listen({ host: '127.0.0.1', port: 0 });

@@ -246,7 +246,41 @@ test('a client that sends slowly or disconnects does not delay others', async ()
   expect((await server.ask('{__typename}')).data).toEqual({ __typename: 'Query' });
 });
 
+test('a client whose headers or body are slow is disconnected within the time for a request', async () => {
+  const strict = await startServer(newDatabase(), { requestTimeoutMs: 1_000 });
+  const head = 'POST /graphql HTTP/1.1\r\nHost: localhost\r\n';
+  const slow = ['', head, `${head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"query"`].map(
+    async (sent) => {
+      const socket = connect(Number(new URL(strict.url).port), '127.0.0.1');
+      socket.on('error', () => undefined);
+      socket.write(sent);
+      // Something arrives all the time.
+      const dripping = setInterval(() => socket.write(sent === '' ? 'G' : 'a'), 100);
+      await once(socket.resume(), 'close');
+      clearInterval(dripping);
+    },
+  );
+  for (const told of await Promise.all(slow)) expect(told).toMatch('HTTP/1.1 408');
+  await strict.close();
+}, 15_000);
+
 describe('closing', () => {
+  test('turns /readyz off first, and answers everything else until the time for draining is over', async () => {
+    const draining = await startServer(newDatabase(), { drainMs: 3_000 });
+    let isClosed = false;
+    const closed = draining.close().then(() => (isClosed = true));
+    const ready = await fetch(`${draining.url}/readyz`);
+    expect([ready.status, await ready.json()]).toMatchObject([
+      503,
+      { ready: false, reasons: ['the server is stopping'] },
+    ]);
+    expect((await fetch(`${draining.url}/healthz`)).status).toBe(200);
+    expect((await draining.ask('{__typename}')).data).toEqual({ __typename: 'Query' });
+    expect(isClosed).toBe(false);
+    await closed;
+    await expect(fetch(`${draining.url}/healthz`)).rejects.toThrow('fetch failed');
+  });
+
   test('closes connections on which nothing was sent, finishes requests in progress, and accepts no more', async () => {
     const db = newDatabase();
     let goOn = () => {};

@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { expect, test } from 'vitest';
+
+import { readConfig } from '../../src/config.js';
+import { silentLog } from '../../src/log.js';
+import { openServer } from '../../src/server/open-server.js';
+import { createStreamsClient } from '../../src/stream/dynamodb.js';
+import { interceptCalls } from '../support/faults.js';
+import { engine, testDatabase } from '../support/test-database.js';
+
+const database = await testDatabase('readable', { stream: true });
+
+test('a server that stops answers what is under way within its whole deadline, and leaves nothing behind', async () => {
+  const streams = createStreamsClient(engine());
+  const asked = new Promise<void>((resolve) => {
+    interceptCalls(database, 'BatchGetItem', async (input, ask) => {
+      resolve();
+      // More than the five seconds that a request once got.
+      await sleep(6_000);
+      return ask(input);
+    });
+  });
+  const config = readConfig({}, { PORT: '0', CELLPORT_CONSUMER: 'off' });
+  const server = openServer(
+    config,
+    { database, streams, where: '', close: async () => undefined },
+    undefined,
+    silentLog,
+  );
+  const url = await server.listen();
+  const answer = fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"query":"{collection(key: \\"none\\") {key}}"}',
+  });
+  await asked;
+  const closed = server.close();
+  expect(await (await answer).json()).toEqual({ data: { collection: null } });
+  await closed;
+  await expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed');
+  streams.destroy();
+});
