@@ -37,9 +37,9 @@ function jsonOf(value: unknown): unknown {
   return value;
 }
 
-/** The fields of an object as JSON, except those in `omitted` and a name that would set the prototype. */
+/** The fields of an object as JSON, except those in `omitted`. */
 function propertiesOf(fields: object, omitted: readonly string[]): Properties {
-  const kept = Object.entries(fields).filter(([name]) => !omitted.includes(name) && name !== '__proto__');
+  const kept = Object.entries(fields).filter(([name]) => !omitted.includes(name));
   return Object.fromEntries(kept.map(([name, value]) => [name, jsonOf(value)]));
 }
 

@@ -4,7 +4,7 @@ import { CellportError, badInput, notFound } from '../errors.js';
 import type { Database, Item } from '../store/database.js';
 import { isFailure, mapFailure } from '../store/request/failures.js';
 import { newCall } from '../store/request/meter.js';
-import { itemOfImage } from '../store/request/query-items.js';
+import { itemOfImage } from '../store/request/wire.js';
 import { send } from '../store/request/send.js';
 import { hashKeyOf } from './hash-keys.js';
 import { type Attributes, type GeoItem, readGeoItem } from './item.js';

@@ -12,7 +12,7 @@ import { InvalidRow, isFields } from '../ingest/read/row.js';
 import type { RowSource } from '../ingest/read/row-source.js';
 import type { Database } from '../store/database.js';
 import type { Call } from '../store/request/meter.js';
-import { type WireMap, itemOfImage } from '../store/request/query-items.js';
+import { type WireMap, itemOfImage } from '../store/request/wire.js';
 import { send } from '../store/request/send.js';
 import { type Attributes, readGeoItem } from './item.js';
 import type { Layout } from './layout.js';

@@ -135,6 +135,9 @@ export function buildHttp({
 }: HttpOptions): FastifyInstance {
   const server = fastify({
     bodyLimit: limits.maxBodyBytes,
+    // Any name is data: nothing copies a body in a way that these would affect.
+    onProtoPoisoning: 'ignore',
+    onConstructorPoisoning: 'ignore',
     requestTimeout: requestTimeoutMs,
     http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: LOOK_FOR_SLOW_MS },
     forceCloseConnections: false,

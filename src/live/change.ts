@@ -4,7 +4,7 @@ import { markerId } from '../keys/ids.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Marker, Properties } from '../model/marker.js';
 import { markerFromBase } from '../store/marker/marker-item.js';
-import { itemOfImage } from '../store/request/query-items.js';
+import { itemOfImage } from '../store/request/wire.js';
 import { type StreamRecord, type WireImage, degrees } from '../stream/change.js';
 
 /** What happened to a marker, as seen from a rectangle if there is one. */

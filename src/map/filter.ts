@@ -87,7 +87,7 @@ function readTest(
 
 function readComparison(field: string, input: PropertyFilterInput): Comparison {
   const { name } = input;
-  if (typeof name !== 'string' || name === '') throw badInput(`${field}.name`, name, 'the name of a property');
+  if (typeof name !== 'string') throw badInput(`${field}.name`, name, 'the name of a property');
   const [given, ...more] = COMPARISONS.filter((comparison) => input[comparison] !== undefined);
   if (given === undefined || more.length > 0) {
     const names = given === undefined ? 'none' : [given, ...more].join(' and ');

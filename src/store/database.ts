@@ -53,8 +53,6 @@ export interface DatabaseOptions extends Connection {
 /** With the pauses before them, under the 10 s that a request may take. */
 const ATTEMPTS = 4;
 const GIVE_UP_AFTER_MS = 8_000;
-/** The SDK mistakes an object with a property named `constructor` for a class instance; this makes it a plain object. */
-const marshallOptions = { removeUndefinedValues: true, convertClassInstanceToMap: true };
 
 /** A database to send commands to. Nothing is sent before the first command. */
 export function createDatabase(options: DatabaseOptions): Database {
@@ -63,7 +61,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   // It walks every value of every response for a log line that is never written: there is no logger.
   client.middlewareStack.remove('loggerMiddleware');
   return {
-    client: DynamoDBDocumentClient.from(client, { marshallOptions }),
+    client: DynamoDBDocumentClient.from(client),
     tables,
     keys: createKeyspace(keyStyle),
     giveUpAfterMs,

@@ -53,7 +53,7 @@ describe('a comparison', () => {
   test.each<[unknown, string]>([
     [{ name: 'size' }, 'filter.properties[0]'],
     [{ name: 'size', eq: 1, ne: 2 }, 'filter.properties[0]'],
-    [{ name: '', eq: 1 }, 'filter.properties[0].name'],
+    [{ name: 5, eq: 1 }, 'filter.properties[0].name'],
     [{ name: 'size', gt: true }, 'filter.properties[0].gt'],
     [{ name: 'size', lt: null }, 'filter.properties[0].lt'],
     [{ name: 'size', gte: Number.NaN }, 'filter.properties[0].gte'],

@@ -117,7 +117,6 @@ describe('a collection', () => {
     ['63 days of buckets', { readingsBucket: 'DAY', readingsTtlDays: 63 }, 'readingsTtlDays'],
     ['3 days of hours', { readingsBucket: 'HOUR', readingsTtlDays: 3 }, 'readingsTtlDays'],
     ['readings for half a day', { readingsTtlDays: 0.5 }, 'readingsTtlDays'],
-    ['an empty map property', { mapProperties: [''] }, 'mapProperties'],
     ['a code of three', { code: 'abc' }, 'code'],
     ['500 KB of description', { description: 'x'.repeat(500_000) }, 'description'],
   ])('with %s is rejected, and nothing is written', async (_, wrong, field) => {

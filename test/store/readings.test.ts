@@ -128,9 +128,7 @@ describe('recorded readings', () => {
       fc.string({ unit: 'binary' }),
       fc.constantFrom('9007199254740993123456789', '00.10', '', '1e5'),
     );
-    const names = fc
-      .string({ unit: 'binary', minLength: 1, maxLength: 20 })
-      .filter((text) => text !== '__proto__' && readsKeysOf(text));
+    const names = fc.string({ unit: 'binary', maxLength: 20 }).filter(readsKeysOf);
     await fc.assert(
       fc.asyncProperty(fc.dictionary(names, value, { maxKeys: 8 }), async (generated) => {
         // HTTP carries JSON, which has no -0.
@@ -156,7 +154,7 @@ describe('bad readings', () => {
     ['a bigint', { a: 1n }, 'readings[1].values.a', /53 bits/],
     ['NaN', { a: Number.NaN }, 'readings[1].values.a', /finite/],
     ['half a character', { a: '\ud800' }, 'readings[1].values.a', /surrogates/],
-    ['an empty name', { '': 1 }, 'readings[1].values', /neither empty/],
+    ['a name of 50,001 bytes', { ['x'.repeat(50_001)]: 1 }, 'readings[1].values', /a name of at most/],
     ['400 KB', { a: 'x'.repeat(400 * 1024) }, 'readings[1].values', /bytes/],
   ];
   test.each(bad)(

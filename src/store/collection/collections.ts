@@ -62,9 +62,9 @@ function readStrategy(value: unknown): IdStrategy {
 function readMapProperties(value: unknown): readonly string[] {
   if (value === undefined || value === null) return [];
   const names = Array.isArray(value) ? [...new Set<unknown>(value)] : [];
-  const right = names.every((name): name is string => typeof name === 'string' && name !== '' && isWellFormed(name));
+  const right = names.every((name): name is string => typeof name === 'string' && isWellFormed(name));
   if (!Array.isArray(value) || !right || names.length > MOST_MAP_PROPERTIES) {
-    throw badInput('mapProperties', value, `a list of at most ${MOST_MAP_PROPERTIES} non-empty names of properties`);
+    throw badInput('mapProperties', value, `a list of at most ${MOST_MAP_PROPERTIES} names of properties`);
   }
   return names;
 }

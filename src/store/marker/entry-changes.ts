@@ -1,7 +1,7 @@
 import { INDEXES, type GeoIndexName } from '../../keys/indexes.js';
 import type { Item } from '../database.js';
 import { DRAWN_ATTRIBUTES } from '../table/table-definitions.js';
-import { attributesOf } from '../request/query-items.js';
+import { attributesOf } from '../request/wire.js';
 
 /** What a write did to one entry of a geo index. */
 export interface EntryChange {

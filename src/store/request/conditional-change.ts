@@ -7,7 +7,7 @@ import { retry } from '../../retry.js';
 import type { Database, Item } from '../database.js';
 import { failureOf, isFailure } from './failures.js';
 import type { Call } from './meter.js';
-import { type WireMap, itemOf } from './query-items.js';
+import { type WireMap, itemOf } from './wire.js';
 import { CONFLICT_RETRIES, TooManyUpdates } from './retries.js';
 import { send } from './send.js';
 

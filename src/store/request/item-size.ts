@@ -1,4 +1,5 @@
 import { badInput } from '../../errors.js';
+import { storedName } from './wire.js';
 
 /** DynamoDB's own limit of one item, attribute names included. */
 export const MAX_ITEM_BYTES = 400 * 1024;
@@ -20,7 +21,7 @@ export function valueBytes(value: unknown): number {
   if (Array.isArray(value)) return value.reduce((sum: number, entry) => sum + 1 + valueBytes(entry), 3);
   if (typeof value === 'object' && value !== null) {
     return Object.entries(value).reduce(
-      (sum, [name, entry]) => sum + 1 + Buffer.byteLength(name) + valueBytes(entry),
+      (sum, [name, entry]) => sum + 1 + Buffer.byteLength(storedName(name)) + valueBytes(entry),
       3,
     );
   }

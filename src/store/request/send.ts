@@ -41,10 +41,12 @@ import {
 
 import { withDeadline } from '../../connection.js';
 import type { Database } from '../database.js';
+import { exact } from './exact-values.js';
 import { mapFailure, unavailable } from './failures.js';
 import type { Call, Meter } from './meter.js';
 import { type RangeRead, rangeReadOf } from './read-log.js';
-import { type WireMap, queryCommand } from './query-items.js';
+import { queryCommand } from './query-items.js';
+import type { WireMap } from './wire.js';
 
 /** The operations on items with their inputs and outputs. A request is such an input: a plain value. */
 export interface Operations {
@@ -94,12 +96,12 @@ const countOf = ({ Count = 0 }: { readonly Count?: number | undefined }) => Coun
 
 const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
   get: {
-    run: ({ client }, input, options) => client.send(new GetCommand(input), options),
+    run: ({ client }, input, options) => client.send(exact(new GetCommand(input)), options),
     keysRead: () => 1,
     itemsRead: ({ Item: item }) => (item === undefined ? 0 : 1),
   },
   batchGet: {
-    run: ({ client }, input, options) => client.send(new BatchGetCommand(input), options),
+    run: ({ client }, input, options) => client.send(exact(new BatchGetCommand(input)), options),
     keysRead: ({ RequestItems: tables = {} }) =>
       Object.values(tables).reduce((sum, { Keys: keys = [] }) => sum + keys.length, 0),
     itemsRead: (output) => total(output.Responses),
@@ -111,7 +113,7 @@ const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
     range: rangeReadOf,
   },
   scan: {
-    run: ({ client }, input, options) => client.send(new ScanCommand(input), options),
+    run: ({ client }, input, options) => client.send(exact(new ScanCommand(input)), options),
     itemsRead: countOf,
     pages: true,
   },
@@ -123,31 +125,31 @@ const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
     pages: true,
   },
   put: {
-    run: ({ client }, input, options) => client.send(new PutCommand(input), options),
+    run: ({ client }, input, options) => client.send(exact(new PutCommand(input)), options),
     writes: () => 1,
   },
   update: {
-    run: ({ client }, input, options) => client.send(new UpdateCommand(input), options),
+    run: ({ client }, input, options) => client.send(exact(new UpdateCommand(input)), options),
     writes: () => 1,
   },
   delete: {
-    run: ({ client }, input, options) => client.send(new DeleteCommand(input), options),
+    run: ({ client }, input, options) => client.send(exact(new DeleteCommand(input)), options),
     writes: () => 1,
   },
   batchWrite: {
-    run: ({ client }, input, options) => client.send(new BatchWriteCommand(input), options),
+    run: ({ client }, input, options) => client.send(exact(new BatchWriteCommand(input)), options),
     writes: (input) => total(input.RequestItems),
   },
   transactWrite: {
-    run: ({ client }, input, options) => client.send(new TransactWriteCommand(input), options),
+    run: ({ client }, input, options) => client.send(exact(new TransactWriteCommand(input)), options),
     writes: (input) => input.TransactItems?.length ?? 0,
   },
   batchExecute: {
-    run: ({ client }, input, options) => client.send(new BatchExecuteStatementCommand(input), options),
+    run: ({ client }, input, options) => client.send(exact(new BatchExecuteStatementCommand(input)), options),
     writes: (input) => input.Statements?.length ?? 0,
   },
   transactExecute: {
-    run: ({ client }, input, options) => client.send(new ExecuteTransactionCommand(input), options),
+    run: ({ client }, input, options) => client.send(exact(new ExecuteTransactionCommand(input)), options),
     writes: (input) => input.TransactStatements?.length ?? 0,
   },
 };

@@ -1,0 +1,118 @@
+import type { Item } from '../database.js';
+
+/** A value in wire format: one entry, whose name is its type. Numbers are strings; bytes too, unless the SDK has read them. */
+type Wire = Readonly<Record<string, unknown>>;
+export type WireMap = Readonly<Record<string, Wire>>;
+
+const WHOLE = /^-?\d+$/;
+
+/** Integers of more than 53 bits become BigInt, as in lib-dynamodb; a fraction so large, on which that throws, is rounded. */
+function numberOf(text: string): number | bigint {
+  const number = Number(text);
+  const large = Number.isFinite(number) && Math.abs(number) > Number.MAX_SAFE_INTEGER;
+  return large && WHOLE.test(text) ? BigInt(text) : number;
+}
+
+const bytesOf = (bytes: string | Uint8Array) =>
+  typeof bytes === 'string' ? new Uint8Array(Buffer.from(bytes, 'base64')) : bytes;
+
+/** DynamoDB has no empty names, so names of nothing but NUL characters, the empty one included, are stored with one more. */
+const isPadded = (name: string) => /^\0*$/.test(name);
+export const storedName = (name: string) => (isPadded(name) ? `${name}\0` : name);
+const nameOfStored = (name: string) => (isPadded(name) ? name.slice(1) : name);
+
+/** A value of DynamoDB in JavaScript, the same as from lib-dynamodb, but with all entries of a map. */
+export function valueOf(wire: Wire): unknown {
+  for (const type in wire) {
+    const value = wire[type];
+    switch (type) {
+      case 'S':
+        return value;
+      case 'N':
+        return numberOf(value as string);
+      case 'M':
+        return itemOf(value as WireMap);
+      case 'BOOL':
+        return value;
+      case 'NULL':
+        return null;
+      case 'L':
+        return (value as readonly Wire[]).map(valueOf);
+      case 'B':
+        return bytesOf(value as string | Uint8Array);
+      case 'SS':
+        return new Set(value as readonly string[]);
+      case 'NS':
+        return new Set((value as readonly string[]).map(numberOf));
+      case 'BS':
+        return new Set((value as readonly (string | Uint8Array)[]).map(bytesOf));
+      default:
+    }
+  }
+  throw new Error(`a value of unknown type: ${JSON.stringify(wire)}`);
+}
+
+/** An item, or a map within one. Converts the parsed object in place, as nothing else refers to it. */
+export function itemOf(wire: WireMap): Item {
+  const item = wire as Record<string, unknown>;
+  let renamed = false;
+  for (const name in wire) {
+    const value = wire[name];
+    // `__proto__` is an entry like any other: the parsed object has it as its own.
+    if (value !== undefined) item[name] = valueOf(value);
+    renamed ||= isPadded(name);
+  }
+  if (!renamed) return item;
+  return Object.fromEntries(Object.entries(item).map(([name, value]) => [nameOfStored(name), value]));
+}
+
+/** The wire format of a set, by the type of its first member. */
+function wireOfSet(set: ReadonlySet<unknown>): Wire {
+  const [first] = set;
+  if (typeof first === 'string') return { SS: [...set] };
+  if (first instanceof Uint8Array) return { BS: [...set] };
+  return { NS: [...set].map(String) };
+}
+
+/**
+ * The wire format of a value. Unlike lib-dynamodb, which takes a map with an entry `constructor` for an instance of a class
+ * and loses `__proto__`, it stores any JSON. Undefined entries are omitted.
+ */
+export function wireOf(value: unknown): Wire {
+  if (typeof value === 'string') return { S: value };
+  if (typeof value === 'boolean') return { BOOL: value };
+  if (typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value))) return { N: String(value) };
+  if (value === null) return { NULL: true };
+  if (typeof value !== 'object') throw new Error(`DynamoDB cannot store ${String(value as undefined)}`);
+  if (Array.isArray(value)) return { L: value.filter((entry) => entry !== undefined).map(wireOf) };
+  if (value instanceof Uint8Array) return { B: value };
+  if (value instanceof Set) return wireOfSet(value);
+  // Without a prototype, so that no name sets one.
+  const map = Object.create(null) as Record<string, Wire>;
+  for (const [name, entry] of Object.entries(value)) {
+    if (entry !== undefined) map[storedName(name)] = wireOf(entry);
+  }
+  return { M: map };
+}
+
+/** A copy of a value of the stream. DynamoDB Local writes an empty map there as a value without a type. */
+function wholeValue(wire: Wire): Wire {
+  if (wire['M'] !== undefined) return { M: wholeMap(wire['M'] as WireMap) };
+  if (wire['L'] !== undefined) return { L: (wire['L'] as readonly Wire[]).map(wholeValue) };
+  for (const _type in wire) return wire;
+  return { M: {} };
+}
+
+function wholeMap(wire: Readonly<Record<string, Wire | undefined>>): WireMap {
+  return Object.fromEntries(Object.entries(wire).map(([name, value]) => [name, wholeValue(value ?? {})]));
+}
+
+/** Some attributes of an image of the stream, which is not changed. */
+export function attributesOf(image: Readonly<Record<string, Wire | undefined>>, names: readonly string[]): Item {
+  return itemOfImage(Object.fromEntries(names.filter((name) => image[name]).map((name) => [name, image[name]])));
+}
+
+/** The item of an image of the stream, which is not changed. */
+export function itemOfImage(image: Readonly<Record<string, Wire | undefined>>): Item {
+  return itemOf(wholeMap(image));
+}
