@@ -1,6 +1,7 @@
 /** Where a service of AWS is reached. What is omitted comes from the SDK's environment variables and credential chain. */
 export interface Connection {
-  readonly endpoint?: string | undefined;
+  /** A function is called for each command. */
+  readonly endpoint?: string | (() => Promise<string>) | undefined;
   readonly region?: string | undefined;
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
 }
@@ -15,6 +16,12 @@ export interface ConnectionSettings {
 
 const CONNECT_WITHIN_MS = 2_000;
 
+/** What the SDK calls for each command. */
+const providerOf = (endpoint: () => Promise<string>) => async () => {
+  const { protocol, hostname, port, pathname } = new URL(await endpoint());
+  return { protocol, hostname, port: Number(port), path: pathname };
+};
+
 /**
  * Options of every client of the AWS SDK: keep-alive connections, time limits, and retries with jitter of throttled
  * commands and broken connections.
@@ -25,7 +32,7 @@ export function clientOptions(
 ) {
   const sockets = { keepAlive: true, maxSockets };
   return {
-    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(endpoint === undefined ? {} : { endpoint: typeof endpoint === 'string' ? endpoint : providerOf(endpoint) }),
     ...(region === undefined ? {} : { region }),
     ...(credentials === undefined ? {} : { credentials }),
     retryMode: 'standard',

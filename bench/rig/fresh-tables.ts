@@ -1,13 +1,10 @@
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 
-import { type Engine, startEngine } from '../../src/engine/start.js';
+import { type EngineAddress, startEngine } from '../../src/engine/start.js';
 import { type Database, type DatabaseOptions, createDatabase } from '../../src/store/database.js';
 import { isFailure } from '../../src/store/request/failures.js';
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
 import { ensureTables } from '../../src/store/table/tables.js';
-
-/** The address of a DynamoDB Local, for another process. */
-export type EngineAddress = Omit<Engine, 'close'>;
 
 /** Two empty tables in a new DynamoDB Local, in memory. */
 export interface FreshTables {

@@ -3,7 +3,7 @@ import { consumerParts } from '../../src/server/cells.js';
 import type { Database } from '../../src/store/database.js';
 import { type Consumer, type ConsumerOptions, createConsumer } from '../../src/stream/consumer.js';
 import { createStreamsClient } from '../../src/stream/dynamodb.js';
-import type { EngineAddress } from '../rig/fresh-tables.js';
+import type { EngineAddress } from '../../src/engine/start.js';
 
 /** A consumer with the server's settings. */
 export function consumerOf(

@@ -42,8 +42,8 @@ function jarFolder(): string {
   return join(lib, version);
 }
 
-/** A free port; the wanted one if possible. Another program may still take it before we do. */
-async function freePort(wanted: number): Promise<number> {
+/** The first of these ports that is free, or else any free port. Another program may still take it before we do. */
+async function freePort([wanted = 0, ...others]: readonly number[]): Promise<number> {
   const server = createServer();
   const listening = new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -53,7 +53,7 @@ async function freePort(wanted: number): Promise<number> {
     await listening;
   } catch (error) {
     if (wanted === 0) throw error;
-    return freePort(0);
+    return freePort(others);
   }
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
@@ -76,14 +76,18 @@ function responds(port: number): Promise<boolean> {
 
 /**
  * Starts Amazon's DynamoDB Local in a Java process and waits until it is ready, for at most 30 s (a busy machine takes 3 to
- * 7). Stores data in `dbPath`, or in memory if that is null, and listens on `wantedPort` if it is free (0: any). Throws
+ * 7). Stores data in `dbPath`, or in memory if that is null, and listens on the first of `ports` that is free, or on any. Throws
  * UNAVAILABLE, saying what to install, if Java is missing or too old.
  */
-export async function startJava(dbPath: string | null, wantedPort: number, signal: AbortSignal): Promise<JavaEngine> {
+export async function startJava(
+  dbPath: string | null,
+  ports: readonly number[],
+  signal: AbortSignal,
+): Promise<JavaEngine> {
   const folder = jarFolder();
   let errorOutput = '';
   for (let attempt = 0; attempt < ATTEMPTS_FOR_A_PORT; attempt += 1) {
-    const port = await freePort(attempt === 0 ? wantedPort : 0);
+    const port = await freePort(attempt === 0 ? ports : []);
     const storage = dbPath === null ? ['-inMemory'] : ['-dbPath', dbPath];
     // Without -sharedDb: the engine listens on all interfaces, and data is then separate for each access key.
     const child = spawn(

@@ -2,18 +2,26 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { mkdirSync, realpathSync } from 'node:fs';
 import { type Socket, connect } from 'node:net';
 import { dirname, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { CellportError } from '../errors.js';
+import { retry } from '../retry.js';
 import { type KeeperAddress, type KeeperAnswer, type KeeperGreeting, firstLine } from './protocol.js';
 
-/** A running DynamoDB Local. It runs until every process that started it has closed it or exited. */
-export interface Engine {
+/** How to reach a DynamoDB Local. */
+export interface EngineAddress {
   readonly endpoint: string;
   readonly region: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+}
+
+/** A running DynamoDB Local. It runs until every process that started it has closed it or exited. */
+export interface Engine extends EngineAddress {
+  /** Where it listens now: on another port than first if it had to be restarted and its own was taken. */
+  readonly currentEndpoint: () => Promise<string>;
   /** Releases the engine, which stops with its last user. Resolves when this process has no connection to it. */
   close(): Promise<void>;
 }
@@ -22,6 +30,7 @@ type ReadyAnswer = Extract<KeeperAnswer, { readonly state: 'ready' }>;
 
 const GIVE_UP_AFTER_MS = 60_000;
 const POLL_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
 
 /** The address of this folder's keeper, which is started if necessary. */
 async function findKeeper(dataDir: string | null): Promise<KeeperAddress> {
@@ -71,45 +80,72 @@ async function join(folder: string | null): Promise<{ socket: Socket; answer: Re
   }
 }
 
+/** This process's connection to the keeper of a folder, made again when the keeper was killed. */
+class KeeperConnection {
+  readonly #folder: string | null;
+  #socket: Socket | undefined;
+  #answer: ReadyAnswer | undefined;
+  #closing = false;
+
+  constructor(folder: string | null) {
+    this.#folder = folder;
+  }
+
+  get answer(): ReadyAnswer {
+    if (this.#answer === undefined) throw new Error('the keeper has not answered yet');
+    return this.#answer;
+  }
+
+  async open(): Promise<void> {
+    const { socket, answer } = await join(this.#folder);
+    this.#answer = answer;
+    this.#socket = socket;
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => this.#closed());
+    // An engine that was restarted may listen on another port.
+    createInterface({ input: socket }).on('line', (line) => {
+      const again = JSON.parse(line) as KeeperAnswer;
+      if (again.state === 'ready') this.#answer = again;
+    });
+    socket.unref();
+    if (this.#closing) socket.end();
+  }
+
+  /** Only a killed keeper closes the connection: the next one restarts the engine. In-memory data is lost. */
+  #closed(): void {
+    if (this.#closing || this.#folder === null) return;
+    const retryable = () => !this.#closing;
+    retry(() => this.open(), { attempts: Infinity, retryable, longestMs: LONGEST_PAUSE_MS }).catch(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    const socket = this.#socket;
+    if (socket === undefined || socket.destroyed) return;
+    socket.ref();
+    const closed = new Promise((done) => socket.once('close', done));
+    socket.end();
+    await closed;
+  }
+}
+
 /**
  * Starts DynamoDB Local on a data folder, or uses the one that another process runs there; null keeps the data in memory,
  * for this process alone. Resolves when it is ready. Throws UNAVAILABLE, saying what to install, if Java 17 is missing.
- * The engine does not keep this process alive, and a killed process leaves no engine behind.
+ * The engine does not keep this process alive, and a killed process leaves no engine behind. If Java or the keeper is
+ * killed, the engine is back within seconds, with all acknowledged data.
  */
 export async function startEngine({ dataDir }: { readonly dataDir: string | null }): Promise<Engine> {
   if (dataDir !== null) mkdirSync(dataDir, { recursive: true });
   // Two paths to one folder must lead to one keeper.
-  const folder = dataDir === null ? null : realpathSync(dataDir);
-  let closing = false;
-  let held: Socket;
-
-  async function hold(): Promise<ReadyAnswer> {
-    const { socket, answer } = await join(folder);
-    held = socket;
-    if (closing) socket.end();
-    socket.on('error', () => socket.destroy());
-    socket.once('close', () => {
-      // Only a killed keeper closes the connection: the next keeper restarts the engine, on the same port if it can.
-      // In-memory data is lost.
-      if (!closing && folder !== null) hold().catch(() => undefined);
-    });
-    socket.resume();
-    socket.unref();
-    return answer;
-  }
-
-  const { endpoint, region, accessKey } = await hold();
+  const connection = new KeeperConnection(dataDir === null ? null : realpathSync(dataDir));
+  await connection.open();
+  const { endpoint, region, accessKey } = connection.answer;
   return {
     endpoint,
+    currentEndpoint: () => Promise.resolve(connection.answer.endpoint),
     region,
     credentials: { accessKeyId: accessKey, secretAccessKey: accessKey },
-    close: async () => {
-      closing = true;
-      if (held.destroyed) return;
-      held.ref();
-      const closed = new Promise((done) => held.once('close', done));
-      held.end();
-      await closed;
-    },
+    close: () => connection.close(),
   };
 }

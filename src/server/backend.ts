@@ -34,7 +34,7 @@ export async function openBackend(config: Config): Promise<Backend> {
   const { database: wanted, tables, keyStyle, dataDir } = config;
   const objects = await openObjects(config.objects);
   const engine: Engine | undefined = wanted.kind === 'embedded' ? await startEngine({ dataDir }) : undefined;
-  const endpoint = wanted.kind === 'embedded' ? engine?.endpoint : wanted.endpoint;
+  const endpoint = wanted.kind === 'embedded' ? engine?.currentEndpoint : wanted.endpoint;
   const region = wanted.kind === 'embedded' ? engine?.region : wanted.region;
   const credentials = engine === undefined ? {} : { credentials: engine.credentials };
   const database = createDatabase({
@@ -54,7 +54,7 @@ export async function openBackend(config: Config): Promise<Backend> {
     where:
       wanted.kind === 'embedded'
         ? `embedded DynamoDB Local, data in ${dataDir}`
-        : (endpoint ?? `AWS${region === undefined ? '' : `, ${region}`}`),
+        : (wanted.endpoint ?? `AWS${region === undefined ? '' : `, ${region}`}`),
     close: async () => {
       streams.destroy();
       objects?.close?.();

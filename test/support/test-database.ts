@@ -2,7 +2,7 @@ import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { randomUUID } from 'node:crypto';
 import { afterAll, inject } from 'vitest';
 
-import type { Engine } from '../../src/engine/start.js';
+import type { EngineAddress } from '../../src/engine/start.js';
 import type { KeyStyle } from '../../src/keys/keyspace.js';
 import { type Database, type DatabaseOptions, createDatabase } from '../../src/store/database.js';
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
@@ -22,8 +22,8 @@ betweenFiles.push(() => {
 const GIVE_UP_AFTER_MS = 60_000;
 
 /** Connection settings of this test file's database, for child processes and for clients with other settings. */
-export function engine(): Omit<Engine, 'close'> {
-  const shared = inject('engine') as Engine | undefined;
+export function engine(): EngineAddress {
+  const shared = inject('engine') as EngineAddress | undefined;
   if (shared === undefined)
     throw new Error('this test needs DynamoDB Local: leave its file out of UNIT in vitest.config.ts');
   return { ...shared, credentials: { accessKeyId: accessKey, secretAccessKey: accessKey } };

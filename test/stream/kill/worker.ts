@@ -5,11 +5,11 @@ import { createDatabase } from '../../../src/store/database.js';
 import { createConsumer } from '../../../src/stream/consumer.js';
 import { createStreamsClient } from '../../../src/stream/dynamodb.js';
 import { ownerIsGone } from '../../../src/stream/owners.js';
-import type { Engine } from '../../../src/engine/start.js';
+import type { EngineAddress } from '../../../src/engine/start.js';
 import type { Tables } from '../../../src/store/database.js';
 
 export interface WorkerOptions {
-  readonly engine: Omit<Engine, 'close'>;
+  readonly engine: EngineAddress;
   readonly tables: Tables;
 }
 

@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { type Server, connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { readKeeperFile } from './keeper-file.js';
+import { type KeeperAddress, firstLine } from './protocol.js';
+
+const ANSWERS_WITHIN_MS = 2_000;
+const POLL_MS = 50;
+const CANDIDATES = 8;
+
+/**
+ * Ports for one purpose of a data folder, in the order to try. They are below the range that systems use for outgoing
+ * connections: while an engine is restarting, a client that reconnects could otherwise be given the engine's own port.
+ */
+function portsOf(dataDir: string, offset: number): readonly number[] {
+  const hash = createHash('sha256').update(dataDir).digest();
+  return Array.from({ length: CANDIDATES }, (_, index) => 20_000 + (hash.readUInt16BE(offset + index * 2) % 12_000));
+}
+
+/**
+ * Ports that keepers of this folder may listen on. They serve as the lock between processes that start at the same time:
+ * the system gives a port to one process and releases it when that is killed, unlike a lock file.
+ */
+const keeperPorts = (dataDir: string) => portsOf(dataDir, 0);
+
+/** Ports that the engine of this folder may listen on, the same ones at each start. */
+export const enginePorts = (dataDir: string) => portsOf(dataDir, CANDIDATES * 2);
+
+/** Listens on a port of the loopback interface; false if another program does. */
+export function listen(server: Server, port: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' || error.code === 'EACCES' ? resolve(false) : reject(error);
+    server.once('error', fail);
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
+      server.off('error', fail);
+      resolve(true);
+    });
+  });
+}
+
+/** Sends one line to a local port and returns the response; undefined if there is none or it is not JSON. */
+async function ask<T>(port: number, question: object): Promise<T | undefined> {
+  const socket = connect(port, '127.0.0.1', () => socket.write(`${JSON.stringify(question)}\n`));
+  socket.setTimeout(ANSWERS_WITHIN_MS, () => socket.destroy());
+  const line = await firstLine<T>(socket);
+  socket.destroy();
+  return line;
+}
+
+/** The keeper in the file, if it is running: only the keeper knows the token, so another program on its port fails. */
+async function runningKeeper(file: string): Promise<KeeperAddress | undefined> {
+  const named = readKeeperFile(file);
+  if (named === undefined) return undefined;
+  const answer = await ask<{ pong?: unknown }>(named.port, { ping: named.token });
+  return answer?.pong === true ? { port: named.port, token: named.token } : undefined;
+}
+
+/**
+ * Makes this process the keeper of the folder, by listening on one of its ports, or returns the address of the keeper that
+ * is already running.
+ */
+export async function takeFolder(server: Server, dataDir: string, file: string): Promise<KeeperAddress | undefined> {
+  for (const port of keeperPorts(dataDir)) {
+    if (await listen(server, port)) return runningKeeper(file);
+    const holder = await ask<{ keeperOf?: unknown }>(port, { whose: dataDir });
+    // A keeper of this folder that has just started may not have written its file yet. Ports of other programs are skipped.
+    for (let waited = 0; holder?.keeperOf === dataDir && waited < ANSWERS_WITHIN_MS; waited += POLL_MS) {
+      const other = await runningKeeper(file);
+      if (other !== undefined) return other;
+      await sleep(POLL_MS);
+    }
+    if (holder?.keeperOf === dataDir) throw new Error('another keeper of this folder is starting or stopping; retry');
+  }
+  throw new Error('no free port for the keeper of the embedded DynamoDB');
+}

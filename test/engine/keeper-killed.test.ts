@@ -1,0 +1,124 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { type Server, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+
+import { type RunningCli, runCli } from '../support/run-cli.js';
+
+const RECOVERS_WITHIN_MS = 30_000;
+
+const folder = mkdtempSync(join(tmpdir(), 'cellport-keeper-'));
+let server: RunningCli;
+let url = '';
+let squatter: Server | undefined;
+
+beforeAll(async () => {
+  server = runCli(['serve'], { CELLPORT_DATA_DIR: folder, PORT: '0' });
+  url = (await server.said(/Serving +(http:\/\/\S+)/))[1] ?? '';
+  await ask('mutation { createCollection(input: { key: "parks", name: "Parks" }) { key } }');
+});
+
+afterAll(async () => {
+  squatter?.close();
+  server.child.kill('SIGTERM');
+  await server.ended;
+  while (engines().length > 0) await new Promise((resolve) => setTimeout(resolve, 100));
+  rmSync(folder, { recursive: true });
+});
+
+interface Answer {
+  readonly data?: { readonly collection?: { readonly count: number } } | null;
+  readonly errors?: readonly { readonly extensions: { readonly code: string } }[];
+}
+
+async function ask(query: string): Promise<Answer> {
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+  });
+  return (await response.json()) as Answer;
+}
+
+const create = (key: string) =>
+  ask(`mutation { createMarker(input: { collection: "parks", key: "${key}", position: { lng: 1, lat: 2 } }) { key } }`);
+
+/** Every Java on this folder, with its keeper. */
+function engines(): { java: number; keeper: number }[] {
+  return execFileSync('ps', ['-eo', 'pid=,ppid=,args=', '-ww'], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => line.includes('DynamoDBLocal.jar') && line.includes(folder))
+    .map((line) => line.trim().split(/ +/))
+    .map(([java, keeper]) => ({ java: Number(java), keeper: Number(keeper) }));
+}
+
+function portOf(pid: number): number {
+  const args = execFileSync('ps', ['-o', 'args=', '-ww', '-p', String(pid)], { encoding: 'utf8' });
+  return Number(/-port (\d+)/.exec(args)?.[1]);
+}
+
+/** Writes until it succeeds; returns every code of the failures. */
+async function writeThrough(key: string): Promise<Set<string>> {
+  const codes = new Set<string>();
+  const deadline = performance.now() + RECOVERS_WITHIN_MS;
+  for (;;) {
+    const { errors } = await create(key);
+    if (errors === undefined) return codes;
+    for (const { extensions } of errors) codes.add(extensions.code);
+    if (performance.now() > deadline) throw new Error(`no write in ${RECOVERS_WITHIN_MS} ms: ${[...codes].join()}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** Waits until so many markers are counted. */
+const untilCounted = (count: number) =>
+  vi.waitFor(
+    async () => {
+      expect((await ask('{ collection(key: "parks") { count } }')).data).toEqual({ collection: { count } });
+    },
+    { timeout: RECOVERS_WITHIN_MS },
+  );
+
+/** Takes the port as soon as it is free. */
+async function squat(port: number): Promise<Server> {
+  for (;;) {
+    const taken = createServer((socket) => socket.destroy());
+    const listening = await new Promise((resolve) => {
+      taken.once('error', () => resolve(false));
+      taken.listen(port, () => resolve(true));
+    });
+    if (listening === true) return taken;
+  }
+}
+
+test('a server whose keeper is killed writes and reads again within 30 s, on the same port, with all acknowledged data', async () => {
+  const [engine] = engines();
+  const port = portOf(engine!.java);
+  await create('before');
+  // Clients that reconnect all the time must not be given the port of the engine: it is below those of connections.
+  expect(port).toBeLessThan(32_768);
+  const hammering = Array.from({ length: 4 }, (_, n) => writeThrough(`during ${n}`));
+  process.kill(engine!.keeper, 'SIGKILL');
+  expect([...(await writeThrough('after'))].filter((code) => code !== 'UNAVAILABLE')).toEqual([]);
+  await Promise.all(hammering);
+  await untilCounted(6);
+  const [next] = engines();
+  expect(next?.java).not.toBe(engine!.java);
+  expect(portOf(next!.java)).toBe(port);
+});
+
+test('so does one whose engine comes back on another port', async () => {
+  const [engine] = engines();
+  const port = portOf(engine!.java);
+  process.kill(engine!.keeper, 'SIGKILL');
+  process.kill(engine!.java, 'SIGKILL');
+  squatter = await squat(port);
+  expect([...(await writeThrough('again'))].filter((code) => code !== 'UNAVAILABLE')).toEqual([]);
+  await untilCounted(7);
+  const [next] = engines();
+  expect(portOf(next!.java)).not.toBe(port);
+  const { java } = JSON.parse(readFileSync(join(folder, 'keeper.json'), 'utf8')) as { java: { pid: number } };
+  expect(java.pid).toBe(next?.java);
+});
