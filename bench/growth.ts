@@ -262,19 +262,8 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         ]),
       ]),
       '\n![The same maps at three sizes](growth.svg)\n',
-      'Exact counts in 1,000,000 markers. What they cost depends on what the edge crosses: little near Delhi, many towns around',
-      'Milan.\n',
-      table([
-        ['around', 'zoom', 'count', 'correct', 'without caches: Query calls, read units', 'cells cached'],
-        ...counted.map(({ view, count, right, cold, warm }) => [
-          view.name,
-          shown(view.zoom, 2),
-          count?.toLocaleString('en') ?? 'refused',
-          right ? 'yes' : 'no',
-          `${cold.queries}, ${shown(cold.readUnits)}`,
-          `${warm.queries}, ${shown(warm.readUnits)}`,
-        ]),
-      ]),
+      `The exact counts, around ${counted.map(({ view }) => view.name).join(', ')}, take ${counted.map(({ cold }) => cold.queries).join(', ')} Query calls without caches, and`,
+      `${counted.map(({ warm }) => warm.queries).join(', ')} with ${counted.map(({ warm }) => shown(warm.readUnits)).join(', ')} read units with cells cached. It depends on what the edge crosses.`,
     ].join('\n'),
   };
 }
