@@ -148,6 +148,8 @@ const variables = z.object({
   CELLPORT_MAX_TOKENS: wholeNumber(100, 1_000_000, DEFAULT_LIMITS.maxTokens),
   CELLPORT_MAX_NODES: wholeNumber(100, 10_000_000, DEFAULT_LIMITS.maxNodes),
   CELLPORT_MAX_BODY_BYTES: wholeNumber(1024, 100_000_000, DEFAULT_LIMITS.maxBodyBytes),
+  CELLPORT_MAX_DOCUMENT_BYTES: wholeNumber(1024, 10_000_000, DEFAULT_LIMITS.maxDocumentBytes),
+  CELLPORT_MAX_ANSWER_BYTES: wholeNumber(100_000, 400_000_000, DEFAULT_LIMITS.maxAnswerBytes),
   // At least the maximum number of write shards of a collection: each one is queried.
   CELLPORT_MAX_RANGES: wholeNumber(32, 10_000, DEFAULT_LIMITS.rangesPerPage),
   CELLPORT_MAX_ITEMS: wholeNumber(100, 10_000_000, DEFAULT_LIMITS.itemsPerField),
@@ -271,6 +273,8 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
       maxTokens: values.CELLPORT_MAX_TOKENS,
       maxNodes: values.CELLPORT_MAX_NODES,
       maxBodyBytes: values.CELLPORT_MAX_BODY_BYTES,
+      maxDocumentBytes: values.CELLPORT_MAX_DOCUMENT_BYTES,
+      maxAnswerBytes: values.CELLPORT_MAX_ANSWER_BYTES,
       deadlineMs: values.CELLPORT_DEADLINE_MS,
       rangesPerPage: values.CELLPORT_MAX_RANGES,
       itemsPerField: values.CELLPORT_MAX_ITEMS,

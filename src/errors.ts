@@ -26,22 +26,30 @@ export class CellportError extends Error {
 
 const LONGEST_VALUE_SHOWN = 80;
 
-/** The value as JSON, as far as possible: numbers from files may be bigints, and values may be circular or nested too deep. */
-function written(value: unknown): string {
-  try {
-    return JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? String(part) : part));
-  } catch {
-    return '…';
+/** About the first `room` characters of a value as JSON: all of it may be megabytes, nested beyond any stack, or circular. */
+function beginning(value: unknown, room: number): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, room));
+  // Numbers from files may be bigints. JSON has no Infinity.
+  if (typeof value !== 'object') return String(value as number | boolean | bigint | undefined);
+  if (value === null || room <= 0) return value === null ? 'null' : '…';
+  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  let text = open ?? '';
+  for (const name of Object.keys(value)) {
+    if (text.length > room) break;
+    const key = Array.isArray(value) ? '' : `${beginning(name, room - text.length)}:`;
+    const separator = text.length > 1 ? ',' : '';
+    const member = (value as Readonly<Record<string, unknown>>)[name];
+    text += separator + key + beginning(member, room - text.length - key.length - 1);
   }
+  return text + close;
 }
 
 /** The value for a message: short, on one line, NaN and Infinity by name. */
-function shown(value: unknown): string {
-  const isJson = typeof value === 'string' || typeof value === 'object';
-  const text = isJson ? written(value) : String(value as number | boolean | bigint | undefined);
-  return text.length > LONGEST_VALUE_SHOWN
-    ? `${text.slice(0, LONGEST_VALUE_SHOWN)}… (${text.length} characters)`
-    : text;
+export function shown(value: unknown): string {
+  const text = beginning(value, LONGEST_VALUE_SHOWN + 1);
+  if (text.length <= LONGEST_VALUE_SHOWN) return text;
+  const length = typeof value === 'string' ? ` (${value.length} characters)` : '';
+  return `${text.slice(0, LONGEST_VALUE_SHOWN)}…${length}`;
 }
 
 /** BAD_USER_INPUT that names the field, its value and what is allowed. */

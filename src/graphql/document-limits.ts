@@ -8,21 +8,21 @@ import {
   TokenKind,
   parse,
 } from 'graphql';
-import { LRUCache } from 'lru-cache';
 
-import { CellportError, limitExceeded } from '../errors.js';
+import { limitExceeded } from '../errors.js';
 import type { Limits } from '../model/limits.js';
+import { type Fragments, comparisonsIn, valuesOf } from './compared-fields.js';
 
 /** The size of a document with its fragments expanded. */
 interface Size {
   readonly depth: number;
   readonly aliases: number;
   readonly fields: number;
+  /** Values in arguments, items of lists and fields of objects included. */
+  readonly values: number;
 }
 
-type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
-
-const NOTHING: Size = { depth: 0, aliases: 0, fields: 0 };
+const NOTHING: Size = { depth: 0, aliases: 0, fields: 0, values: 0 };
 
 /**
  * Maximum nesting of brackets. The parser recurses for each, so a document of nothing but brackets would overflow its
@@ -33,31 +33,47 @@ const MAX_NESTING = 250;
 const OPENING = new Set<string>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
 const CLOSING = new Set<string>([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
 
-/** Checks the tokens of a document without recursion. Syntax errors are left to the parser. */
-function checkTokens(source: string, maxTokens: number): void {
+/** Maximum length of a name: far above any in a schema. Messages and answers repeat names. */
+const MAX_NAME = 250;
+
+const SPLIT = 'split it into several requests';
+
+/** Throws LIMIT_EXCEEDED if a document is longer than the limit in UTF-8. */
+function checkBytes(source: string, maxBytes: number): void {
+  // A character takes a byte or more: what is far too long need not be encoded.
+  const bytes = source.length > maxBytes ? source.length : Buffer.byteLength(source);
+  if (bytes <= maxBytes) return;
+  const found = source.length > maxBytes ? `more than ${maxBytes} bytes` : bytes;
+  throw limitExceeded('size of the query', found, maxBytes, 'pass long values as variables');
+}
+
+/** The number of tokens of a document, checked without recursion. Syntax errors are left to the parser. */
+function checkTokens(source: string, maxTokens: number): number {
   const lexer = new Lexer(new Source(source));
   let depth = 0;
-  for (let count = 0; lexer.advance().kind !== TokenKind.EOF; count++) {
+  let count = 0;
+  for (; lexer.advance().kind !== TokenKind.EOF; count++) {
+    const { kind, start, end } = lexer.token;
     if (count >= maxTokens) {
-      throw limitExceeded(
-        'number of tokens in the query',
-        `more than ${maxTokens}`,
-        maxTokens,
-        'split it into several requests',
-      );
+      throw limitExceeded('number of tokens in the query', `more than ${maxTokens}`, maxTokens, SPLIT);
     }
-    if (OPENING.has(lexer.token.kind)) depth++;
-    if (CLOSING.has(lexer.token.kind)) depth--;
+    if (kind === TokenKind.NAME && end - start > MAX_NAME) {
+      throw limitExceeded('length of a name in the query', end - start, MAX_NAME, 'choose a shorter name');
+    }
+    if (OPENING.has(kind)) depth++;
+    if (CLOSING.has(kind)) depth--;
     if (depth > MAX_NESTING) {
       throw limitExceeded('nesting of brackets in the query', `more than ${MAX_NESTING}`, MAX_NESTING, 'nest less');
     }
   }
+  return count;
 }
 
 const sum = (a: Size, b: Size): Size => ({
   depth: Math.max(a.depth, b.depth),
   aliases: a.aliases + b.aliases,
   fields: a.fields + b.fields,
+  values: a.values + b.values,
 });
 
 /**
@@ -81,18 +97,20 @@ function measurer(fragments: Fragments): (set: SelectionSetNode) => Size {
   function selections(set: SelectionSetNode): Size {
     let size = NOTHING;
     for (const selection of set.selections) {
+      const own = { ...NOTHING, values: valuesOf(selection) };
       if (selection.kind === Kind.FRAGMENT_SPREAD) {
-        size = sum(size, sum(fragment(selection.name.value), { depth: 0, aliases: 0, fields: 1 }));
+        size = sum(size, sum(fragment(selection.name.value), { ...own, fields: 1 }));
       } else {
         const inner = selection.selectionSet === undefined ? NOTHING : selections(selection.selectionSet);
         if (selection.kind === Kind.INLINE_FRAGMENT) {
-          size = sum(size, inner);
+          size = sum(size, sum(inner, own));
         } else {
           size = sum(size, {
             // Introspection is deep by nature; graphql-js rejects queries that repeat its lists.
             depth: selection.name.value.startsWith('__') ? 1 : inner.depth + 1,
             aliases: inner.aliases + (selection.alias === undefined ? 0 : 1),
             fields: inner.fields + 1,
+            values: inner.values + own.values,
           });
         }
       }
@@ -126,6 +144,7 @@ function measure(document: DocumentNode, fragments: Fragments): Size {
     depth: Math.max(used.depth, written.depth),
     aliases: Math.max(used.aliases, written.aliases),
     fields: Math.max(used.fields, written.fields),
+    values: Math.max(used.values, written.values),
   };
 }
 
@@ -134,77 +153,47 @@ function measure(document: DocumentNode, fragments: Fragments): Size {
  * document of nothing else would keep it busy for half a second within the other limits.
  */
 const MAX_EQUAL_FIELDS = 50;
+/** Maximum of all these comparisons together, longer arguments counting as more: 50 fields compared with 49 take 2,450. */
+const MAX_COMPARISONS = 10_000;
+/** The rules of validation follow the fragments of each operation anew. */
+const MAX_OPERATIONS = 100;
 
-/** How many selections merge into the most selected field of the response; stops counting after `budget` selections. */
-function equalFields(document: DocumentNode, fragments: Fragments, budget: number): number {
-  let left = budget;
-  let most = 0;
-  const counts = new Map<string, number>();
-
-  function walk(set: SelectionSetNode, path: string, inside: readonly string[]): void {
-    for (const selection of set.selections) {
-      if (left-- <= 0) return;
-      if (selection.kind === Kind.FIELD) {
-        const here = `${path}.${(selection.alias ?? selection.name).value}`;
-        const count = (counts.get(here) ?? 0) + 1;
-        counts.set(here, count);
-        most = Math.max(most, count);
-        if (selection.selectionSet) walk(selection.selectionSet, here, inside);
-      } else if (selection.kind === Kind.INLINE_FRAGMENT) {
-        walk(selection.selectionSet, path, inside);
-      } else {
-        const name = selection.name.value;
-        const fragment = fragments.get(name);
-        if (fragment && !inside.includes(name)) walk(fragment.selectionSet, path, [...inside, name]);
-      }
-    }
-  }
-
-  for (const [index, definition] of document.definitions.entries()) {
-    // Fragments are validated on their own, too, even if unused.
-    if ('selectionSet' in definition) walk(definition.selectionSet, String(index), []);
-  }
-  return most;
-}
-
-/**
- * Throws LIMIT_EXCEEDED naming what a document has too much of, or the parser's GraphQLError. This comes before
- * validation, which compares fields with each other and takes half a second for 2,000 equal ones.
- */
-export function checkDocument(source: string, limits: Limits): void {
-  checkTokens(source, limits.maxTokens);
-  const document = parse(source, { noLocation: true });
+/** Throws LIMIT_EXCEEDED naming what a document has too much of. */
+function checkForm(document: DocumentNode, limits: Limits): void {
   const fragments = fragmentsOf(document);
-  const { depth, aliases, fields } = measure(document, fragments);
-  const equal = equalFields(document, fragments, 2 * limits.maxFields);
-  const split = 'split it into several requests';
+  const { depth, aliases, fields, values } = measure(document, fragments);
+  const { most, cost } = comparisonsIn(document, fragments, 2 * limits.maxFields);
+  const operations = document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION).length;
+  const once = 'select each of them once';
   for (const [what, value, limit, advice] of [
     ['depth of the query', depth, limits.maxDepth, 'nest fewer fields'],
-    ['number of aliases in the query', aliases, limits.maxAliases, split],
-    ['number of fields in the query', fields, limits.maxFields, split],
-    ['number of equal fields at one place of the query', equal, MAX_EQUAL_FIELDS, 'select each of them once'],
+    ['number of aliases in the query', aliases, limits.maxAliases, SPLIT],
+    ['number of fields in the query', fields, limits.maxFields, SPLIT],
+    ['number of values in the query', values, limits.maxTokens, SPLIT],
+    ['number of operations in the query', operations, MAX_OPERATIONS, SPLIT],
+    ['number of equal fields at one place of the query', most, MAX_EQUAL_FIELDS, once],
+    ['number of comparisons of equal fields and fragments in the query', cost, MAX_COMPARISONS, once],
   ] as const) {
     if (value > limit) throw limitExceeded(what, value, limit, advice);
   }
 }
 
-/** Characters of the documents that are remembered as being within the limits. */
-const REMEMBERED_CHARACTERS = 8 * 1024 * 1024;
-
-/** `checkDocument` under these limits, once for each text. What cannot be parsed passes: the parser will report it. */
-export function documentChecker(limits: Limits): (source: string) => void {
-  const known = new LRUCache<string, true>({
-    maxSize: REMEMBERED_CHARACTERS,
-    sizeCalculation: (_, text) => text.length + 1,
-  });
-  return (source) => {
-    if (known.has(source)) return;
-    try {
-      checkDocument(source, limits);
-    } catch (error) {
-      if (error instanceof CellportError) throw error;
-      return;
-    }
-    known.set(source, true);
-  };
+/**
+ * A document within the limits, and its number of tokens. Throws LIMIT_EXCEEDED naming what it has too much of, or the
+ * parser's GraphQLError. This comes before validation, which compares fields with each other and takes half a second for
+ * 2,000 equal ones.
+ */
+export function readDocument(
+  text: string,
+  limits: Limits,
+): { readonly document: DocumentNode; readonly tokens: number } {
+  checkBytes(text, limits.maxDocumentBytes);
+  const tokens = checkTokens(text, limits.maxTokens);
+  const source = new Source(text);
+  const document = parse(source);
+  // graphql-js would count the lines of the text again for each place of each error: 50,000 lines and 100 errors took 1.3 s.
+  // The tokens know where they are.
+  source.body = '';
+  checkForm(document, limits);
+  return { document, tokens };
 }

@@ -14,13 +14,45 @@ function causeOf(error: unknown): unknown {
   return inner;
 }
 
-/** How graphql-js names the invalid part of a variable. */
-const AT_PATH = /^Variable "\$([^"]+)" got invalid value .*? at "([^"]+)"; /s;
-const WHOLE_VARIABLE = /^Variable "\$([^"]+)" /;
+const LONGEST_QUOTED = 100;
+const LONGEST_TEXT = 1_000;
+const MAX_LOCATIONS = 10;
 
-/** The path of the input that a coercion error is about, e.g. `bounds.west`. */
-function fieldOf(message: string): string | undefined {
-  return AT_PATH.exec(message)?.[2] ?? WHOLE_VARIABLE.exec(message)?.[1];
+const cut = (text: string, length: number) => (text.length > length ? `${text.slice(0, length)}…` : text);
+
+/** A message with long names and values cut: they come from the client, and each error repeats them. */
+function shortMessage(message: string): string {
+  if (message.length <= LONGEST_QUOTED) return message;
+  const quoted = /"(?:[^"\\]|\\.)*"?/g;
+  // Cut twice: what is far too long is not searched for quotes.
+  const shorter = cut(message, 10 * LONGEST_TEXT).replace(quoted, (text) =>
+    text.length > LONGEST_QUOTED + 2 ? `${text.slice(0, LONGEST_QUOTED)}…"` : text,
+  );
+  return cut(shorter, LONGEST_TEXT);
+}
+
+/** An error for a client, whatever a client has put into its texts. */
+function answered(
+  message: string,
+  details: Readonly<Record<string, unknown>>,
+  place: Pick<GraphQLFormattedError, 'locations' | 'path'> = {},
+): GraphQLFormattedError {
+  const extensions = Object.fromEntries(
+    Object.entries(details).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? cut(value, LONGEST_TEXT) : value,
+    ]),
+  );
+  return { message: shortMessage(message), ...place, extensions };
+}
+
+/** Where in the document an error is. `readDocument` says why graphql-js is not asked. */
+function placeOf({ nodes, locations, path }: GraphQLError): Pick<GraphQLFormattedError, 'locations' | 'path'> {
+  const places = nodes?.flatMap(({ loc }) =>
+    loc ? [{ line: loc.startToken.line, column: loc.startToken.column }] : [],
+  );
+  const found = places?.slice(0, MAX_LOCATIONS) ?? locations;
+  return { ...(found === undefined ? {} : { locations: found }), ...(path === undefined ? {} : { path }) };
 }
 
 /** Apollo Server's codes for invalid requests; the API has one code for all of them. */
@@ -47,20 +79,7 @@ export const MASKED: GraphQLFormattedError = {
 
 /** A CellportError as it appears in a response. */
 export function formatted(error: CellportError): GraphQLFormattedError {
-  return { message: error.message, extensions: { ...error.details, code: error.code } };
-}
-
-/** Throws what `check` throws; a CellportError in the form that Apollo Server answers with the HTTP status 400 or 403. */
-export function asBadRequest(check: () => void): void {
-  try {
-    check();
-  } catch (error) {
-    if (!(error instanceof CellportError)) throw error;
-    throw new GraphQLError(error.message, {
-      originalError: error,
-      extensions: { http: { status: error.code === 'FORBIDDEN' ? 403 : 400 } },
-    });
-  }
+  return answered(error.message, { ...error.details, code: error.code });
 }
 
 /**
@@ -72,21 +91,17 @@ export function errorFormatter(log: Log): FormatError {
   const logged = new WeakSet<Error>();
   return (error) => {
     const outer = error instanceof GraphQLError ? error : undefined;
-    const path = outer?.path;
-    const place = {
-      ...(outer?.locations === undefined ? {} : { locations: outer.locations }),
-      ...(path === undefined ? {} : { path }),
-    };
+    const place = outer ? placeOf(outer) : {};
+    const { path } = place;
     const cause = causeOf(error);
     const ours = cause instanceof CellportError ? cause : undefined;
     if (outer && SAFE.includes(outer.extensions['code'])) {
-      const { message, extensions } = outer;
-      return { message, ...place, extensions: { ...ours?.details, code: extensions['code'] } };
+      return answered(outer.message, { ...ours?.details, code: outer.extensions['code'] }, place);
     }
     if (outer && isInvalidRequest(outer)) {
-      const field = fieldOf(outer.message);
+      const { field } = outer.extensions;
       const details = { ...ours?.details, ...(field === undefined ? {} : { field }) };
-      return { message: outer.message, ...place, extensions: { ...details, code: 'BAD_USER_INPUT' } };
+      return answered(outer.message, { ...details, code: 'BAD_USER_INPUT' }, place);
     }
     if (ours !== undefined) {
       if ((ours.code === 'UNAVAILABLE' || ours.code === 'THROTTLED') && !logged.has(ours)) {

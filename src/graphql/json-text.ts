@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 
-/** The JSON texts that `stringify` has found, in order; each is replaced by the same mark. */
+import { limitExceeded } from '../errors.js';
+
+/** The JSON texts that JSON.stringify has found, in order; each is replaced by the same mark. */
 interface Splicing {
   readonly mark: string;
   readonly texts: Buffer[];
@@ -9,7 +12,7 @@ interface Splicing {
 // JSON.stringify is synchronous, so no other response can interfere.
 let splicing: Splicing | undefined;
 
-/** Texts of responses between `stringify` and `spliced`, by mark. */
+/** Beginnings of responses between `stringify` and `spliced`, by mark. */
 const pending = new Map<string, readonly Buffer[]>();
 const MARK_LENGTH = 36;
 
@@ -33,31 +36,158 @@ export class JsonText {
   }
 }
 
-/**
- * The JSON of a value. If it contains a JsonText, the result has to be passed to `spliced` exactly once, which inserts the
- * texts; its end may be changed before.
- */
-export function stringify(value: unknown): string {
+/** What JSON.stringify may be given at once, in values; 64 characters of a string count as one. A tenth of a millisecond. */
+const PIECE = 1_000;
+const CHARACTERS_OF_VALUE = 64;
+/** Other requests wait for no longer than this. */
+const SLICE_MS = 10;
+/** Text is encoded when it is about this long. */
+const CHUNK = 64 * 1024;
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !(value instanceof JsonText);
+
+/** What is left of `room` after a value, below zero if the value does not fit; its depth is at most `room`. */
+function roomAfter(value: unknown, room: number): number {
+  if (typeof value === 'string') return room - 1 - value.length / CHARACTERS_OF_VALUE;
+  if (!isObject(value)) return room - 1;
+  let left = room - 1;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length && left >= 0; index++) left = roomAfter(value[index], left);
+    return left;
+  }
+  // The fastest loop over the objects of an answer, which inherit nothing that could be listed.
+  // oxlint-disable-next-line guard-for-in
+  for (const name in value) {
+    left = roomAfter(value[name], left);
+    if (left < 0) break;
+  }
+  return left;
+}
+
+const isLeftOut = (value: unknown) => value === undefined || typeof value === 'function' || typeof value === 'symbol';
+
+/** The JSON of one value, written in pieces between which other requests are served. */
+class Writer {
   // Random, and chosen after the data exists, so that the data cannot contain it.
-  const mark = randomUUID();
-  const texts: Buffer[] = [];
-  splicing = { mark, texts };
-  try {
-    const written = JSON.stringify(value);
-    if (texts.length === 0) return written;
-    pending.set(mark, texts);
-    return mark + written;
-  } finally {
-    splicing = undefined;
+  readonly #mark = randomUUID();
+  readonly #maxBytes: number;
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+  #text = '';
+  #resumed = performance.now();
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Writes a value that fits into a piece; of a list, only the items if `bare`. */
+  #piece(value: unknown, { bare = false } = {}): void {
+    const texts: Buffer[] = [];
+    splicing = { mark: this.#mark, texts };
+    let written: string;
+    try {
+      written = JSON.stringify(value);
+    } finally {
+      splicing = undefined;
+    }
+    if (bare) written = written.slice(1, -1);
+    if (texts.length === 0) return this.#add(written);
+    written.split(`"${this.#mark}"`).forEach((part, index) => {
+      this.#add(part);
+      const text = texts[index];
+      if (text === undefined) return;
+      this.#flush();
+      this.#chunk(text);
+    });
+  }
+
+  #chunk(bytes: Buffer): void {
+    this.#chunks.push(bytes);
+    this.#bytes += bytes.length;
+    if (this.#bytes <= this.#maxBytes) return;
+    const advice = 'request shorter pages, or fewer fields';
+    throw limitExceeded('size of the answer', `more than ${this.#maxBytes} bytes`, this.#maxBytes, advice);
+  }
+
+  #flush(): void {
+    if (this.#text !== '') this.#chunk(Buffer.from(this.#text));
+    this.#text = '';
+  }
+
+  #add(text: string): void {
+    // Before, so that the end of the answer stays a string, which `withExtensions` can change.
+    if (this.#text.length > CHUNK) this.#flush();
+    this.#text += text;
+  }
+
+  async #rest(): Promise<void> {
+    if (performance.now() - this.#resumed < SLICE_MS) return;
+    await setImmediate();
+    this.#resumed = performance.now();
+  }
+
+  async #writeList(list: readonly unknown[]): Promise<void> {
+    this.#add('[');
+    for (let from = 0; from < list.length;) {
+      let to = from;
+      for (let room = PIECE; to < list.length; to++) {
+        room = roomAfter(list[to], room);
+        if (room < 0) break;
+      }
+      if (from > 0) this.#add(',');
+      if (to > from) this.#piece(list.slice(from, to), { bare: true });
+      else await this.write(list[to++]);
+      from = to;
+      await this.#rest();
+    }
+    this.#add(']');
+  }
+
+  async #writeMembers(value: object): Promise<void> {
+    let separator = '{';
+    for (const [name, member] of Object.entries(value)) {
+      if (isLeftOut(member)) continue;
+      this.#add(`${separator}${JSON.stringify(name)}:`);
+      separator = ',';
+      await this.write(member);
+    }
+    this.#add(separator === '{' ? '{}' : '}');
+  }
+
+  async write(value: unknown): Promise<void> {
+    if (!isObject(value) || roomAfter(value, PIECE) >= 0) {
+      this.#piece(value);
+      await this.#rest();
+    } else if (Array.isArray(value)) await this.#writeList(value);
+    else await this.#writeMembers(value);
+  }
+
+  /** All of it if it is short; else a mark and the end, for `spliced`. */
+  end(): string {
+    const last = this.#text;
+    if (this.#chunks.length === 0) return last;
+    pending.set(this.#mark, this.#chunks);
+    return this.#mark + last;
   }
 }
 
-/** A result of `stringify` with its texts inserted, without parsing or serialising them again. */
+/**
+ * The JSON of a value, written in pieces: no more than some milliseconds pass between two of them. Throws LIMIT_EXCEEDED as
+ * soon as it is longer than `maxBytes`. The result has to be passed to `spliced` exactly once; its end may be changed
+ * before.
+ */
+export async function stringify(value: unknown, maxBytes: number): Promise<string> {
+  const writer = new Writer(maxBytes);
+  await writer.write(value);
+  return writer.end();
+}
+
+/** A result of `stringify` in full, without parsing or serialising any of it again. */
 export function spliced(answer: string): string | Buffer {
   const mark = answer.slice(0, MARK_LENGTH);
-  const texts = pending.get(mark);
-  if (texts === undefined) return answer;
+  const chunks = pending.get(mark);
+  if (chunks === undefined) return answer;
   pending.delete(mark);
-  const parts = answer.slice(MARK_LENGTH).split(`"${mark}"`);
-  return Buffer.concat(parts.flatMap((part, index) => [Buffer.from(part), texts[index] ?? Buffer.alloc(0)]));
+  return Buffer.concat([...chunks, Buffer.from(answer.slice(MARK_LENGTH))]);
 }

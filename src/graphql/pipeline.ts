@@ -5,17 +5,18 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import { type GraphQLFormattedError, type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
+import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema, getOperationAST } from 'graphql';
 
-import { CellportError, badInput } from '../errors.js';
+import { CellportError, badInput, limitExceeded } from '../errors.js';
 import type { Log } from '../log.js';
 import { stringify } from './json-text.js';
 import { checkAnswerSize } from './answer-size.js';
 import type { RequestContext } from './context.js';
-import { documentChecker } from './document-limits.js';
-import { type FormatError, asBadRequest, errorFormatter } from './error-format.js';
+import { type Verdict, documentReader } from './documents.js';
+import { type FormatError, errorFormatter } from './error-format.js';
 import type { Execution, Executor } from './executor.js';
 import type { Limits } from '../model/limits.js';
+import { variableErrors } from './variables.js';
 
 /** What a client sends to start a subscription, unchecked. */
 export interface SubscriptionRequest {
@@ -34,15 +35,15 @@ export interface OperationResult extends Partial<Failed> {
 }
 
 /**
- * The steps of every operation over any transport: `prepare` checks the limits, parses, validates and applies
- * the policy on introspection; `execute` runs it. `apollo` does both for an HTTP request.
+ * The steps of every operation over any transport: `read` checks the limits of a document, parses and validates it;
+ * `prepare` does that for a subscription and checks the rest of the request; `execute` runs it. `apollo` does all of them
+ * for an HTTP request whose document has been read.
  */
 export interface Pipeline {
   readonly apollo: ApolloServer<RequestContext>;
-  /** Throws LIMIT_EXCEEDED, as a 400 of HTTP, if a document exceeds the limits; to be called before Apollo Server parses it. */
-  readonly checkDocument: (source: string) => void;
+  readonly read: (document: string) => Verdict;
   /** A subscription that is ready to be executed, or what is wrong with it. */
-  readonly prepare: (request: SubscriptionRequest, context: RequestContext) => Promise<Execution | Failed>;
+  readonly prepare: (request: SubscriptionRequest, context: RequestContext) => Execution | Failed;
   readonly execute: (execution: Execution) => Promise<OperationResult>;
   readonly format: FormatError;
 }
@@ -54,6 +55,9 @@ export interface PipelineOptions {
   readonly introspection: boolean;
   readonly log: Log;
 }
+
+/** Requests have one answer; streams have one for each event of a subscription. */
+type Transport = 'request' | 'stream';
 
 function transportError(operation: 'query' | 'mutation' | 'subscription'): CellportError {
   return operation === 'subscription'
@@ -76,50 +80,79 @@ function readRequest({ query, operationName, variables }: SubscriptionRequest) {
   if (!isNothing(variables) && (typeof variables !== 'object' || Array.isArray(variables))) {
     throw badInput('variables', variables, 'a JSON object');
   }
-  return { query, variables: { ...variables }, ...(isNothing(operationName) ? {} : { operationName }) };
+  return { query, variables: { ...variables }, operationName: operationName ?? undefined };
 }
 
-/** The HTTP status of a result: 400 or 500 only if it has no data, not even null. */
+/** Errors in one answer; a long list may have one for each item. */
+const MAX_ERRORS = 100;
+
+/** The errors of an answer as clients see them; the last one says how many are left out. */
+function listed(errors: readonly unknown[], format: FormatError): readonly GraphQLFormattedError[] {
+  const more = errors.length - MAX_ERRORS;
+  const shown = errors.slice(0, MAX_ERRORS).map(format);
+  if (more <= 0) return shown;
+  const left = limitExceeded('number of errors', errors.length, MAX_ERRORS, `${more} more are left out`);
+  return [...shown, format(left)];
+}
+
+/** The HTTP status of a result: other than 200 only if it has no data, not even null. */
 function statusOf({ data, errors = [] }: OperationResult): number {
   if (data !== undefined) return 200;
-  return errors.some(({ extensions }) => extensions?.['code'] === 'INTERNAL_SERVER_ERROR') ? 500 : 400;
+  const codes = errors.map(({ extensions }) => extensions?.['code']);
+  if (codes.includes('INTERNAL_SERVER_ERROR')) return 500;
+  return codes.includes('FORBIDDEN') ? 403 : 400;
 }
 
 /** The pipeline over a schema, on an Apollo Server that is started. */
 export async function createPipeline(options: PipelineOptions): Promise<Pipeline> {
   const { schema, executor, limits, introspection, log } = options;
   const format = errorFormatter(log);
-  const check = documentChecker(limits);
-  const checkDocument = (source: string) => asBadRequest(() => check(source));
+  const read = documentReader({ schema, limits, introspection, format });
+
+  /** What is wrong with an operation of a valid document, apart from what only executing it shows. */
+  function faults({ document, operation, variables, context }: Execution, transport: Transport): readonly unknown[] {
+    // graphql-js reports that no operation has the name that the request gives.
+    if (operation === undefined) return [];
+    if ((operation.operation === 'subscription') !== (transport === 'stream')) {
+      return [transportError(operation.operation)];
+    }
+    if (operation.operation === 'mutation' && context.forbidsWrites) return [context.forbidsWrites];
+    const errors = variableErrors(schema, operation, variables, { hideSuggestions: !introspection });
+    if (errors.length > 0) return errors;
+    try {
+      checkAnswerSize({ schema, document, operation, variables, limits });
+      return [];
+    } catch (error) {
+      return [error];
+    }
+  }
 
   async function execute(execution: Execution): Promise<OperationResult> {
     try {
       const { data, errors } = await executor(execution);
-      return { ...(data === undefined ? {} : { data }), ...(errors && { errors: errors.map(format) }) };
+      return { ...(data === undefined ? {} : { data }), ...(errors && { errors: listed(errors, format) }) };
     } catch (error) {
       return { errors: [format(error)] };
     }
   }
 
+  async function answer(execution: Execution): Promise<OperationResult> {
+    const found = faults(execution, 'request');
+    if (found.length > 0) return { errors: found.map(format) };
+    if (execution.operation?.operation === 'mutation') execution.context.work.startWriting();
+    return execute(execution);
+  }
+
   const plugin: ApolloServerPlugin<RequestContext> = {
     requestDidStart: async () => ({
-      async didResolveOperation({ document, operation, request: { http, variables = {} }, contextValue }) {
-        // Undefined if no operation has the name that the request gives; the executor reports that.
-        if (operation === undefined) return;
-        asBadRequest(() => {
-          if ((operation.operation === 'subscription') === (http !== undefined)) {
-            throw transportError(operation.operation);
-          }
-          if (operation.operation === 'mutation' && contextValue.forbidsWrites) throw contextValue.forbidsWrites;
-          checkAnswerSize({ schema, document, operation, variables, limits });
-        });
-        if (operation.operation === 'mutation') contextValue.work.startWriting();
+      async didResolveSource(context) {
+        // Apollo Server would parse and validate it once more.
+        Object.assign(context, { document: read(context.source).document });
       },
       async responseForOperation({ document, operation, request, contextValue: context }) {
-        const { http, operationName, variables = {} } = request;
-        const execution: Execution = { document, operation, operationName, variables, context };
-        // A subscription does not come over HTTP, and is executed for each of its events.
-        const singleResult = http === undefined ? { data: { execution } } : await execute(execution);
+        const { operationName, variables = {} } = request;
+        // Undefined if no operation has this name, whatever Apollo Server's type says.
+        const singleResult = await answer({ document, operation, operationName, variables, context });
         return {
           http: { headers: new HeaderMap(), status: statusOf(singleResult) },
           body: { kind: 'single', singleResult },
@@ -130,17 +163,23 @@ export async function createPipeline(options: PipelineOptions): Promise<Pipeline
   const write = (level: Log['info']) => (message?: unknown) => level({}, String(message));
   const apollo = new ApolloServer<RequestContext>({
     schema,
-    // Set here because Apollo Server's default depends on NODE_ENV. If it is off, a rule of graphql-js rejects introspection.
+    // Set here because Apollo Server's default depends on NODE_ENV. Documents are validated by `read`.
     introspection: true,
-    validationRules: introspection ? [] : [NoSchemaIntrospectionCustomRule],
-    hideSchemaDetailsFromClientErrors: !introspection,
+    documentStore: null,
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,
     persistedQueries: false,
     csrfPrevention: true,
     parseOptions: { maxTokens: limits.maxTokens },
     formatError: (_formatted, error) => format(error),
-    stringifyResult: (result) => `${stringify(result)}\n`,
+    async stringifyResult(result) {
+      try {
+        return `${await stringify(result, limits.maxAnswerBytes)}\n`;
+      } catch (error) {
+        if (!(error instanceof CellportError)) throw error;
+        throw new GraphQLError(error.message, { originalError: error, extensions: { http: { status: 400 } } });
+      }
+    },
     logger: { debug: write(log.debug), info: write(log.info), warn: write(log.warn), error: write(log.error) },
     plugins: [
       plugin,
@@ -156,15 +195,16 @@ export async function createPipeline(options: PipelineOptions): Promise<Pipeline
 
   return {
     apollo,
-    checkDocument,
-    async prepare(request, contextValue) {
+    read,
+    prepare(request, context) {
       try {
-        const operation = readRequest(request);
-        checkDocument(operation.query);
-        const { body } = await apollo.executeOperation<{ execution: Execution }>(operation, { contextValue });
-        if (body.kind !== 'single') throw new Error('incremental answers are not supported');
-        const { data, errors = [] } = body.singleResult;
-        return data?.execution ?? { errors };
+        const { query, variables, operationName } = readRequest(request);
+        const { document, errors } = read(query);
+        if (errors) return { errors };
+        const operation = getOperationAST(document, operationName) ?? undefined;
+        const execution = { document, operation, operationName, variables, context };
+        const found = faults(execution, 'stream');
+        return found.length > 0 ? { errors: found.map(format) } : execution;
       } catch (error) {
         return { errors: [format(error)] };
       }

@@ -3,6 +3,7 @@ import { GraphQLError, GraphQLScalarType, Kind, type ValueNode, valueFromASTUnty
 import { badInput } from '../errors.js';
 import { readGeohash } from '../geo/geohash.js';
 import { readInstant } from '../model/instant.js';
+import { MAX_NESTING, pathTooDeep } from './variables.js';
 
 /** A scalar of strings or numbers with the same check for literals and variables. */
 function plainScalar<T>(name: string, read: (value: unknown) => T): GraphQLScalarType<T, unknown> {
@@ -28,7 +29,7 @@ const readLatitude = (value: unknown): number => {
   throw badInput('Latitude', value, `a number of degrees from -90 to 90${swapped}`);
 };
 
-/** A JSON literal. Throws BAD_USER_INPUT for numbers that a double cannot represent. */
+/** A JSON literal. Throws BAD_USER_INPUT if it is nested too deep, and for numbers that a double cannot represent. */
 function literal(
   name: string,
   node: ValueNode,
@@ -44,7 +45,9 @@ function literal(
       if (!Number.isFinite(Number(float.value))) throw badInput(name, float.value, 'without numbers beyond 1.8e308');
     },
   });
-  return valueFromASTUntyped(node, variables);
+  const value = valueFromASTUntyped(node, variables);
+  if (pathTooDeep(value) !== undefined) throw badInput(name, value, `nested at most ${MAX_NESTING} levels deep`);
+  return value;
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

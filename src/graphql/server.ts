@@ -1,5 +1,5 @@
 import { HeaderMap } from '@apollo/server';
-import type { GraphQLSchema } from 'graphql';
+import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
 
 import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
@@ -46,6 +46,8 @@ const READ_ONLY = new CellportError(
   'FORBIDDEN',
   'this server is read-only and refuses mutations: CELLPORT_READ_ONLY is on',
 );
+/** Apollo Server answers an error with these extensions with this status. */
+const BAD_REQUEST = { code: 'BAD_REQUEST', http: { status: 400 } };
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** The document of a request, if it has one that is a string. */
@@ -77,18 +79,22 @@ export async function createGraphqlServer(
 
   async function execute(request: GraphqlRequest, work: Work): Promise<GraphqlAnswer> {
     const { method, search, body, forbidsWrites = readOnly ? READ_ONLY : undefined } = request;
+    let refused: readonly GraphQLFormattedError[] | undefined;
     const answer = await pipeline.apollo.executeHTTPGraphQLRequest({
       httpGraphQLRequest: { method, headers: headerMap(request.headers), search, body },
-      // Called after the check for cross-site request forgery and before the document is parsed.
+      // Called after the check for cross-site request forgery and before the document is needed.
       context: async () => {
         const source = sourceOf(request);
-        if (source !== undefined) pipeline.checkDocument(source);
+        refused = source === undefined ? undefined : pipeline.read(source).errors;
+        // Apollo Server chooses the content type of an answer with one error; there may be several.
+        if (refused) throw new GraphQLError('the document is refused', { extensions: BAD_REQUEST });
         return { ...createContext(services, work), forbidsWrites };
       },
     });
     if (answer.body.kind !== 'complete') throw new Error('incremental answers are not supported');
     const { status = 200, headers } = answer;
-    return { status, headers, body: spliced(extended(answer.body.string, request, work)) };
+    const text = refused ? JSON.stringify({ errors: refused }) : answer.body.string;
+    return { status, headers, body: spliced(extended(text, request, work)) };
   }
 
   async function answer(request: GraphqlRequest, gone: AbortSignal): Promise<GraphqlAnswer> {

@@ -74,7 +74,7 @@ export function createSubscribe(services: Services, schema: GraphQLSchema, pipel
   async function start(request: SubscriptionRequest): Promise<Subscription | Failed> {
     const work = startWork(limits.deadlineMs);
     try {
-      const prepared = await pipeline.prepare(request, createContext(services, work));
+      const prepared = pipeline.prepare(request, createContext(services, work));
       if ('errors' in prepared) return prepared;
       const { document, operationName, variables, context } = prepared;
       const args = { schema, document, operationName, variableValues: variables };

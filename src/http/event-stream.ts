@@ -3,7 +3,9 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
 import type { FastifyInstance } from 'fastify';
 
+import { CellportError } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
+import { spliced, stringify } from '../graphql/json-text.js';
 import type { OperationResult, SubscriptionRequest } from '../graphql/pipeline.js';
 import { foreignPage, isForeignPage } from './origins.js';
 import type { SubscriptionsOptions } from './websocket.js';
@@ -57,8 +59,17 @@ async function* only(answer: OperationResult): AsyncGenerator<OperationResult> {
  */
 export function addEventStreams(
   server: FastifyInstance,
-  { subscribe, allowedOrigins, log }: SubscriptionsOptions,
+  { subscribe, limits, allowedOrigins, log }: SubscriptionsOptions,
 ): void {
+  async function written(answer: OperationResult): Promise<string> {
+    try {
+      return String(spliced(await stringify(answer, limits.maxAnswerBytes)));
+    } catch (error) {
+      if (!(error instanceof CellportError)) throw error;
+      return JSON.stringify({ errors: [formatted(error)] });
+    }
+  }
+
   async function send(
     response: ServerResponse,
     request: SubscriptionRequest,
@@ -75,7 +86,7 @@ export function addEventStreams(
       if (response.writableLength === 0) void write(response, ':\n\n');
     }, PING_EVERY_MS);
     try {
-      for await (const answer of answers) await write(response, `event: next\ndata: ${JSON.stringify(answer)}\n\n`);
+      for await (const answer of answers) await write(response, `event: next\ndata: ${await written(answer)}\n\n`);
       await write(response, 'event: complete\ndata: \n\n');
     } finally {
       clearInterval(pinging);

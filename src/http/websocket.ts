@@ -94,15 +94,18 @@ function serveConnection(protocol: Server, socket: WebSocket, log: Log): void {
   });
   // Any error closes the connection; there is nothing else to do.
   socket.on('error', (err) => log.debug({ err }, 'A WebSocket failed'));
+  // Resolves when the message has left this process, so that nothing more is produced for a client that does not read.
+  const send = (data: string) =>
+    new Promise<void>((resolve, reject) => {
+      if (socket.readyState !== socket.OPEN) resolve();
+      else socket.send(data, (error) => (error ? reject(error) : resolve()));
+    });
   const closed = protocol.opened(
     {
       protocol: socket.protocol,
-      // Resolves when the message has left this process, so that nothing more is produced for a client that does not read.
-      send: (data) =>
-        new Promise((resolve, reject) => {
-          if (socket.readyState !== socket.OPEN) resolve();
-          else socket.send(data, (error) => (error ? reject(error) : resolve()));
-        }),
+      send,
+      // By default, the answer repeats what came with the ping, however large or deep.
+      onPing: () => send('{"type":"pong"}'),
       close: (code, reason) => socket.close(code, reason),
       onMessage: (receive) => {
         socket.on('message', (data: Buffer) => {

@@ -12,6 +12,10 @@ export const DEFAULT_LIMITS = {
   /** Objects that the lists of a response may add up to, nested lists multiplied. */
   maxNodes: 100_000,
   maxBodyBytes: 4 * 1024 * 1024,
+  /** Bytes of a document: its variables may fill the rest of the body. */
+  maxDocumentBytes: 64 * 1024,
+  /** Bytes of an answer. */
+  maxAnswerBytes: 32 * 1024 * 1024,
   /** Milliseconds from the head of a request to its response. */
   deadlineMs: 10_000,
   /** Query calls of one page, or of one field without pages. */

@@ -3,12 +3,12 @@ import { GraphQLError } from 'graphql';
 import { describe, expect, test } from 'vitest';
 
 import { CellportError } from '../../src/errors.js';
-import { checkDocument } from '../../src/graphql/document-limits.js';
+import { readDocument } from '../../src/graphql/document-limits.js';
 import { DEFAULT_LIMITS, type Limits } from '../../src/model/limits.js';
 
 function refusal(source: string, limits: Partial<Limits> = {}): CellportError | undefined {
   try {
-    checkDocument(source, { ...DEFAULT_LIMITS, ...limits });
+    readDocument(source, { ...DEFAULT_LIMITS, ...limits });
     return undefined;
   } catch (error) {
     if (error instanceof CellportError) return error;
@@ -80,8 +80,52 @@ describe('a document is rejected before validation', () => {
     expect(refusal(`{a(b:"${'1 '.repeat(10_000)}")}`), 'a long text is one token').toBeUndefined();
   });
 
+  test('for its bytes, whatever they are, before they are read', () => {
+    const size = { field: 'size of the query', limit: 1_024 };
+    const limits = { maxDocumentBytes: 1_024 };
+    expect(refusal(`{a}#${'x'.repeat(1_020)}`, limits)).toBeUndefined();
+    expect(refusal(`{a}#${'x'.repeat(1_021)}`, limits)?.details).toMatchObject(size);
+    expect(refusal(`{a}#${'å'.repeat(511)}`, limits)?.details, 'in UTF-8').toMatchObject({ ...size, value: 1_026 });
+    expect(refusal('{'.repeat(100_000))?.details).toMatchObject({ field: 'size of the query' });
+  });
+
+  test('for names that no schema has, as messages repeat them', () => {
+    expect(refusal(`{${'a'.repeat(250)}}`)).toBeUndefined();
+    for (const source of ['{#}', 'query #{a}', '{a(#:1)}', '{a @#}', '{#:a}', 'query($#:Int){a}', '{...#}']) {
+      const found = refusal(source.replace('#', 'a'.repeat(251)));
+      expect(found?.details).toEqual({ field: 'length of a name in the query', value: 251, limit: 250 });
+    }
+  });
+
+  test('for values in fragments, counted each time they are used, and for its operations', () => {
+    const list = `a(b:[${'1 '.repeat(99)}] c:{d:1}) @e(f:1)`;
+    const queries = (count: number) => Array.from({ length: count }, (_, index) => `query Q${index}{...F}`).join(' ');
+    expect(refusal(`${queries(8)} fragment F on T{${list}}`, { maxTokens: 832 })).toBeUndefined();
+    expect(refusal(`${queries(8)} fragment F on T{${list}}`, { maxTokens: 831 })?.details).toEqual({
+      field: 'number of values in the query',
+      value: 832,
+      limit: 831,
+    });
+    expect(refusal(`${queries(100)} fragment F on T{a}`)).toBeUndefined();
+    expect(refusal(`${queries(101)} fragment F on T{a}`)?.details).toMatchObject({
+      field: 'number of operations in the query',
+    });
+  });
+
+  test('for comparisons of equal fields that only add up', () => {
+    const places = (count: number) =>
+      `{${Array.from({ length: count }, (_, at) => `p${at}{${'a '.repeat(25)}}`).join(' ')}}`;
+    const field = 'number of comparisons of equal fields and fragments in the query';
+    expect(refusal(places(16))).toBeUndefined();
+    expect(refusal(places(17))?.details).toEqual({ field, value: 17 * 25 * 24, limit: 10_000 });
+    expect(refusal(`{${'a(b:[1 2 3]) '.repeat(34)}}`)?.details, 'arguments are compared, too').toMatchObject({ field });
+    expect(refusal(`{${Array.from({ length: 101 }, (_, at) => `...F${at}`).join(' ')}}`)?.details).toMatchObject({
+      field,
+    });
+  });
+
   test('for brackets that would overflow the parser’s stack', () => {
-    const limits = { maxTokens: 1_000_000 };
+    const limits = { maxTokens: 1_000_000, maxDocumentBytes: 1_000_000 };
     expect(refusal(`{a(b:${'['.repeat(400_000)}`, limits)?.details).toMatchObject({
       field: 'nesting of brackets in the query',
     });

@@ -1,31 +1,83 @@
+import { setImmediate } from 'node:timers/promises';
+
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { JsonText, spliced, stringify } from '../../src/graphql/json-text.js';
 
+const UNLIMITED = 1_000_000_000;
 const textOf = (value: unknown) => new JsonText(Buffer.from(JSON.stringify(value)));
-const written = (value: unknown) => String(spliced(stringify(value)));
+const written = async (value: unknown) => String(spliced(await stringify(value, UNLIMITED)));
 
-test('serialized JSON text is embedded as its value, wherever and however often it occurs in a response', () => {
-  fc.assert(
-    fc.property(fc.array(fc.jsonValue(), { minLength: 1 }), fc.jsonValue(), (values, between) => {
+test('serialized JSON text is embedded as its value, wherever and however often it occurs in a response', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.jsonValue(), { minLength: 1 }), fc.jsonValue(), async (values, between) => {
       const around = (list: readonly unknown[]) => ({ a: list, b: [between, { c: list[0], list }], d: list.at(-1) });
       const texts = values.map(textOf);
-      expect(written(around(texts))).toBe(JSON.stringify(around(values)));
+      expect(await written(around(texts))).toBe(JSON.stringify(around(values)));
     }),
   );
 });
 
-test('JSON text alone, a response without any, and JSON text passed to JSON.stringify are serialized correctly', () => {
+test('JSON text alone, a response without any, and JSON text passed to JSON.stringify are serialized correctly', async () => {
   const text = textOf({ a: [1, '$&'] });
-  expect(written(text)).toBe(text.text);
-  expect(written({ a: '$&', b: null })).toBe('{"a":"$&","b":null}');
+  expect(await written(text)).toBe(text.text);
+  expect(await written({ a: '$&', b: null })).toBe('{"a":"$&","b":null}');
   expect(JSON.stringify([text])).toBe(`[${text.text}]`);
 });
 
-test('a response that cannot be serialized does not affect the next one', () => {
+test('a response that cannot be serialized does not affect the next one', async () => {
   const text = textOf(1);
-  expect(() => stringify([text, 1n])).toThrow(TypeError);
+  await expect(stringify([text, 1n], UNLIMITED)).rejects.toThrow(TypeError);
   expect(JSON.stringify(text)).toBe('1');
-  expect(written([text])).toBe('[1]');
+  expect(await written([text])).toBe('[1]');
+});
+
+/** A response of several megabytes: long lists, short lists in long ones, wide objects, long strings, JSON text. */
+const large = (text: (value: unknown) => unknown) => ({
+  errors: undefined,
+  data: {
+    items: Array.from({ length: 20_000 }, (_, at) => ({
+      at,
+      name: `n${at}`,
+      place: [at % 7, null, undefined],
+      ä: 'ö',
+    })),
+    long: Array.from({ length: 9 }, () => 'x"'.repeat(150_000)),
+    wide: Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => [`k${at}`, [at]])),
+    lists: Array.from({ length: 30 }, (_, at) => Array.from({ length: 700 * (at % 9) }, (__, n) => ({ n }))),
+    texts: Array.from({ length: 6_000 }, (_, at) => [text({ at }), at]),
+    when: new Date(0),
+    left: () => 1,
+    ['__proto__']: 1,
+  },
+});
+
+test('a large response is the same text that JSON.stringify would give', async () => {
+  expect(await written(large(textOf))).toBe(JSON.stringify(large((value) => value)));
+});
+
+test('other requests are served while a large response is written', async () => {
+  let done = false;
+  const writing = written(large(textOf)).then(() => (done = true));
+  let served = 0;
+  for (; !done; served++) await setImmediate();
+  await writing;
+  expect(served).toBeGreaterThan(2);
+});
+
+test('a response that is too long is given up before the rest is written, text in UTF-8 or JSON text', async () => {
+  let asked = 0;
+  const items = Array.from({ length: 100_000 }, () => ({
+    text: 'äöü',
+    get late() {
+      asked++;
+      return 1;
+    },
+  }));
+  const limit = { code: 'LIMIT_EXCEEDED', details: { field: 'size of the answer', limit: 200_000 } };
+  await expect(stringify(items, 200_000)).rejects.toMatchObject(limit);
+  expect(asked).toBeLessThan(50_000);
+  await expect(stringify([textOf('x'.repeat(200_000))], 200_000)).rejects.toMatchObject(limit);
+  expect(String(spliced(await stringify([textOf('x'.repeat(199_900))], 200_000)))).toHaveLength(199_904);
 });

@@ -1,4 +1,4 @@
-import type { GraphQLSchema } from 'graphql';
+import { type GraphQLSchema, print } from 'graphql';
 
 import { compileOperation } from '../../src/graphql/compiled.js';
 import { type Executor, interpreting } from '../../src/graphql/executor.js';
@@ -37,7 +37,7 @@ export const comparing =
     const seen = new Set<string>();
     return async (execution) => {
       const { document, operation, context, variables } = execution;
-      const text = textOf([document.loc?.source.body, operation?.name?.value, variables]);
+      const text = textOf([print(document), operation?.name?.value, variables]);
       if (text === undefined || seen.has(text)) return interpret(execution);
       seen.add(text);
       const compiled = operation && compileOperation(schema, document, operation);
@@ -51,7 +51,7 @@ export const comparing =
       const [a, b] = [quick, result].map((answer) => JSON.stringify([answer?.data, answer?.errors]));
       if (quick === undefined && result.errors !== undefined) return first;
       if (a === b) comparison.same++;
-      else comparison.differences.push(`${document.loc?.source.body}\n${JSON.stringify(variables)}\n${a}\n${b}`);
+      else comparison.differences.push(`${print(document)}\n${JSON.stringify(variables)}\n${a}\n${b}`);
       return first;
     };
   };

@@ -1,0 +1,77 @@
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLFormattedError,
+  type GraphQLSchema,
+  NoSchemaIntrospectionCustomRule,
+  specifiedRules,
+  validate,
+} from 'graphql';
+import { LRUCache } from 'lru-cache';
+
+import type { Limits } from '../model/limits.js';
+import { readDocument } from './document-limits.js';
+import type { FormatError } from './error-format.js';
+
+/** A valid document, or why it is refused, in the form that clients see. */
+export type Verdict =
+  | { readonly document: DocumentNode; readonly errors?: undefined }
+  | { readonly document?: undefined; readonly errors: readonly GraphQLFormattedError[] };
+
+export interface DocumentOptions {
+  readonly schema: GraphQLSchema;
+  readonly limits: Limits;
+  readonly introspection: boolean;
+  readonly format: FormatError;
+}
+
+/** What a document gets wrong is clear from the first errors; each costs a search for similar names. */
+const MAX_ERRORS = 20;
+
+/** Memory for verdicts, and what they take: a token of a parsed document is about 500 bytes. */
+const CACHE_BYTES = 48 * 1024 * 1024;
+const BYTES_OF_TOKEN = 500;
+const BYTES_OF_ERROR = 3_000;
+
+/** graphql-js has no code for what is wrong with a document. */
+function withCode(error: unknown, code: string): unknown {
+  if (!(error instanceof GraphQLError)) return error;
+  const { message, nodes = null, source, positions, originalError } = error;
+  return new GraphQLError(message, { nodes, source, positions, originalError, extensions: { code } });
+}
+
+/**
+ * Reads documents: parses and validates each text once, however many requests and subscriptions send it at the same time.
+ * What is refused is remembered, too.
+ */
+export function documentReader({ schema, limits, introspection, format }: DocumentOptions): (text: string) => Verdict {
+  const rules = introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule];
+  const known = new LRUCache<string, Verdict>({ maxSize: CACHE_BYTES });
+
+  /** Even with `hideSuggestions`, graphql-js asks whether subfields were meant. */
+  const worded = (error: GraphQLError) => {
+    if (!introspection) error.message = error.message.replace(/ Did you mean .*$/s, '');
+    return withCode(error, 'GRAPHQL_VALIDATION_FAILED');
+  };
+
+  function judge(text: string): { readonly verdict: Verdict; readonly bytes: number } {
+    try {
+      const { document, tokens } = readDocument(text, limits);
+      const found = validate(schema, document, rules, { maxErrors: MAX_ERRORS, hideSuggestions: !introspection });
+      if (found.length === 0) return { verdict: { document }, bytes: tokens * BYTES_OF_TOKEN };
+      const errors = found.map((error) => format(worded(error)));
+      return { verdict: { errors }, bytes: errors.length * BYTES_OF_ERROR };
+    } catch (error) {
+      return { verdict: { errors: [format(withCode(error, 'GRAPHQL_PARSE_FAILED'))] }, bytes: BYTES_OF_ERROR };
+    }
+  }
+
+  return (text) => {
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const { verdict, bytes } = judge(text);
+    // A text longer than the limit would cost more to keep than to refuse again.
+    if (text.length <= limits.maxDocumentBytes) known.set(text, verdict, { size: bytes + 2 * text.length + 1 });
+    return verdict;
+  };
+}

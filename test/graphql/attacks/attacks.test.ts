@@ -1,0 +1,54 @@
+import { type GraphQLFormattedError, getOperationAST } from 'graphql';
+import { expect, test } from 'vitest';
+
+import { documentReader } from '../../../src/graphql/documents.js';
+import { errorFormatter } from '../../../src/graphql/error-format.js';
+import { buildSchema } from '../../../src/graphql/schema.js';
+import { variableErrors } from '../../../src/graphql/variables.js';
+import { silentLog } from '../../../src/log.js';
+import { DEFAULT_LIMITS } from '../../../src/model/limits.js';
+import { ATTACKS, type Attack } from './documents.js';
+
+const schema = buildSchema();
+const format = errorFormatter(silentLog);
+
+/** What is wrong with a request, read by a process that has never seen its document. */
+function verdictOn(
+  { query, operationName, variables = {} }: Attack,
+  { introspection = true } = {},
+): readonly GraphQLFormattedError[] {
+  const { document, errors } = documentReader({ schema, limits: DEFAULT_LIMITS, introspection, format })(query);
+  if (errors) return errors;
+  const operation = getOperationAST(document, operationName);
+  if (!operation) return [];
+  return variableErrors(schema, operation, variables, { hideSuggestions: !introspection }).map(format);
+}
+
+function cpuMsOf(work: () => void): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
+
+test.each(ATTACKS)('the verdict on $name takes at most 50 ms of CPU and repeats little of it', (attack) => {
+  const errors = verdictOn(attack);
+  expect(errors.length).toBeLessThanOrEqual(21);
+  expect(JSON.stringify(errors).length).toBeLessThan(40_000);
+  for (const { message, extensions } of errors) {
+    expect(message.length).toBeLessThanOrEqual(1_001);
+    expect(extensions?.['code']).not.toBe('INTERNAL_SERVER_ERROR');
+  }
+  // The least of several: the machine has other work, and the first of them compiles.
+  const times = Array.from({ length: 4 }, () => cpuMsOf(() => verdictOn(attack)));
+  expect(Math.min(...times)).toBeLessThanOrEqual(50);
+});
+
+test('without introspection no verdict suggests a name', () => {
+  const messages = (options: { introspection: boolean }) =>
+    ATTACKS.flatMap((attack) => verdictOn(attack, options)).map(({ message }) => message);
+  expect(messages({ introspection: false }).filter((message) => /did you mean/i.test(message))).toEqual([]);
+  expect(messages({ introspection: true }).filter((message) => /did you mean/i.test(message)).length).toBeGreaterThan(
+    50,
+  );
+});
