@@ -225,7 +225,7 @@ async function measure(bench: Bench, { say }: BenchOptions): Promise<Section> {
       against: `${asFeatures.floor.perSecond.toFixed(0)}/s`,
       holds: asFeatures.ours.perSecond >= asFeatures.floor.perSecond,
     },
-    cpuRow('1,000 markers as features', asFeatures, '-'),
+    cpuRow('1,000 markers as features', asFeatures, ''),
     cpuRow('1,000 markers with 8 fields', asMarkers, 'at most 2.5 times the bare server', 2.5),
   ];
   for (const [what, body] of [

@@ -129,7 +129,7 @@ export const liveChanges: Benchmark = {
           what: `changes delivered to a wrong subscriber, and to none, of ${writes.toLocaleString('en')}`,
           bar: 'none',
           measured: `${strays} and ${lost}`,
-          against: '—',
+          against: '',
           holds: strays === 0 && lost === 0,
         },
         {

@@ -48,8 +48,10 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-const show = ({ what, bar, measured, against, holds }: Row) =>
-  `  ${holds === undefined ? '    ' : holds ? 'ok  ' : 'MISS'} ${what}: ${measured} (bar: ${bar}${against === '' ? '' : `; ${against}`})`;
+const show = ({ what, bar, measured, against, holds }: Row) => {
+  const notes = [bar && `bar: ${bar}`, against].filter(Boolean).join('; ');
+  return `  ${holds === undefined ? '    ' : holds ? 'ok  ' : 'MISS'} ${what}: ${measured}${notes && ` (${notes})`}`;
+};
 
 const sections = new Map<string, Section>();
 for (const benchmark of ALL) {

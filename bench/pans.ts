@@ -148,7 +148,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
       },
       {
         what: 'requests for the same',
-        bar: '-',
+        bar: '',
         measured: String(client.requests),
         against: `exact bounds ${plain.requests}`,
       },
@@ -161,7 +161,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
       },
       {
         what: 'read units for the same',
-        bar: '-',
+        bar: '',
         measured: shown(client.readUnits),
         against: `exact bounds ${shown(plain.readUnits)}`,
       },

@@ -2,7 +2,7 @@
 export interface Row {
   /** What was measured. */
   readonly what: string;
-  /** The bar in words, for example `at most 5`; a dash if there is none. */
+  /** The bar in words, for example `at most 5`; empty if there is none. */
   readonly bar: string;
   readonly measured: string;
   /** The peer or the floor in the same run. */

@@ -30,7 +30,7 @@ async function costRows(): Promise<Row[]> {
       what: `the same per marker, for ${whole(IN_ONE_CITY)} created together in one city`,
       bar: `at most ${MOST_UNITS_EACH}`,
       measured: each.toFixed(3),
-      against: '—',
+      against: '',
       holds: each <= MOST_UNITS_EACH,
     },
   ];
