@@ -204,7 +204,7 @@ async function run(options: BenchOptions): Promise<Section> {
     text: [
       `${markers.length.toLocaleString('en')} cities; ${CENTERS.length} centers, each with radii of ${RADII.map((radius) => radius / 1000).join(', ')} km: all markers within, nearest first with Cellport,`,
       'unordered with dynamodb-geo. Means and sums are over the circles that both answer correctly; within 0.2 % of the radius',
-      'either answer is correct, because the peer uses a different Earth radius. "Cold" means that nothing is cached.\n',
+      'either answer is correct, because the peer uses a different Earth radius. Cold: nothing cached.\n',
       table([
         ['', 'correct', 'wrong', 'throws or gives up', 'Query mean', 'max', 'read units, sum', 'time, ours cold = 1'],
         summary('Cellport, cold', cold, byAll, cold),
