@@ -24,11 +24,12 @@ export interface StreamReadiness {
 const PING_TIMEOUT_MS = 2_000;
 
 /**
- * Readiness by a read that has to succeed within two seconds, with the state of the stream consumer: a lag or a gap is
- * reported, but does not make the server unready.
+ * Readiness by a read that has to succeed within two seconds, and by what is known to prevent writes; with the state of the
+ * stream consumer: a lag or a gap is reported, but does not make the server unready.
  */
 export async function checkReadiness(
   ping: (signal: AbortSignal) => Promise<unknown>,
+  faults: readonly string[],
   stream: StreamReadiness | null,
 ): Promise<Readiness> {
   const signal = AbortSignal.timeout(PING_TIMEOUT_MS);
@@ -37,7 +38,7 @@ export async function checkReadiness(
   });
   try {
     await Promise.race([ping(signal), late]);
-    return { ready: true, reasons: [], stream };
+    return { ready: faults.length === 0, reasons: faults, stream };
   } catch (error) {
     return { ready: false, reasons: [error instanceof Error ? error.message : String(error)], stream };
   }

@@ -2,6 +2,7 @@ import type { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import { stat } from 'node:fs/promises';
 
 import type { Config, ObjectsConfig } from '../config.js';
+import { fullDisk } from '../engine/disk.js';
 import { type Engine, startEngine } from '../engine/start.js';
 import { badInput } from '../errors.js';
 import { createFolderStore } from '../objects/folder-store.js';
@@ -15,6 +16,8 @@ export interface Backend {
   readonly streams: DynamoDBStreamsClient;
   /** For display: which database this is. */
   readonly where: string;
+  /** What keeps data from being written, as far as this machine can tell; undefined if nothing does. */
+  storageFault(this: void): Promise<string | undefined>;
   /** Closes all connections, and the embedded engine unless another process uses it. */
   close(): Promise<void>;
 }
@@ -55,6 +58,7 @@ export async function openBackend(config: Config): Promise<Backend> {
       wanted.kind === 'embedded'
         ? `embedded DynamoDB Local, data in ${dataDir}`
         : (wanted.endpoint ?? `AWS${region === undefined ? '' : `, ${region}`}`),
+    storageFault: () => (engine === undefined ? Promise.resolve(undefined) : fullDisk(dataDir)),
     close: async () => {
       streams.destroy();
       objects?.close?.();

@@ -55,7 +55,15 @@ export function recountCells(
 
 /** Cells that another process updates: this one does not know whether they are up to date. */
 export function unknownCells(): Cells {
-  const unknown = { behindMs: undefined, gap: null, setAside: 0, batch: 0, recordsFolded: 0, blocksWritten: 0 };
+  const unknown = {
+    behindMs: undefined,
+    gap: null,
+    failingWrites: null,
+    setAside: 0,
+    batch: 0,
+    recordsFolded: 0,
+    blocksWritten: 0,
+  };
   return {
     status: () => ({ owner: false, countsExact: false, ...unknown }),
     caughtUp: () => Promise.resolve(),

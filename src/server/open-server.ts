@@ -53,6 +53,7 @@ export function openServer(config: Config, backend: Backend, geoTable: GeoTable 
     cacheBytes,
     consumerStatus: () => cells.status(),
     live: live.hub,
+    storageFault: backend.storageFault,
     geoTable,
     limits,
     introspection,

@@ -14,16 +14,20 @@ import { MarkerCache } from '../loaders/marker-cache.js';
 import { type Log, silentLog } from '../log.js';
 import { listCollections } from '../store/collection/collections.js';
 import { newCall } from '../store/request/meter.js';
+import type { ConsumerStatus } from '../stream/consumer.js';
 import type { Backend } from './backend.js';
 
 const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024;
+/** For as long as the lease of the stream consumer: a shorter interruption is made up for. */
+const WRITES_FAIL_AFTER_MS = 10_000;
 
-type Status = StreamStatus & Partial<Pick<StreamReadiness, 'gap' | 'setAside'>>;
+type Status = StreamStatus & Partial<Pick<ConsumerStatus, 'gap' | 'setAside' | 'failingWrites'>>;
 
 /** What all requests of a server share. */
 export interface ServerServices extends Services {
   readonly consumerStatus: () => Status | undefined;
   readonly live?: LiveHub | undefined;
+  readonly storageFault?: Backend['storageFault'] | undefined;
 }
 
 export interface ServiceOverrides extends Partial<Omit<ServerServices, 'db'>> {
@@ -93,7 +97,8 @@ export async function createHttpServer(
     const status = services.consumerStatus();
     if (stopping) return { ready: false, reasons: ['the server is stopping'], stream: null };
     const ping = (signal: AbortSignal) => listCollections(services.db, { first: 1 }, newCall(signal));
-    return checkReadiness(ping, status === undefined ? null : readinessOf(status));
+    const faults = [await services.storageFault?.(), writeFault(status)].filter((fault) => fault !== undefined);
+    return checkReadiness(ping, faults, status === undefined ? null : readinessOf(status));
   };
   const endSubscriptions = () => services.live?.close();
   const http = buildHttp({ ...pages, ...access, graphql, limits: services.limits, ready, log, endSubscriptions });
@@ -107,6 +112,14 @@ export async function createHttpServer(
       await graphql.stop();
     },
   };
+}
+
+/** Why writes fail; undefined if they have failed for a moment only. */
+function writeFault({ failingWrites }: Partial<Status> = {}): string | undefined {
+  if (failingWrites === undefined || failingWrites === null || failingWrites.forMs < WRITES_FAIL_AFTER_MS) {
+    return undefined;
+  }
+  return `writes have failed for ${Math.floor(failingWrites.forMs / 1_000)} s: ${failingWrites.reason}`;
 }
 
 function readinessOf({ owner, behindMs, countsExact, gap = null, setAside = 0 }: Status): StreamReadiness {

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.js';
 import type { Log } from '../log.js';
 import type { CellChanges } from '../model/cell.js';
 import { pause } from '../retry.js';
+import type { BlockWrite } from '../store/cell/blocks.js';
 import type { StreamGap, StreamState } from '../store/cell/stream-state.js';
 import { LeaseLost, whileLeased } from '../store/lease.js';
 import { type BlockMemory, createBlockMemory } from './block-memory.js';
@@ -12,6 +13,7 @@ import type { BatchLimits } from './reader.js';
 import type { RecordKeys } from './record-fold.js';
 import { type LoadPolicy, type Progress, Session, type SessionOptions } from './session.js';
 import { firstState } from './state.js';
+import { type FailingWrites, WriteWatch } from './write-watch.js';
 
 export interface ConsumerOptions {
   readonly stream: StreamPort;
@@ -56,6 +58,8 @@ export interface ConsumerStatus {
   /** False from a gap in the stream until a recount, and before the state is known. */
   readonly countsExact: boolean;
   readonly gap: StreamGap | null;
+  /** Null if the last writes of this process have succeeded. */
+  readonly failingWrites: FailingWrites | null;
   /** Dead letters: records that could not be understood. */
   readonly setAside: number;
   /** The last batch that was planned. */
@@ -92,12 +96,22 @@ export function createConsumer(options: ConsumerOptions): Consumer {
 class CellConsumer implements Consumer {
   readonly #options: Omit<ConsumerOptions, 'memory'> & Required<Pick<ConsumerOptions, 'ownerIsGone' | 'leaseMs'>>;
   readonly #session: SessionOptions;
+  readonly #writes: WriteWatch;
   readonly #progress: Progress = { latest: undefined, completeAt: undefined, blocksWritten: 0 };
   #owner = false;
   #looked: { readonly version: number; readonly at: number } | undefined;
 
   constructor(options: ConsumerOptions) {
-    const all = { ...DEFAULTS, ownerIsGone: () => false, ...options };
+    const writes = new WriteWatch(options.clock);
+    const { state, cells } = options;
+    const all = {
+      ...DEFAULTS,
+      ownerIsGone: () => false,
+      ...options,
+      state: { ...state, put: writes.watched('state', (next: StreamState) => state.put(next)) },
+      cells: { ...cells, write: writes.watched('cells', (blocks: readonly BlockWrite[]) => cells.write(blocks)) },
+    };
+    this.#writes = writes;
     const { onLoss = nothing, onApplied = nothing, memory = createBlockMemory() } = options;
     this.#options = all;
     this.#session = { ...all, port: all.stream, onLoss, onApplied, memory };
@@ -148,14 +162,16 @@ class CellConsumer implements Consumer {
       await whileLeased(lease, work, signal, refresh);
     } finally {
       progress.latest = lease.current;
+      this.#writes.clear();
     }
   }
 
   #look(state: StreamState): void {
     const at = this.#options.clock.now();
     // A version not seen at the previous look was written after it.
-    if (this.#looked !== undefined && this.#looked.version !== state.version && state.atEnd) {
-      this.#progress.completeAt = this.#looked.at;
+    if (this.#looked !== undefined && this.#looked.version !== state.version) {
+      this.#writes.clear();
+      if (state.atEnd) this.#progress.completeAt = this.#looked.at;
     }
     this.#looked = { version: state.version, at };
     this.#progress.latest = state;
@@ -168,6 +184,7 @@ class CellConsumer implements Consumer {
       behindMs: completeAt === undefined ? undefined : Math.max(0, this.#options.clock.now() - completeAt),
       countsExact: latest !== undefined && latest.gap === null,
       gap: latest?.gap ?? null,
+      failingWrites: this.#writes.failing,
       setAside: latest?.setAside ?? 0,
       batch: latest?.batch ?? 0,
       recordsFolded: latest?.records ?? 0,

@@ -19,7 +19,7 @@ import type { Collection } from '../../src/model/collection.js';
 import type { Marker } from '../../src/model/marker.js';
 import type { ObjectStore } from '../../src/objects/object-store.js';
 import type { Database } from '../../src/store/database.js';
-import { createHttpServer, createServices } from '../../src/server/services.js';
+import { type ServerServices, createHttpServer, createServices } from '../../src/server/services.js';
 import { addCells } from '../support/add-cells.js';
 import { type Comparison, comparing, newComparison } from '../support/compare-executors.js';
 import { noMarkerCache } from '../support/no-marker-cache.js';
@@ -62,6 +62,7 @@ interface ServerOptions {
   readonly cellCache?: CellCache;
   readonly markerCache?: MarkerCache;
   readonly geoTable?: Services['geoTable'];
+  readonly storageFault?: ServerServices['storageFault'];
   readonly objects?: ObjectStore;
   readonly introspection?: boolean;
   readonly allowedOrigins?: readonly string[];
@@ -90,6 +91,7 @@ export async function startServer(
     cellCache = createCellCache({ maxBytes: 8 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
     markerCache = noMarkerCache(db),
     geoTable,
+    storageFault,
     objects,
     introspection,
     readOnly,
@@ -116,6 +118,7 @@ export async function startServer(
       consumerStatus: status,
       live,
       geoTable,
+      storageFault,
       limits: { ...DEFAULT_LIMITS, ...limits },
       introspection,
       readOnly,

@@ -24,7 +24,7 @@ test('a server that stops answers what is under way within its whole deadline, a
   const config = readConfig({}, { PORT: '0', CELLPORT_CONSUMER: 'off' });
   const server = openServer(
     config,
-    { database, streams, where: '', close: async () => undefined },
+    { database, streams, where: '', storageFault: async () => undefined, close: async () => undefined },
     undefined,
     silentLog,
   );

@@ -1,0 +1,50 @@
+import type { Clock } from '../clock.js';
+import { CellportError } from '../errors.js';
+
+/** Writes that have failed for some time without one of their kind that succeeded. */
+export interface FailingWrites {
+  readonly forMs: number;
+  /** What the last one failed with. */
+  readonly reason: string;
+}
+
+/**
+ * Whether writes succeed. Reads do not show it: they go on when a disk is full. Kinds of writes are told apart, because
+ * small ones may still succeed where large ones fail. Being throttled is no failure.
+ */
+export class WriteWatch {
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #failing = new Map<string, { readonly since: number; readonly reason: string }>();
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock;
+  }
+
+  /** The same function, watched. */
+  watched<A extends unknown[], T>(kind: string, write: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
+    return async (...args) => {
+      const since = this.#failing.get(kind)?.since ?? this.#clock.now();
+      try {
+        const result = await write(...args);
+        this.#failing.delete(kind);
+        return result;
+      } catch (error) {
+        const throttled = error instanceof CellportError && error.code === 'THROTTLED';
+        const reason = error instanceof Error ? error.message : String(error);
+        if (!throttled) this.#failing.set(kind, { since, reason });
+        throw error;
+      }
+    };
+  }
+
+  /** Forgets failures, as another process writes now. */
+  clear(): void {
+    this.#failing.clear();
+  }
+
+  /** The writes that have failed for longest; null if the last ones have succeeded. */
+  get failing(): FailingWrites | null {
+    const [longest] = [...this.#failing.values()].sort((a, b) => a.since - b.since);
+    return longest === undefined ? null : { forMs: this.#clock.now() - longest.since, reason: longest.reason };
+  }
+}

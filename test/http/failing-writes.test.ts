@@ -1,0 +1,89 @@
+import { tmpdir } from 'node:os';
+import { expect, test, vi } from 'vitest';
+
+import { systemClock } from '../../src/clock.js';
+import { fullDisk } from '../../src/engine/disk.js';
+import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { send } from '../../src/store/request/send.js';
+import { createConsumer } from '../../src/stream/consumer.js';
+import { markerItem, streamParts } from '../stream/support.js';
+import { interceptCalls } from '../support/faults.js';
+import { testDatabase } from '../support/test-database.js';
+import { startServer } from './live-server.js';
+
+const db = await testDatabase('readable', { stream: true });
+
+interface Ready {
+  readonly status: number;
+  readonly reasons: readonly string[];
+}
+
+async function ready(url: string): Promise<Ready> {
+  const response = await fetch(`${url}/readyz`);
+  const { reasons } = (await response.json()) as Ready;
+  return { status: response.status, reasons };
+}
+
+/** What DynamoDB Local answers when its disk is full. */
+const failure = () =>
+  Object.assign(new Error('unknown error'), { name: 'InternalFailure', $fault: 'server', $metadata: {} });
+
+test.each([
+  ['the state of the counts', 'PutItem'],
+  ['blocks of cells, while smaller writes succeed', 'BatchExecuteStatement'],
+])('/readyz says that writes of %s fail while reads succeed, and recovers', async (_, operation) => {
+  let failing = false;
+  let ahead = 0;
+  const isRead = (input: object) => JSON.stringify(input).includes('SELECT');
+  interceptCalls(db, operation, (input, ask) => (failing && !isRead(input) ? Promise.reject(failure()) : ask(input)));
+  const clock = { ...systemClock, now: () => performance.now() + ahead };
+  const consumer = createConsumer({ ...streamParts(db), clock });
+  const stop = new AbortController();
+  const running = consumer.run(stop.signal);
+  const server = await startServer(db, { status: () => consumer.status() });
+  await vi.waitFor(() => expect(consumer.status().owner).toBe(true), { timeout: 30_000 });
+  expect(await ready(server.url)).toEqual({ status: 200, reasons: [] });
+
+  const put = () =>
+    send(
+      db,
+      'transactWrite',
+      {
+        TransactItems: [
+          { Put: { TableName: db.tables.entities, Item: markerItem(db, 'parks', operation, Math.random(), 2) } },
+        ],
+      },
+      newCall(),
+    );
+  failing = true;
+  await put();
+  await vi.waitFor(() => expect(consumer.status().failingWrites).not.toBeNull(), { timeout: 60_000 });
+  expect(await ready(server.url)).toEqual({ status: 200, reasons: [] });
+  ahead = 10_000;
+  expect(await ready(server.url)).toEqual({
+    status: 503,
+    reasons: [expect.stringMatching(/^writes have failed for 1\d s: DynamoDB is unavailable/)],
+  });
+
+  failing = false;
+  await vi.waitFor(async () => expect(await ready(server.url)).toEqual({ status: 200, reasons: [] }), {
+    timeout: 60_000,
+  });
+  stop.abort();
+  await running;
+  await server.close();
+});
+
+test('/readyz says that the disk of the embedded engine is full', async () => {
+  await createCollection(db, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
+  let least = Infinity;
+  const server = await startServer(db, { storageFault: () => fullDisk(tmpdir(), least) });
+  expect(await ready(server.url)).toEqual({
+    status: 503,
+    reasons: [expect.stringMatching(/^the disk is full: \d+ KB left for /)],
+  });
+  least = 0;
+  expect(await ready(server.url)).toEqual({ status: 200, reasons: [] });
+  await server.close();
+});
