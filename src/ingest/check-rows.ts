@@ -67,7 +67,7 @@ export async function checkRows<C extends { readonly key: string }>(
       const rejects: Reject[] = [];
       for (const row of rows) {
         const reason = await faultOf(row, check, lines);
-        if (reason !== undefined) rejects.push({ line: row.line, reason, row: row.source });
+        if (reason !== undefined) rejects.push({ line: row.line, reason, text: row.text, isJson: row.isJson });
         else {
           offsets.push(row);
           if (generatesKeys && !isInvalid(row.content)) greatest = Math.max(greatest, Number(row.content.key));

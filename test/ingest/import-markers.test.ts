@@ -273,6 +273,39 @@ describe('importing a file', () => {
     expect(existsSync(`${path}.rejects.ndjson`)).toBe(false);
   });
 
+  it('rejects rows nested 5,000 deep, and writes rejected rows with their own bytes', async () => {
+    const collection = await newCollection();
+    const deep = (value: string) => `${'['.repeat(5_000)}${value}${']'.repeat(5_000)}`;
+    const bad = [
+      `{"key":"b","lng":1,"lat":2,"a":${deep('1')}}`,
+      `{"key":"c","lng":1,"lat":2,"a":${deep('123456789012345678901234567890')}}`,
+      `{"key":"d","lng":1,"lat":2,"type":{"toString":1},"a":1e309,"b":123456789012345678901234567890}`,
+      `{ "key":"e", "lng":${deep('1')}, "lat":2.50, "b":0.10 }`,
+      `{"key":"f","type":"Feature","geometry":{"type":{"toString":1,"valueOf":1}}}`,
+      `{"key":"g","type":"Feature","geometry":{"type":${deep('1')}}}`,
+    ];
+    const lines = [JSON.stringify(row('a')), ...bad, JSON.stringify(row('z'))];
+    const written = (path: string) =>
+      readText(`${path}.rejects.ndjson`, 'utf8').then((text) => text.trim().split('\n'));
+
+    const path = await file('deep.ndjson', lines);
+    expect(await run(collection, path)).toMatchObject({ counts: counts(2, 0, 0, bad.length) });
+    const rejects = await written(path);
+    expect(rejects.map((line) => /^{"line":(\d+),"reason":"/.exec(line)?.[1])).toEqual(['2', '3', '4', '5', '6', '7']);
+    for (const index of [0, 2, 3, 4, 5]) expect(rejects[index]).toContain(`,"row":${bad[index]}}`);
+    expect(rejects[1]).toContain(`,"row":${JSON.stringify(bad[1])}}`);
+
+    const features = lines.map((text, at) =>
+      text.includes('Feature')
+        ? text
+        : `{"type":"Feature","id":${at},\n"geometry":{"type":"Point","coordinates":[1,2]},"properties":${text}}`,
+    );
+    const collected = await file('deep.geojson', [`{"type":"FeatureCollection","features":[${features.join(',\n')}]}`]);
+    expect(await run(await newCollection(), collected)).toMatchObject({ counts: { rejected: 6 } });
+    const [, , third] = await written(collected);
+    expect(third).toContain(`"properties":${bad[2]}}}`);
+  });
+
   it('resumes where it was interrupted: nothing twice, no reject lost or repeated, a half-written window compared', async () => {
     const collection = await newCollection();
     const bad = (key: string) => row(key, { lat: 100 });

@@ -244,7 +244,8 @@ describe('importing readings', () => {
           start: 0,
           length: 100,
           checksum: 0,
-          source: '',
+          text: '',
+          isJson: false,
           content: { key: 'a', at: at(read + index), values: { n: index } },
         }));
       }

@@ -76,6 +76,23 @@ describe('every format', () => {
     }
   });
 
+  it('takes any name as that of a property', async () => {
+    const text = '{"key":"a","lng":1,"lat":2,"__proto__":{"x":1},"constructor":2,"toString":3,"":4}';
+    const names = ['__proto__', 'constructor', 'toString', ''];
+    const properties = Object.fromEntries(names.map((name, at) => [name, at === 0 ? { x: 1 } : at + 1]));
+    const nested = `{"key":"a","position":{"lng":1,"lat":2},"properties":${text.replace('"key":"a","lng":1,"lat":2,', '')}}`;
+    for (const line of [text, nested]) {
+      const [marker] = markersOf(await rowsOf('ndjson', line));
+      expect(Object.entries(marker?.properties ?? {})).toEqual(Object.entries(properties));
+    }
+    const [marker] = markersOf(await rowsOf('csv', 'key,lng,lat,__proto__,constructor,\na,1,2,x,y,z\n'));
+    expect(Object.entries(marker?.properties ?? {})).toEqual([
+      ['__proto__', 'x'],
+      ['constructor', 'y'],
+      ['', 'z'],
+    ]);
+  });
+
   it('reads a list of names called place as the place, and anything else of that name as a property', async () => {
     const place = ['Poznań', 'A', '2'];
     const says = (value: unknown) => ({ id: 'a', lng: 1, lat: 2, place: value });
@@ -197,7 +214,7 @@ describe('GeoJSON', () => {
             pretty ? 1 : 0,
           );
           const rows = await rowsOf('geojson', text);
-          expect(rows.map(({ source }) => source)).toEqual(JSON.parse(JSON.stringify(features)));
+          expect(rows.map(({ text: own }) => JSON.parse(own) as unknown)).toEqual(JSON.parse(JSON.stringify(features)));
         },
       ),
       { numRuns: 40 },
@@ -259,6 +276,19 @@ describe('NDJSON', () => {
 });
 
 describe('CSV', () => {
+  it('takes decimal numbers for coordinates, and no others', async () => {
+    const cells = ['16.9', '+16.9', '1.69e1', '16.', '.5', '007'];
+    const others = ['0x10', '0b11', '0o17', 'Infinity', 'NaN', '1_6', '1e', '--1', ''];
+    const lines = [...cells, ...others].map((cell, at) => `k${at},${cell},1`);
+    const rows = await rowsOf('csv', ['key,lng,lat', ...lines].join('\n'));
+    expect(markersOf(rows).map(({ position: { lng } }) => typeof lng)).toEqual([
+      ...cells.map(() => 'number'),
+      ...others.map((cell) => (cell === '' ? 'undefined' : 'string')),
+    ]);
+    const properties = await rowsOf('csv', 'key,lng,lat,a,b,c,d\nk,1,2,0x10,1e3,Infinity,1.5\n');
+    expect(markersOf(properties)[0]?.properties).toEqual({ a: '0x10', b: '1e3', c: 'Infinity', d: 1.5 });
+  });
+
   it('matches columns by any of their usual names, in any order and case', async () => {
     for (const [lng, lat] of [
       ['lng', 'lat'],

@@ -28,8 +28,8 @@ async function readCities(): Promise<City[]> {
   const { rows } = openCities();
   const cities: City[] = [];
   for await (const page of rows.scan()) {
-    for (const { source } of page) {
-      const { key, name, category, position, properties } = source as City;
+    for (const { content } of page) {
+      const { key, name, category, position, properties } = content as City;
       if (Number(properties['population']) >= LEAST_POPULATION)
         cities.push({ key, name, category, position, properties });
     }

@@ -65,7 +65,7 @@ class Cities implements RowSource<MarkerRow> {
   async *scan(): AsyncGenerator<readonly Row<MarkerRow>[]> {
     yield this.#cities.map((city, start) => {
       const marker = markerOf(city);
-      return { line: start + 1, start, length: 1, checksum: 0, source: marker, content: marker };
+      return { line: start + 1, start, length: 1, checksum: 0, text: city.name, isJson: false, content: marker };
     });
   }
 

@@ -18,7 +18,7 @@ import {
 /** Moves the fields of the objects `position` and `properties`, as in the API, to the top. Throws InvalidRow. */
 function flatten(fields: Fields): Fields {
   const { position, properties, ...rest } = fields;
-  const flat: Record<string, unknown> = rest;
+  const flat = new Map(Object.entries(rest));
   const parts = [
     ['position', position],
     ['properties', properties],
@@ -27,11 +27,11 @@ function flatten(fields: Fields): Fields {
     if (part === undefined || part === null) continue;
     if (!isFields(part)) throw new InvalidRow(`${name} is not an object`);
     for (const [field, value] of Object.entries(part)) {
-      if (Object.hasOwn(flat, field)) throw new InvalidRow(`duplicate field ${field}, also in ${name}`);
-      flat[field] = value;
+      if (flat.has(field)) throw new InvalidRow(`duplicate field ${field}, also in ${name}`);
+      flat.set(field, value);
     }
   }
-  return flat;
+  return Object.fromEntries(flat);
 }
 
 /** A marker from a line: a GeoJSON Feature, or an object with key, lng, lat and other fields. Throws InvalidRow. */
@@ -53,11 +53,12 @@ function mapColumns(path: string, names: readonly string[], options: ReadOptions
   return map;
 }
 
-/** Degrees; unless the delimiter is a comma, 52,4 means 52.4. Anything that is not a number stays text. */
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+/** Degrees; unless the delimiter is a comma, 52,4 means 52.4. Anything that is not a decimal number stays text. */
 function degrees(text: string, delimiter: Delimiter): unknown {
   const plain = delimiter === ',' ? text.trim() : text.trim().replace(',', '.');
-  const value = Number(plain);
-  return plain === '' || Number.isNaN(value) ? text : value;
+  return DECIMAL.test(plain) ? Number(plain) : text;
 }
 
 /** A number if the text is exactly how that number is written, so that `007` and long IDs stay text. */
@@ -78,15 +79,13 @@ function placeValue(text: string): unknown {
 
 /** The values of a record by column; empty cells are omitted. */
 function fieldsOf(cells: readonly string[], names: readonly string[], map: FieldMap, delimiter: Delimiter): Fields {
-  const fields: Record<string, unknown> = {};
-  for (const [at, name] of names.entries()) {
-    const cell = cells[at] ?? '';
-    if (cell === '') continue;
-    if (name === map.lng || name === map.lat) fields[name] = degrees(cell, delimiter);
-    else if (name === map.place) fields[name] = placeValue(cell);
-    else fields[name] = name === map.key || name === map.name || name === map.category ? cell : propertyValue(cell);
-  }
-  return fields;
+  const valueOf = (name: string, cell: string): unknown => {
+    if (name === map.lng || name === map.lat) return degrees(cell, delimiter);
+    if (name === map.place) return placeValue(cell);
+    return name === map.key || name === map.name || name === map.category ? cell : propertyValue(cell);
+  };
+  const filled = names.map((name, at) => [name, cells[at] ?? ''] as const).filter(([, cell]) => cell !== '');
+  return Object.fromEntries(filled.map(([name, cell]) => [name, valueOf(name, cell)]));
 }
 
 const markerTable =

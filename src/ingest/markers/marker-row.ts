@@ -10,6 +10,7 @@ import {
   label,
   ownLabel,
   partsOfFeature,
+  typeOf,
   without,
 } from '../read/row.js';
 
@@ -58,7 +59,7 @@ export function markerOfFeature(feature: unknown, options: ReadOptions): MarkerR
   const { geometry, key, properties, own } = partsOfFeature(feature, options);
   if (geometry['type'] !== 'Point') {
     throw new InvalidRow(
-      `geometry is ${String(geometry['type'])}, a marker needs a Point; pass --zones to import areas and lines`,
+      `geometry is ${typeOf(geometry)}, a marker needs a Point; pass --zones to import areas and lines`,
     );
   }
   const { coordinates } = geometry;

@@ -179,8 +179,9 @@ function rowsOf<C>(records: readonly CsvRecord[], header: Header<C>): Row<C>[] {
     const reason = faults[at];
     const content = reason === undefined ? contents.next().value : { reason };
     if (content === undefined) throw new Error('a record without a fault has its content');
-    const source = (text ?? bytes.toString('latin1')).trimEnd();
-    return { line: lines[0]?.number ?? 0, ...rowOffsetOf(lines[0]?.start ?? 0, bytes), source, content };
+    const shown = (text ?? bytes.toString('latin1')).trimEnd();
+    const offset = rowOffsetOf(lines[0]?.start ?? 0, bytes);
+    return { line: lines[0]?.number ?? 0, ...offset, text: shown, isJson: false, content };
   });
 }
 

@@ -29,7 +29,12 @@ export function parseExactly(text: string): unknown {
   const marked = text.replace(STRING_OR_NUMBER, (token) =>
     WHOLE_NUMBER.test(token) && !Number.isSafeInteger(Number(token)) ? `"${mark}${token}"` : token,
   );
-  return JSON.parse(marked, (_key, value: unknown) =>
-    typeof value === 'string' && value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value,
-  );
+  try {
+    return JSON.parse(marked, (_key, value: unknown) =>
+      typeof value === 'string' && value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value,
+    );
+  } catch (error) {
+    // Unlike JSON.parse alone, its function is called recursively.
+    throw error instanceof RangeError ? new SyntaxError('it is nested too deeply') : error;
+  }
 }

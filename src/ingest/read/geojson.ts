@@ -155,8 +155,8 @@ function readFrame(path: string, frame: string): Fields {
     throw badInput('file', path, 'a GeoJSON FeatureCollection; pass --format ndjson for one JSON value per line');
   const { crs } = value;
   if (isFields(crs) && isFields(crs['properties'])) {
-    const name = String(crs['properties']['name']);
-    if (!WGS84.test(name)) throw badInput('file', path, `GeoJSON in WGS 84 degrees; its crs is ${name}`);
+    const { name } = crs['properties'];
+    if (typeof name !== 'string' || !WGS84.test(name)) throw badInput('file', path, `GeoJSON in WGS 84 degrees; its crs is ${JSON.stringify(name)}`);
   }
   return value;
 }

@@ -1,19 +1,19 @@
 import { NOT_UTF8, decodeUtf8 } from './bytes.js';
 import { parseExactly } from './exact-json.js';
-import { type Invalid, type ReadValue, contentOf } from './row.js';
+import { type Invalid, type ReadValue, type RowText, contentOf } from './row.js';
 
-/** A row from the bytes of a JSON value; `source` is the value, or the text if it is not JSON. */
+/** A row from the bytes of a JSON value. */
 export function readJsonRow<C>(
   bytes: Buffer,
   read: ReadValue<C>,
-): { readonly source: unknown; readonly content: C | Invalid } {
+): Pick<RowText, 'text' | 'isJson'> & { readonly content: C | Invalid } {
   const text = decodeUtf8(bytes)?.trim();
-  if (text === undefined) return { source: bytes.toString('latin1'), content: { reason: NOT_UTF8 } };
+  if (text === undefined) return { text: bytes.toString('latin1'), isJson: false, content: { reason: NOT_UTF8 } };
   let value: unknown;
   try {
     value = parseExactly(text);
   } catch (error) {
-    return { source: text, content: { reason: `invalid JSON: ${(error as SyntaxError).message}` } };
+    return { text, isJson: false, content: { reason: `invalid JSON: ${(error as SyntaxError).message}` } };
   }
-  return { source: value, content: contentOf(() => read(value)) };
+  return { text, isJson: true, content: contentOf(() => read(value)) };
 }

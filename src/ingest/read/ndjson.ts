@@ -9,8 +9,9 @@ const SHOWN_OF_LONG_LINE = 200;
 /** The row of a line; none if it is blank. */
 function rowsOf<C>({ number: line, start, length, bytes }: Line, read: ReadValue<C>, longest: number): Row<C>[] {
   if (length > longest) {
-    const source = bytes.subarray(0, SHOWN_OF_LONG_LINE).toString();
-    return [{ line, start, length, checksum: 0, source, content: { reason: `longer than ${longest} bytes` } }];
+    const text = bytes.subarray(0, SHOWN_OF_LONG_LINE).toString();
+    const content = { reason: `longer than ${longest} bytes` };
+    return [{ line, start, length, checksum: 0, text, isJson: false, content }];
   }
   if (bytes.toString().trim() === '') return [];
   return [{ line, ...rowOffsetOf(start, bytes), ...readJsonRow(bytes, read) }];

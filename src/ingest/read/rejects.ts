@@ -1,23 +1,24 @@
 import { lstat, open, rm, type FileHandle } from 'node:fs/promises';
 import { CellportError } from '../../errors.js';
+import type { RowText } from './row.js';
 
 /** A row that was not imported. */
-export interface Reject {
-  readonly line: number;
+export interface Reject extends RowText {
   readonly reason: string;
-  readonly row: unknown;
 }
 
 const LONGEST_ROW_SHOWN = 20_000;
 
-/** The row, truncated if it is long: rejected rows of megabytes must not fill the disk. */
-function shown(row: unknown): unknown {
-  const text = typeof row === 'string' ? row : JSON.stringify(row, withBigints);
-  if (text === undefined || text.length <= LONGEST_ROW_SHOWN) return row;
-  return `${text.slice(0, LONGEST_ROW_SHOWN)}…`;
+/**
+ * A line of the file. A row that is JSON is copied, as parsing it could change its numbers or fail; others become a string.
+ * A long one is truncated: rejected rows of megabytes must not fill the disk.
+ */
+function lineOf({ line, reason, text, isJson }: Reject): string {
+  const cut = text.length > LONGEST_ROW_SHOWN ? `${text.slice(0, LONGEST_ROW_SHOWN)}…` : text;
+  // In JSON, line feeds are only between values.
+  const row = isJson && cut === text ? text.replace(/[\r\n]+/g, ' ') : JSON.stringify(cut);
+  return `{"line":${line},"reason":${JSON.stringify(reason)},"row":${row}}\n`;
 }
-
-const withBigints = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
 
 /** The file of rejected rows, one JSON object per line; created with the first row. */
 export class RejectsFile {
@@ -42,10 +43,7 @@ export class RejectsFile {
   /** Appends rejects. Throws UNAVAILABLE if the file cannot be written, e.g. on a full disk. */
   async write(rejects: readonly Reject[]): Promise<void> {
     if (rejects.length === 0) return;
-    const lines = rejects.map(
-      ({ line, reason, row }) => `${JSON.stringify({ line, reason, row: shown(row) }, withBigints)}\n`,
-    );
-    const bytes = Buffer.from(lines.join(''));
+    const bytes = Buffer.from(rejects.map(lineOf).join(''));
     try {
       this.#file ??= await open(this.path, 'w');
       await this.#file.appendFile(bytes);

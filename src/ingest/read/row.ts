@@ -9,12 +9,18 @@ export function isInvalid<C extends object>(content: C | Invalid): content is In
   return 'reason' in content;
 }
 
-/** One row of a file. */
-export interface Row<C> extends RowOffset {
+/** The text of a row, for the rejects file. */
+export interface RowText {
   /** The line of the file on which it begins, from 1. */
   readonly line: number;
-  /** The row as it is in the file, for the rejects file. */
-  readonly source: unknown;
+  /** The row as it is in the file. */
+  readonly text: string;
+  /** Whether the text is JSON. */
+  readonly isJson: boolean;
+}
+
+/** One row of a file. */
+export interface Row<C> extends RowOffset, RowText {
   readonly content: C | Invalid;
 }
 
@@ -100,6 +106,11 @@ export function partsOfFeature(feature: unknown, { keyField }: ReadOptions) {
     properties,
     own: feature[OWN_MEMBER],
   };
+}
+
+/** The type of a geometry, for messages. */
+export function typeOf({ type }: Fields): string {
+  return typeof type === 'string' ? type : 'of no type';
 }
 
 /** For each part, the first of its names that is a field, ignoring case and surrounding blanks. */

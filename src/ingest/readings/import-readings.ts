@@ -106,10 +106,10 @@ async function writeWindow(job: ReadingsJob, window: readonly Row<ReadingRow>[],
   const items: Item[] = [];
   const rejects: Reject[] = [];
   let expired = 0;
-  for (const { line, source, content } of window) {
+  for (const { line, text, isJson, content } of window) {
     const made = isInvalid(content) ? content : itemOf(job, content, markers);
     if (made === 'expired') expired += 1;
-    else if ('reason' in made) rejects.push({ line, reason: made.reason, row: source });
+    else if ('reason' in made) rejects.push({ line, reason: made.reason, text, isJson });
     else items.push(made.item);
   }
   await putReadingsInBulk(job.database, items, job.call);

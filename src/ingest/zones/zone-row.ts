@@ -8,12 +8,15 @@ import { fileSize, openFile } from '../read/file-source.js';
 import type { RowSource } from '../read/row-source.js';
 import {
   type ReadOptions,
+  type ReadValue,
   InvalidRow,
   type RowReader,
   isFields,
+  isInvalid,
   label,
   ownLabel,
   partsOfFeature,
+  typeOf,
   without,
 } from '../read/row.js';
 
@@ -39,7 +42,7 @@ function zoneOfFeature(feature: unknown, options: ReadOptions): ZoneRow {
   const { type } = geometry;
   if (!isZoneType(type)) {
     const advice = type === 'Point' ? '; pass --no-zones to import points as markers' : '';
-    throw new InvalidRow(`geometry is ${String(type)}, a zone needs ${ZONE_TYPES.join(' or ')}${advice}`);
+    throw new InvalidRow(`geometry is ${typeOf(geometry)}, a zone needs ${ZONE_TYPES.join(' or ')}${advice}`);
   }
   const named = isFields(own)
     ? { name: ownLabel('name', own['name']), properties }
@@ -47,12 +50,14 @@ function zoneOfFeature(feature: unknown, options: ReadOptions): ZoneRow {
   return { key: key(), ...named, geometry };
 }
 
+function jsonReader<C>(path: string, format: Exclude<FileFormat, 'csv'>, read: ReadValue<C>): RowReader<C> {
+  return (format === 'geojson' ? featureReader : valueReader)(path, read, LONGEST_ZONE);
+}
+
 /** Reads the zones of a file. Throws BAD_USER_INPUT for CSV, which is not supported. */
 export function zoneReader(path: string, format: FileFormat, options: ReadOptions): RowReader<ZoneRow> {
-  const read = (feature: unknown) => zoneOfFeature(feature, options);
-  if (format === 'geojson') return featureReader(path, read, LONGEST_ZONE);
-  if (format === 'ndjson') return valueReader(path, read, LONGEST_ZONE);
-  throw badInput('format', format, 'geojson or ndjson for zones');
+  if (format === 'csv') throw badInput('format', format, 'geojson or ndjson for zones');
+  return jsonReader(path, format, (feature) => zoneOfFeature(feature, options));
 }
 
 /** The zones of a file, as `openMarkers` opens markers. Throws BAD_USER_INPUT for CSV, which is not supported. */
@@ -64,15 +69,21 @@ export async function openZones(
   return openFile(path, zoneReader(path, format, options));
 }
 
+/** Whether a value is a zone rather than a marker; undefined if it has no geometry. */
+function isZone(value: unknown): { readonly zone: boolean | undefined } {
+  if (!isFields(value)) return { zone: undefined };
+  if (value['type'] !== 'Feature') return { zone: false };
+  const { geometry } = value;
+  return { zone: isFields(geometry) ? isZoneType(geometry['type']) : undefined };
+}
+
 /** Whether a file contains zones rather than markers, judged by its first geometry. */
 export async function isZoneFile(path: string, format: FileFormat): Promise<boolean> {
   await fileSize(path);
   if (format === 'csv') return false;
-  for await (const rows of zoneReader(path, format, {}).rows()) {
-    for (const { source } of rows) {
-      if (!isFields(source)) continue;
-      if (source['type'] !== 'Feature') return false;
-      if (isFields(source['geometry'])) return isZoneType(source['geometry']['type']);
+  for await (const rows of jsonReader(path, format, isZone).rows()) {
+    for (const { content } of rows) {
+      if (!isInvalid(content) && content.zone !== undefined) return content.zone;
     }
   }
   return false;
