@@ -28,7 +28,7 @@ export function exportCommand(): Command {
     .option('--zones', 'its zones instead of its markers, as GeoJSON or NDJSON')
     .addOption(boundsOption('only rows in this bounding box, in degrees'))
     .addOption(new Option('--format <format>', 'format of the file (by the extension of --out)').choices(FILE_FORMATS))
-    .option('-o, --out <file>', 'the file; appears when it is complete (standard output)')
+    .option('-o, --out <file>', 'the file, compressed if it ends in .gz; appears when it is complete (standard output)')
     .addHelpText(
       'after',
       `

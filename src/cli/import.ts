@@ -54,7 +54,7 @@ export function importCommand(): Command {
     .description(
       'Import markers, zones or readings from a file, or a table of the Geo Library; importing again changes nothing',
     )
-    .argument('[file]', 'the file; its extension determines the format')
+    .argument('[file]', 'the file; its extension determines the format, before .gz if it is compressed')
     .requiredOption('-c, --collection <key>', 'the collection; created if missing, except for readings')
     .option('--zones', 'the file holds zones (the default if its first feature is an area or a line)')
     .option('--no-zones', 'the file holds markers, regardless of its first feature')

@@ -2,6 +2,7 @@ import { createServer, request, type Server } from 'node:http';
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { runCli as runHere } from '../../src/cli/program.js';
@@ -85,17 +86,17 @@ describe('cellport export', () => {
     expect(lines[0]).toBe('key,lng,lat,name,category,place,properties');
     expect(lines).toHaveLength(701);
     expect(output).toContain('700 markers of places');
-    await writeFile(join(folder, 'again.csv'), out);
-    const again = await outcome('import', join(folder, 'again.csv'), '--collection', 'places');
+    await writeFile(join(folder, 'again.csv.gz'), gzipSync(out));
+    const again = await outcome('import', join(folder, 'again.csv.gz'), '--collection', 'places');
     expect(again.output).toMatch(/0 created, 0 updated, 700 unchanged, 0 rejected/);
-    await rm(join(folder, 'again.csv'));
+    await rm(join(folder, 'again.csv.gz'));
   });
 
   test('writes the rows in a bounding box to a file, in the format of its extension', async () => {
-    const path = join(folder, 'box.geojson');
+    const path = join(folder, 'box.geojson.gz');
     const args = ['--collection', 'places', '--bounds', '170,-90,-170,90', '--out', path];
     expect(await outcome('export', ...args)).toMatchObject({ code: 0, out: '' });
-    const { features } = JSON.parse(await readFile(path, 'utf8')) as {
+    const { features } = JSON.parse(gunzipSync(await readFile(path)).toString()) as {
       features: { geometry: { coordinates: [number, number] } }[];
     };
     const inside = Array.from({ length: 700 }, (_, index) => (index % 360) - 180).filter((lng) => Math.abs(lng) >= 170);

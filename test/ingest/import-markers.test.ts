@@ -13,6 +13,7 @@ import {
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -103,7 +104,8 @@ async function run(collection: Collection, path: string, options: Run = {}): Pro
 
 async function file(name: string, lines: readonly unknown[]): Promise<string> {
   const path = join(folder, name);
-  await writeFile(path, lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'));
+  const text = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
+  await writeFile(path, name.endsWith('.gz') ? gzipSync(text) : text);
   return path;
 }
 
@@ -306,39 +308,42 @@ describe('importing a file', () => {
     expect(third).toContain(`"properties":${bad[2]}}}`);
   });
 
-  it('resumes where it was interrupted: nothing twice, no reject lost or repeated, a half-written window compared', async () => {
-    const collection = await newCollection();
-    const bad = (key: string) => row(key, { lat: 100 });
-    const rows = [bad('early'), ...many(250), row('k17'), bad('late')];
-    const path = await file('long.ndjson', rows);
-    const stop = new AbortController();
-    setMaxListeners(0, stop.signal);
-    const interrupted = run(collection, path, {
-      fresh: true,
-      signal: stop.signal,
-      onProgress: ({ part }) => {
-        // While the next windows are being written.
-        if (part > 0) setTimeout(() => stop.abort(new Error('pulled the plug')), 2);
-      },
-    });
-    await expect(interrupted).rejects.toThrow('pulled the plug');
-    const progress: ImportProgress[] = [];
-    const result = await run(collection, path, { now: second, onProgress: (each) => void progress.push(each) });
-    // The next window was under way, and may have been written.
-    expect([100, 200]).toContain(progress[0]?.resumed);
-    expect(progress[0]?.counts).toMatchObject({ created: progress[0]?.resumed, rejected: 3 });
-    const { created, updated, unchanged, rejected } = result.counts;
-    expect({ there: created + unchanged, updated, rejected }).toEqual({ there: 250, updated: 0, rejected: 3 });
-    const lines = (await readText(`${path}.rejects.ndjson`, 'utf8')).trim().split('\n');
-    expect(lines.map((line) => (JSON.parse(line) as { line: number }).line)).toEqual([1, 252, 253]);
-    const found = await load(
-      collection,
-      many(250).map(({ key }) => key),
-    );
-    expect(found.filter((marker) => marker?.version === 1)).toHaveLength(250);
-    // Once complete, the next run starts over.
-    expect(await run(collection, path)).toMatchObject({ resumed: 0, counts: counts(0, 0, 250, 3) });
-  });
+  it.each(['long.ndjson', 'long.ndjson.gz'])(
+    'resumes %s where it was interrupted: nothing twice, no reject lost or repeated, a half-written window compared',
+    async (name) => {
+      const collection = await newCollection();
+      const bad = (key: string) => row(key, { lat: 100 });
+      const rows = [bad('early'), ...many(250), row('k17'), bad('late')];
+      const path = await file(name, rows);
+      const stop = new AbortController();
+      setMaxListeners(0, stop.signal);
+      const interrupted = run(collection, path, {
+        fresh: true,
+        signal: stop.signal,
+        onProgress: ({ part }) => {
+          // While the next windows are being written.
+          if (part > 0) setTimeout(() => stop.abort(new Error('pulled the plug')), 2);
+        },
+      });
+      await expect(interrupted).rejects.toThrow('pulled the plug');
+      const progress: ImportProgress[] = [];
+      const result = await run(collection, path, { now: second, onProgress: (each) => void progress.push(each) });
+      // The next window was under way, and may have been written.
+      expect([100, 200]).toContain(progress[0]?.resumed);
+      expect(progress[0]?.counts).toMatchObject({ created: progress[0]?.resumed, rejected: 3 });
+      const { created, updated, unchanged, rejected } = result.counts;
+      expect({ there: created + unchanged, updated, rejected }).toEqual({ there: 250, updated: 0, rejected: 3 });
+      const lines = (await readText(`${path}.rejects.ndjson`, 'utf8')).trim().split('\n');
+      expect(lines.map((line) => (JSON.parse(line) as { line: number }).line)).toEqual([1, 252, 253]);
+      const found = await load(
+        collection,
+        many(250).map(({ key }) => key),
+      );
+      expect(found.filter((marker) => marker?.version === 1)).toHaveLength(250);
+      // Once complete, the next run starts over.
+      expect(await run(collection, path)).toMatchObject({ resumed: 0, counts: counts(0, 0, 250, 3) });
+    },
+  );
 
   it('resumes in the same order wherever it was interrupted, and writes every row exactly once', async () => {
     const total = 550;

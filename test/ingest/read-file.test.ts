@@ -1,10 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMarkers } from '../../src/ingest/markers/marker-reader.js';
 import { type FileFormat, formatOf } from '../../src/ingest/read/file-format.js';
+import { contentSize } from '../../src/ingest/read/file-source.js';
 import type { MarkerRow } from '../../src/ingest/markers/marker-row.js';
 import { type ReadOptions, type Row, isInvalid } from '../../src/ingest/read/row.js';
 import { readsKeysOf } from '../support/json-keys.js';
@@ -159,6 +161,51 @@ describe('every format', () => {
       [1, expect.stringMatching(/no key in field code/)],
     ]);
     await expect(rowsOf('csv', 'id,lng,lat\n7,1,2\n', options)).rejects.toThrow(/column named code/);
+  });
+});
+
+describe('a compressed file', () => {
+  const text = JSON.stringify(collection(...Array.from({ length: 4_000 }, (_, n) => feature(n))));
+  const readAll = async (name: string, bytes: Uint8Array) => {
+    const path = join(folder, name);
+    await writeFile(path, bytes);
+    const source = await openMarkers(path, formatOf(path), {}, join(folder, 'unpacked'));
+    try {
+      const rows: Row<MarkerRow>[] = [];
+      for await (const some of source.scan()) rows.push(...some);
+      const last = rows.at(-1);
+      return { rows, last: last && (await source.read([last])), size: source.size };
+    } finally {
+      await source.close();
+    }
+  };
+
+  it('has the rows of the file in it, at its offsets, also with a byte order mark or in several parts', async () => {
+    const middle = Math.floor(text.length / 2);
+    for (const plain of [text, `\ufeff${text}`]) {
+      const wanted = await readAll('plain.geojson', Buffer.from(plain));
+      const parts = [plain.slice(0, middle), plain.slice(middle)].map((part) => gzipSync(part));
+      for (const bytes of [gzipSync(plain), Buffer.concat(parts)]) {
+        expect(await readAll('zipped.geojson.gz', bytes)).toEqual(wanted);
+      }
+    }
+    expect(await readdir(join(folder, 'unpacked'))).toEqual([]);
+  });
+
+  it('that is truncated, damaged or not compressed is rejected by its name', async () => {
+    const whole = gzipSync(text);
+    const damaged = Buffer.from(whole);
+    damaged.fill(0xff, 1_000, 1_100);
+    for (const bytes of [whole.subarray(0, -9), whole.subarray(0, 1_000), damaged, Buffer.from(text)]) {
+      await expect(readAll('broken.geojson.gz', bytes)).rejects.toMatchObject({
+        code: 'BAD_USER_INPUT',
+        message: expect.stringMatching(/broken\.geojson\.gz/) as unknown,
+      });
+      await expect(contentSize(join(folder, 'broken.geojson.gz'))).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+    }
+    await writeFile(join(folder, 'readings.csv.gz'), gzipSync(text));
+    expect(await contentSize(join(folder, 'readings.csv.gz'))).toBe(Buffer.byteLength(text));
+    expect(await readdir(join(folder, 'unpacked'))).toEqual([]);
   });
 });
 
@@ -379,13 +426,15 @@ describe('CSV', () => {
 });
 
 it('detects the format by the extension of the file', () => {
-  expect(['a.GeoJSON', 'a.json', 'a.ndjson', 'a.jsonl', 'x/a.csv', 'a.tsv'].map(formatOf)).toEqual([
+  expect(['a.GeoJSON', 'a.json', 'a.ndjson', 'a.jsonl', 'x/a.csv', 'a.csv.GZ', 'a.tsv'].map(formatOf)).toEqual([
     'geojson',
     'geojson',
     'ndjson',
     'ndjson',
+    'csv',
     'csv',
     'csv',
   ]);
   expect(() => formatOf('a.txt')).toThrow(/--format/);
+  expect(() => formatOf('a.gz')).toThrow(/--format/);
 });

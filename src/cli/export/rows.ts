@@ -5,6 +5,7 @@ import { readMarkers } from '../../ingest/export/read-markers.js';
 import { readZones } from '../../ingest/export/read-zones.js';
 import { writeMarkers, writeZones } from '../../ingest/export/write-format.js';
 import type { FileFormat } from '../../ingest/read/file-format.js';
+import { isGzip, zipped } from '../../ingest/read/gzip.js';
 import type { Collection } from '../../model/collection.js';
 import { keepCells, unknownCells } from '../../server/cells.js';
 import { type Prefixes, hasFewPartitions, occupiedPrefixes } from '../../store/cell/partition-prefixes.js';
@@ -111,7 +112,7 @@ export async function exportRows(job: ExportJob): Promise<void> {
       if (!collection) throw notFound('collection', key);
       const text = await textOf(session, collection, job, area, tally);
       if (out === undefined) await writeToStream(process.stdout, text, signal);
-      else await writeToFile(out, text, signal);
+      else await writeToFile(out, isGzip(out) ? zipped(text) : text, signal);
       bar?.end();
       const what = `${grouped(tally.rows)} ${zones ? 'zones' : 'markers'} of ${key}`;
       const target = out === undefined ? '' : ` written to ${out}`;

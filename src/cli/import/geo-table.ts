@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { readLayout } from '../../geolibrary/layout.js';
 import { removeSpool, spoolRows, spoolTable } from '../../geolibrary/spool.js';
-import { fileIdentity } from '../../ingest/markers/import-state.js';
+import { fileIdentity, importsFolder } from '../../ingest/markers/import-state.js';
 import { newCall } from '../../store/request/meter.js';
 import { duration, grouped, progressBar } from '../progress.js';
 import { importMarkerRows } from './markers.js';
@@ -23,7 +23,7 @@ export async function importGeoTable(table: string, options: ImportOptions): Pro
     const { geoJson } = layout.attributes;
     console.log(`${table}: hash keys of ${layout.hashKeyLength} digits, ${layout.order} in ${geoJson}`);
     const name = createHash('sha256').update(`${table} ${options.collection}`).digest('hex').slice(0, 32);
-    const path = join(config.dataDir, 'imports', `${name}.ndjson`);
+    const path = join(importsFolder(config.dataDir), `${name}.ndjson`);
     const call = newCall(signal);
     const began = performance.now();
     const bar = progressBar(`${table}, copying`);

@@ -1,7 +1,8 @@
-import { fileIdentity } from '../../ingest/markers/import-state.js';
+import { fileIdentity, importsFolder } from '../../ingest/markers/import-state.js';
 import { type Load, loadMarkers } from '../../ingest/markers/load-markers.js';
 import { openMarkers } from '../../ingest/markers/marker-reader.js';
 import { formatOf } from '../../ingest/read/file-format.js';
+import { fileSize } from '../../ingest/read/file-source.js';
 import { keepCells, unknownCells } from '../../server/cells.js';
 import { type ImportOptions, collectionInput } from './options.js';
 import type { Session } from '../session.js';
@@ -16,10 +17,13 @@ interface Opened {
 /** Imports a file of markers. */
 export async function importMarkersFile(path: string, options: ImportOptions): Promise<void> {
   const { keyField, format = formatOf(path) } = options;
-  const rows = await openMarkers(path, format, { keyField });
-  await importMarkerRows(path, options, async () => ({
-    source: { name: path, identity: [await fileIdentity(path), format, keyField ?? ''].join(' '), rows },
-  }));
+  // Before the database is opened.
+  await fileSize(path);
+  await importMarkerRows(path, options, async ({ config }) => {
+    const identity = [await fileIdentity(path), format, keyField ?? ''].join(' ');
+    const rows = await openMarkers(path, format, { keyField }, importsFolder(config.dataDir));
+    return { source: { name: path, identity, rows } };
+  });
 }
 
 /** Imports the markers of the source that `open` returns, and waits until the cells include them. */

@@ -1,6 +1,6 @@
 import { notFound } from '../../errors.js';
 import { formatOf } from '../../ingest/read/file-format.js';
-import { fileSize } from '../../ingest/read/file-source.js';
+import { contentSize } from '../../ingest/read/file-source.js';
 import { importReadings } from '../../ingest/readings/import-readings.js';
 import { readingReader } from '../../ingest/readings/reading-row.js';
 import { getCollections } from '../../store/collection/collections.js';
@@ -11,7 +11,7 @@ import { runImport } from './report.js';
 /** Imports a file of readings. */
 export async function importReadingsFile(path: string, options: ImportOptions): Promise<void> {
   const reader = readingReader(path, options.format ?? formatOf(path), options);
-  const size = await fileSize(path);
+  const size = await contentSize(path);
   const resume = 'run the same command again to start over; recorded readings stay as they are';
   await runImport(
     { name: path, what: 'reading', resume },

@@ -1,5 +1,7 @@
+import { importsFolder } from '../../ingest/markers/import-state.js';
 import { openCollection } from '../../ingest/open-collection.js';
 import { formatOf } from '../../ingest/read/file-format.js';
+import { fileSize } from '../../ingest/read/file-source.js';
 import { importZones } from '../../ingest/zones/import-zones.js';
 import { openZones } from '../../ingest/zones/zone-row.js';
 import { newCall } from '../../store/request/meter.js';
@@ -9,10 +11,12 @@ import { runImport } from './report.js';
 /** Imports a file of zones. */
 export async function importZonesFile(path: string, options: ImportOptions): Promise<void> {
   const { keyField, format = formatOf(path) } = options;
-  const source = await openZones(path, format, { keyField });
+  // Before the database is opened.
+  await fileSize(path);
   const what = { name: path, what: 'zone', resume: 'run the same command again to import the rest' } as const;
   await runImport(what, options, async ({ session, rejects, bars: { onChecked, onProgress }, report }) => {
-    const { database, signal } = session;
+    const { config, database, signal } = session;
+    const source = await openZones(path, format, { keyField }, importsFolder(config.dataDir));
     const began = performance.now();
     const { collection, created } = await openCollection(database, collectionInput(options));
     const counts = await importZones({

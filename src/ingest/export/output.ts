@@ -42,7 +42,11 @@ async function fileAt(path: string): Promise<string | undefined> {
   return existing.isFile() ? realpath(path) : undefined;
 }
 
-async function writePieces(file: FileHandle, pieces: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
+async function writePieces(
+  file: FileHandle,
+  pieces: AsyncIterable<string | Buffer>,
+  signal: AbortSignal,
+): Promise<void> {
   for await (const piece of pieces) {
     signal.throwIfAborted();
     await file.appendFile(piece);
@@ -50,11 +54,15 @@ async function writePieces(file: FileHandle, pieces: AsyncIterable<string>, sign
 }
 
 /**
- * Writes text to a file atomically: under a temporary name, renamed when complete; a failure leaves the file unchanged.
+ * Writes text or bytes to a file atomically: under a temporary name, renamed when complete; a failure leaves the file unchanged.
  * Writes directly to a device or a pipe. Throws BAD_USER_INPUT for a folder, before `pieces` is read, and the signal's
  * reason on abort.
  */
-export async function writeToFile(path: string, pieces: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
+export async function writeToFile(
+  path: string,
+  pieces: AsyncIterable<string | Buffer>,
+  signal: AbortSignal,
+): Promise<void> {
   const target = await fileAt(path);
   if (target === undefined) {
     const device = await open(path, 'w');

@@ -49,6 +49,9 @@ export async function fileIdentity(path: string): Promise<string> {
   }
 }
 
+/** The folder of the state files, and of temporary files of imports. */
+export const importsFolder = (dataDir: string): string => join(dataDir, 'imports');
+
 /**
  * The state file of one import in a folder. `identity` names everything that the state depends on: the content, how it is
  * read, the table and the collection. A state with another identity is ignored.

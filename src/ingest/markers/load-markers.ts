@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto';
-import { join } from 'node:path';
 
 import type { Collection } from '../../model/collection.js';
 import type { CollectionInput } from '../../store/collection/collections.js';
@@ -8,7 +7,7 @@ import { newCall } from '../../store/request/meter.js';
 import { describeTables } from '../../store/table/tables.js';
 import { openCollection } from '../open-collection.js';
 import { type ImportJob, type ImportProgress, importMarkers } from './import-markers.js';
-import { importStateFile } from './import-state.js';
+import { importStateFile, importsFolder } from './import-state.js';
 
 export interface Load extends Pick<ImportJob, 'rejects' | 'once' | 'onChecked' | 'onProgress'> {
   readonly database: Database;
@@ -44,7 +43,7 @@ export async function loadMarkers({ database, dataDir, source, signal, ...load }
     source: source.rows,
     fresh: created,
     identity,
-    state: importStateFile(join(dataDir, 'imports'), name, identity),
+    state: importStateFile(importsFolder(dataDir), name, identity),
     seed: randomInt(2 ** 32),
     now: () => new Date(),
     call: { ...newCall(signal), unpriced: true },

@@ -106,13 +106,14 @@ export function markerReader(path: string, format: FileFormat, options: ReadOpti
 }
 
 /**
- * The markers of a file. Scanning throws BAD_USER_INPUT if the file as a whole is not of its format. Throws
- * BAD_USER_INPUT if there is no such file.
+ * The markers of a file; `folder` is for temporary files. Scanning throws BAD_USER_INPUT if the file as a whole is not of
+ * its format. Throws BAD_USER_INPUT if there is no such file.
  */
 export function openMarkers(
   path: string,
   format: FileFormat,
   options: ReadOptions = {},
+  folder?: string,
 ): Promise<RowSource<MarkerRow>> {
-  return openFile(path, markerReader(path, format, options));
+  return openFile(path, markerReader(path, format, options), folder);
 }

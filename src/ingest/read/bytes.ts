@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 
+import { isGzip, unzipped } from './gzip.js';
+
 const CHUNK_BYTES = 64 * 1024;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
@@ -9,15 +11,19 @@ export const LONGEST_ROW = 8 * 1024 * 1024;
 
 /** A part of a file. */
 export interface Chunk {
-  /** Its offset in the file, in bytes. */
+  /** Its offset, in bytes. */
   readonly start: number;
   readonly bytes: Buffer;
 }
 
-/** The bytes of a file in chunks, without a byte order mark. Rejects with errors of the file system. */
+/**
+ * The bytes of a file in chunks, decompressed, without a byte order mark; offsets are those of the decompressed bytes.
+ * Rejects with errors of the file system, or BAD_USER_INPUT for a broken gzip file.
+ */
 export async function* readBytes(path: string): AsyncGenerator<Chunk> {
   let start = 0;
-  for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>) {
+  const bytes = isGzip(path) ? unzipped(path) : createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  for await (const chunk of bytes as AsyncIterable<Buffer>) {
     // The mark is three bytes, a chunk 64 KB: it is never split.
     const marked = start === 0 && chunk.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
     const skipped = marked ? BYTE_ORDER_MARK.length : 0;

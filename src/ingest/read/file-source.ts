@@ -1,8 +1,11 @@
 import { type FileHandle, open, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { crc32 } from 'node:zlib';
 
 import { CellportError, badInput } from '../../errors.js';
+import { readBytes } from './bytes.js';
+import { isGzip, unpack } from './gzip.js';
 import type { RowOffset } from './row-offset.js';
 import { readAtOffsets } from './read-at-offsets.js';
 import { type Row, type RowReader, isInvalid } from './row.js';
@@ -41,10 +44,12 @@ export class FileSource<C extends object> implements RowSource<C> {
   #version: Version | undefined;
   #file: FileHandle | undefined;
 
-  constructor(path: string, size: number, reader: RowReader<C>) {
+  /** `unpacked` has the decompressed bytes of a file that is compressed; `size` counts them. */
+  constructor(path: string, size: number, reader: RowReader<C>, unpacked?: FileHandle) {
     this.size = size;
     this.#path = path;
     this.#reader = reader;
+    this.#file = unpacked;
   }
 
   async *scan(): AsyncGenerator<readonly Row<C>[]> {
@@ -86,7 +91,26 @@ export async function fileSize(path: string): Promise<number> {
   return file.size;
 }
 
-/** The rows of a file. Throws BAD_USER_INPUT if it cannot be read. */
-export async function openFile<C extends object>(path: string, reader: RowReader<C>): Promise<RowSource<C>> {
-  return new FileSource(path, await fileSize(path), reader);
+/** The bytes of a file's content, decompressed, which takes reading it if it is compressed. Throws as `fileSize` does. */
+export async function contentSize(path: string): Promise<number> {
+  const size = await fileSize(path);
+  if (!isGzip(path)) return size;
+  let end = 0;
+  for await (const { start, bytes } of readBytes(path)) end = start + bytes.length;
+  return end;
+}
+
+/**
+ * The rows of a file; one that is compressed is decompressed into a file in `folder`, without a name. Throws
+ * BAD_USER_INPUT if it cannot be read.
+ */
+export async function openFile<C extends object>(
+  path: string,
+  reader: RowReader<C>,
+  folder = tmpdir(),
+): Promise<RowSource<C>> {
+  const size = await fileSize(path);
+  if (!isGzip(path)) return new FileSource(path, size, reader);
+  const unpacked = await unpack(path, folder);
+  return new FileSource(path, (await unpacked.stat()).size, reader, unpacked);
 }

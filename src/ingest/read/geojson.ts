@@ -156,7 +156,8 @@ function readFrame(path: string, frame: string): Fields {
   const { crs } = value;
   if (isFields(crs) && isFields(crs['properties'])) {
     const { name } = crs['properties'];
-    if (typeof name !== 'string' || !WGS84.test(name)) throw badInput('file', path, `GeoJSON in WGS 84 degrees; its crs is ${JSON.stringify(name)}`);
+    if (typeof name !== 'string' || !WGS84.test(name))
+      throw badInput('file', path, `GeoJSON in WGS 84 degrees; its crs is ${JSON.stringify(name)}`);
   }
   return value;
 }

@@ -65,8 +65,9 @@ export async function openZones(
   path: string,
   format: FileFormat,
   options: ReadOptions = {},
+  folder?: string,
 ): Promise<RowSource<ZoneRow>> {
-  return openFile(path, zoneReader(path, format, options));
+  return openFile(path, zoneReader(path, format, options), folder);
 }
 
 /** Whether a value is a zone rather than a marker; undefined if it has no geometry. */

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { pipeline } from 'node:stream';
+import { createGunzip, createGzip } from 'node:zlib';
+
+import { badInput } from '../../errors.js';
+
+/** The extension of compressed files, after that of their format. */
+export const GZIP = '.gz';
+
+const CHUNK_BYTES = 64 * 1024;
+
+export const isGzip = (path: string): boolean => extname(path).toLowerCase() === GZIP;
+
+// The stream that is read reports the error.
+const ignore = () => undefined;
+
+/** The decompressed bytes of a file. Throws BAD_USER_INPUT if it is truncated or not gzip. */
+export async function* unzipped(path: string): AsyncGenerator<Buffer> {
+  const bytes = pipeline(createReadStream(path), createGunzip({ chunkSize: CHUNK_BYTES }), ignore);
+  try {
+    yield* bytes as AsyncIterable<Buffer>;
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    throw code.startsWith('Z_') ? badInput('file', path, `a complete gzip file (${message})`) : error;
+  }
+}
+
+/** Compressed text. */
+export function zipped(pieces: AsyncIterable<string>): AsyncIterable<Buffer> {
+  return pipeline(pieces, createGzip(), ignore) as AsyncIterable<Buffer>;
+}
+
+/**
+ * Decompresses a file into a new one in a folder, to be read at any offset. It is removed at once and goes when it is
+ * closed, even if the process is killed. Throws as `unzipped` does.
+ */
+export async function unpack(path: string, folder: string): Promise<FileHandle> {
+  await mkdir(folder, { recursive: true });
+  const copy = join(folder, `${randomUUID()}.unpacked`);
+  const file = await open(copy, 'wx+');
+  try {
+    await rm(copy);
+    for await (const bytes of unzipped(path)) await file.appendFile(bytes);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
