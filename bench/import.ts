@@ -116,9 +116,8 @@ function importOf(path: string, dataDir: string, count: number, tables: TableOpt
   }, tables);
 }
 
-const TEXT = `The built \`cellport import\` runs without its consumer. The bare loop writes the same items, prepared in advance, with
-lib-dynamodb's BatchWriteCommand: ${ITEMS_IN_A_BATCH} at a time, ${BATCHES_AT_A_TIME} concurrently. The ratio is the median of ${ROUNDS} rounds. The million
-rows go into tables without a stream, which DynamoDB Local writes faster.`;
+const TEXT = `The bare loop writes the same items with lib-dynamodb's BatchWriteCommand, ${ITEMS_IN_A_BATCH} at a time, ${BATCHES_AT_A_TIME} concurrently; the ratio is the
+median of ${ROUNDS} rounds. The million rows go into tables without a stream, which DynamoDB Local writes faster.`;
 
 const grouped = (value: number): string => Math.round(value).toLocaleString('en-US');
 const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;

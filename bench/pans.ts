@@ -166,7 +166,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         against: `exact bounds ${shown(plain.readUnits)}`,
       },
     ];
-    const text = `Of the ${client.tiles} tiles shown, ${client.requested} are requested. The server starts with empty caches and does not cache markers here.`;
+    const text = `The server starts with empty caches and does not cache markers here; ${client.requested} of ${client.tiles} tiles shown are requested.`;
     return { title: 'Panning', rows, text: quick ? '' : text };
   } finally {
     await rig.close();

@@ -17,14 +17,14 @@ database is DynamoDB Local 3.3.0 in memory, on the same machine; read units foll
 const begins = (name: string) => `<!-- bench: ${name} -->`;
 const END = '<!-- end -->';
 
-const measuredOf = ({ measured, against }: Row) => (against === '' ? measured : `${measured} (${against})`);
+const measuredOf = ({ measured, against }: Row) => (against === '' ? measured : `${measured}; ${against}`);
 const barOf = ({ bar, holds }: Row) => (holds === undefined ? bar : `${bar}: ${holds ? 'holds' : '**missed**'}`);
 
 function body(name: string, { title, rows }: Section, text: string): string {
   const machine = `${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`;
   const when = new Date().toISOString().slice(0, 10);
   const lines = rows.map((row) => [row.what, measuredOf(row), barOf(row)]);
-  const figures = rows.length === 0 ? [] : [table([['what', 'measured (floor or peer)', 'bar'], ...lines])];
+  const figures = rows.length === 0 ? [] : [table([['what', 'measured; floor or peer', 'bar'], ...lines])];
   const run = `\`${name}\`, ${when}, ${machine}.`;
   return [begins(name), `## ${title}`, run, ...figures, text, END].join('\n\n');
 }

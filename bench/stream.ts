@@ -72,9 +72,7 @@ export const streaming: Benchmark = {
     return {
       title: 'The stream: from markers to cells',
       rows,
-      text:
-        'Seeded markers around cities of the world, in proportion to population. Units are counted from the creation of the ' +
-        'markers until the consumer has completed them.',
+      text: 'Seeded markers around cities of the world, in proportion to population, until the consumer has completed them.',
     };
   },
 };
