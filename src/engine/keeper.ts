@@ -7,7 +7,7 @@
  * Run as `node keeper.js [DATA_FOLDER]`; without a folder the data stays in memory.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type Socket, createServer } from 'node:net';
 import { join } from 'node:path';
 
@@ -169,6 +169,8 @@ async function keep(dataDir: string | undefined): Promise<void> {
   save(before);
   if (before !== null) await killOrphan(before.pid, dbPath);
   mkdirSync(dbPath, { recursive: true });
+  // The names of its files contain the access key.
+  chmodSync(dbPath, 0o700);
   greet({ port, token });
   const key = accessKey(join(dataDir, 'access-key'));
   keeper.run({ dbPath, key, ports: enginePorts(dataDir), onJava: (pid) => save({ pid }) });

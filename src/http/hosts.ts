@@ -22,7 +22,7 @@ LOOPBACK.addAddress('::1', 'ipv6');
 const withoutBrackets = (name: string) => name.replace(/^\[(.*)\]$/, '$1');
 
 /** Whether only programs of the same machine reach this name or address. */
-function isLoopback(name: string): boolean {
+export function isLoopback(name: string): boolean {
   const bare = withoutBrackets(name).toLowerCase();
   const version = isIP(bare);
   if (version === 0) return bare === 'localhost' || bare.endsWith('.localhost');

@@ -5,6 +5,7 @@ import type { Config, ObjectsConfig } from '../config.js';
 import { fullDisk } from '../engine/disk.js';
 import { type Engine, startEngine } from '../engine/start.js';
 import { badInput } from '../errors.js';
+import { isLoopback } from '../http/hosts.js';
 import { createFolderStore } from '../objects/folder-store.js';
 import type { ObjectStore } from '../objects/object-store.js';
 import { type Database, createDatabase } from '../store/database.js';
@@ -32,6 +33,17 @@ async function openObjects(wanted: ObjectsConfig | undefined): Promise<(ObjectSt
   return createFolderStore(wanted.folder);
 }
 
+/** Which database this is, for display. */
+function describe({ database, dataDir, http }: Config, engine: Engine | undefined): string {
+  if (database.kind !== 'embedded') {
+    return database.endpoint ?? `AWS${database.region === undefined ? '' : `, ${database.region}`}`;
+  }
+  // Nothing makes it listen on the loopback interface only.
+  const port = engine === undefined || isLoopback(http.host) ? undefined : new URL(engine.endpoint).port;
+  const exposed = port === undefined ? '' : `; close its port ${port} to other machines`;
+  return `embedded DynamoDB Local, data in ${dataDir}${exposed}`;
+}
+
 /** Opens the configured database; starts the embedded engine if none is configured. Throws UNAVAILABLE if that fails. */
 export async function openBackend(config: Config): Promise<Backend> {
   const { database: wanted, tables, keyStyle, dataDir } = config;
@@ -54,10 +66,7 @@ export async function openBackend(config: Config): Promise<Backend> {
   return {
     database,
     streams,
-    where:
-      wanted.kind === 'embedded'
-        ? `embedded DynamoDB Local, data in ${dataDir}`
-        : (wanted.endpoint ?? `AWS${region === undefined ? '' : `, ${region}`}`),
+    where: describe(config, engine),
     storageFault: () => (engine === undefined ? Promise.resolve(undefined) : fullDisk(dataDir)),
     close: async () => {
       streams.destroy();

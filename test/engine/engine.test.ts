@@ -6,7 +6,7 @@ import {
   PutItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -245,8 +245,11 @@ describe('the embedded engine', () => {
   });
 
   test('data is visible only with its own access key', async () => {
-    const engine = await start(newFolder());
+    const folder = newFolder();
+    const engine = await start(folder);
     const client = await makeRows(engine);
+    expect(statSync(join(folder, 'access-key')).mode & 0o77).toBe(0);
+    expect(statSync(join(folder, 'dynamodb')).mode & 0o77).toBe(0);
     const stranger = clientOf({ ...engine, credentials: { accessKeyId: 'other', secretAccessKey: 'other' } });
     expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual(['rows']);
     expect((await stranger.send(new ListTablesCommand({}))).TableNames).toEqual([]);
