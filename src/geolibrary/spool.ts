@@ -74,14 +74,7 @@ async function writeState(path: string, state: State): Promise<void> {
   await rename(draft, stateOf(path));
 }
 
-/** An item on one line, its bytes as base64. */
-function lineOf(item: object): string {
-  const text = JSON.stringify(item, function (this: Record<string, unknown>, name: string, value: unknown) {
-    const own = this[name];
-    return own instanceof Uint8Array ? Buffer.from(own).toString('base64') : value;
-  });
-  return `${text}\n`;
-}
+const lineOf = (item: object) => `${JSON.stringify(item)}\n`;
 
 /**
  * Copies all items of a table into a file, one per line in DynamoDB's JSON, by a parallel Scan that resumes where an

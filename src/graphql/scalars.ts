@@ -47,7 +47,8 @@ function literal(
   });
   const value = valueFromASTUntyped(node, variables);
   if (pathTooDeep(value) !== undefined) throw badInput(name, value, `nested at most ${MAX_NESTING} levels deep`);
-  return value;
+  // Its objects have no prototype, so they would equal none that was read from JSON.
+  return structuredClone(value);
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

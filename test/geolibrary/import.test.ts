@@ -5,7 +5,10 @@ import { afterAll, describe, expect, test } from 'vitest';
 
 import { readLayout } from '../../src/geolibrary/layout.js';
 import { spoolRows, spoolTable } from '../../src/geolibrary/spool.js';
+import type { MarkerRow } from '../../src/ingest/markers/marker-row.js';
 import { newCall } from '../../src/store/request/meter.js';
+import { wireOf } from '../../src/store/request/wire.js';
+import { canonical } from '../support/any-json.js';
 import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { runCli } from '../support/run-cli.js';
@@ -19,11 +22,16 @@ afterAll(() => rm(folder, { recursive: true }));
 const LENGTH = 3;
 const good = libraryItems({ length: LENGTH, order: 'latitude first' });
 const one = good[1] ?? {};
+/** Names that JavaScript could take for something else, at both levels. */
+const NAMES = JSON.parse(
+  '{"__proto__":"a","constructor":{"name":"Set"},"toString":1,"nested":{"__proto__":{"x":null},"constructor":"b"}}',
+) as Record<string, unknown>;
 /** Items that the library would never write, and numbers that JavaScript cannot represent. */
 const odd = [
   { ...one, rangeKey: { S: 'moved' }, geoJson: { S: '{"type":"POINT","coordinates":[1,2]}' } },
   { ...one, rangeKey: { S: 'no point' }, geoJson: { S: 'nothing' } },
   { ...one, rangeKey: { S: 'exact' }, large: { N: '12345678901234567890123' }, bytes: { B: Buffer.from([1, 2]) } },
+  { ...one, rangeKey: { S: 'names' }, ...(wireOf(NAMES) as { M: object }).M },
   { ...one, rangeKey: { S: 'fraction' }, large: { N: '90071992547409930.5' } },
 ];
 await makeGeoTable(database, 'Shops', [...good, ...odd]);
@@ -109,13 +117,15 @@ describe('the copy of a table', () => {
       }
     }
     await source.close();
-    expect(markers.size).toBe(good.length + 2);
+    expect(markers.size).toBe(good.length + 3);
     for (const [index, position] of POSITIONS.entries()) expect(markers.get(String(index))).toMatchObject({ position });
     expect(markers.get('exact')).toMatchObject({
       name: 'point 1',
       category: 'shop',
       properties: { rank: 1, large: '12345678901234567890123', bytes: 'AQI=' },
     });
+    const { rank: _rank, ...named } = (markers.get('names') as MarkerRow).properties;
+    expect(canonical(named)).toEqual(canonical(NAMES));
     expect(markers.get('fraction')).toMatchObject({ properties: { large: '90071992547409940' } });
     expect(reasons).toHaveLength(2);
     expect(reasons).toEqual(
@@ -137,11 +147,11 @@ describe('cellport import --from-geo-table', () => {
       expect.stringMatching(/hash keys of 3 digits, latitude first/),
     ]);
     expect(first.output()).toMatch(new RegExp(`${good.length + odd.length} items copied`));
-    expect(first.output()).toMatch(new RegExp(`${good.length + 2} created, 0 updated, 0 unchanged, 2 rejected`));
+    expect(first.output()).toMatch(new RegExp(`${good.length + 3} created, 0 updated, 0 unchanged, 2 rejected`));
     expect((await readFile(rejects, 'utf8')).trimEnd().split('\n')).toHaveLength(2);
     const again = runCli(args, ENV);
     expect(await again.ended).toBe(0);
-    expect(again.output()).toMatch(new RegExp(`0 created, 0 updated, ${good.length + 2} unchanged, 2 rejected`));
+    expect(again.output()).toMatch(new RegExp(`0 created, 0 updated, ${good.length + 3} unchanged, 2 rejected`));
     const wrong = runCli(['import', 'file.csv', '--from-geo-table', 'Shops', '--collection', 'shops'], ENV);
     expect([await wrong.ended, wrong.output()]).toEqual([
       2,
@@ -158,15 +168,20 @@ describe('cellport serve --geo-table', () => {
     const [, url = ''] = await run.said(/Serving +(http:\/\/\S+)/);
     expect(run.output()).toMatch(/Shops as collection shops, read-only: latitude first, hash keys of 3 digits/);
     const query =
-      '{ viewport(bounds: { west: 16, south: 52, east: 18, north: 53 }, zoom: 8) { count(collection: "shops") } }';
+      '{ viewport(bounds: { west: 16, south: 52, east: 18, north: 53 }, zoom: 8) { count(collection: "shops") markers(collection: "shops", first: 100) { nodes { key properties } } } }';
     const response = await fetch(`${url}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ query }),
     });
     const inside = POSITIONS.filter(({ lng, lat }) => lng >= 16 && lng <= 18 && lat >= 52 && lat <= 53).length;
-    // Two of the unusual items are there, too.
-    expect(await response.json()).toMatchObject({ data: { viewport: { count: inside + 2 } } });
+    const { data } = (await response.json()) as {
+      data: { viewport: { count: number; markers: { nodes: { key: string; properties: Record<string, unknown> }[] } } };
+    };
+    // Three of the unusual items are there, too.
+    expect(data.viewport.count).toBe(inside + 3);
+    const { rank: _rank, ...named } = data.viewport.markers.nodes.find(({ key }) => key === 'names')?.properties ?? {};
+    expect(canonical(named)).toEqual(canonical(NAMES));
     run.child.kill('SIGTERM');
     expect(await run.ended).toBe(0);
 

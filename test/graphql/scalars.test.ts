@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { type ValueNode, parseValue } from 'graphql';
 import { describe, expect, test } from 'vitest';
@@ -106,6 +107,12 @@ describe('JSON', () => {
     expect(() => literal('JSON', '{id: [9007199254740993]}')).toThrow('53 bits');
     expect(() => literal('JSON', '1e999')).toThrow('1.8e308');
   });
+});
+
+test('a JSON literal equals the same value as a variable, whatever its names', () => {
+  const text = '{a: [{b: null}], __proto__: {c: 1}, constructor: {name: "Set"}, toString: 2}';
+  const json = JSON.parse(text.replace(/(\w+):/g, '"$1":')) as unknown;
+  expect(isDeepStrictEqual(literal('JSON', text), scalars.JSON.parseValue(json))).toBe(true);
 });
 
 describe('JSONObject and GeoJSON', () => {

@@ -1,6 +1,6 @@
+import { ScanCommand, type ScanCommandInput } from '@aws-sdk/client-dynamodb';
 import { QueryCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 
-import type { Item } from '../database.js';
 import { exact } from './exact-values.js';
 import { type WireMap, itemOf } from './wire.js';
 
@@ -34,33 +34,53 @@ async function takeItems(response: Response): Promise<readonly WireMap[] | undef
   }
 }
 
+interface Result {
+  readonly response: unknown;
+  readonly output: object;
+}
+
+interface Stack {
+  addRelativeTo(
+    step: (next: (request: unknown) => Promise<Result>) => (request: unknown) => Promise<Result>,
+    place: { name: string; relation: 'before' | 'after'; toMiddleware: string; override: true },
+  ): void;
+}
+
+/** A command whose items come from `convert`; the middleware `behind` does not see them. */
+function withItems<C>(command: C, convert: (item: WireMap) => unknown, behind: string): C {
+  const { middlewareStack } = command as unknown as { readonly middlewareStack: Stack };
+  let items: readonly unknown[] | undefined;
+  middlewareStack.addRelativeTo(
+    (next) => async (request) => {
+      const result = await next(request);
+      const response = result.response as Response;
+      items = response.statusCode === 200 ? (await takeItems(response))?.map(convert) : undefined;
+      return result;
+    },
+    // lib-dynamodb adds the command's own steps to the stack twice.
+    { name: 'takeItems', relation: 'after', toMiddleware: 'deserializerMiddleware', override: true },
+  );
+  middlewareStack.addRelativeTo(
+    (next) => async (request) => {
+      const result = await next(request);
+      if (items !== undefined) Object.assign(result.output, { Items: items });
+      return result;
+    },
+    { name: 'putItemsBack', relation: 'before', toMiddleware: behind, override: true },
+  );
+  return command;
+}
+
 /**
  * A Query whose items we parse ourselves. The SDK walks each value of each item three times (by its schema, for a log that
  * is never written, and in lib-dynamodb), which took most of the CPU time of a viewport. The SDK still does everything else:
  * signing, retries, errors, capacity, keys.
  */
 export function queryCommand(input: QueryCommandInput): QueryCommand {
-  const command = exact(new QueryCommand(input));
-  let items: readonly Item[] | undefined;
-  command.middlewareStack.addRelativeTo(
-    <Args, Result extends { response: unknown }>(next: (args: Args) => Promise<Result>) =>
-      async (args: Args) => {
-        const result = await next(args);
-        const response = result.response as Response;
-        items = response.statusCode === 200 ? (await takeItems(response))?.map(itemOf) : undefined;
-        return result;
-      },
-    // lib-dynamodb adds the command's own steps to the stack twice.
-    { name: 'takeItems', relation: 'after', toMiddleware: 'deserializerMiddleware', override: true },
-  );
-  command.middlewareStack.addRelativeTo(
-    <Args, Result extends { output: object }>(next: (args: Args) => Promise<Result>) =>
-      async (args: Args) => {
-        const result = await next(args);
-        if (items !== undefined) Object.assign(result.output, { Items: items });
-        return result;
-      },
-    { name: 'putItemsBack', relation: 'before', toMiddleware: 'DocumentUnmarshall', override: true },
-  );
-  return command;
+  return withItems(exact(new QueryCommand(input)), itemOf, 'DocumentUnmarshall');
+}
+
+/** A Scan whose items are in wire format, bytes as base64. The SDK would lose an attribute named `__proto__`. */
+export function wireScanCommand(input: ScanCommandInput): ScanCommand {
+  return withItems(new ScanCommand(input), (item) => item, 'deserializerMiddleware');
 }

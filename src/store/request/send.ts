@@ -1,6 +1,5 @@
 import {
   type ConsumedCapacity,
-  ScanCommand as WireScanCommand,
   type ScanCommandInput as WireScanInput,
   type ScanCommandOutput as WireScanOutput,
 } from '@aws-sdk/client-dynamodb';
@@ -45,7 +44,7 @@ import { exact } from './exact-values.js';
 import { mapFailure, unavailable } from './failures.js';
 import type { Call, Meter } from './meter.js';
 import { type RangeRead, rangeReadOf } from './read-log.js';
-import { queryCommand } from './query-items.js';
+import { queryCommand, wireScanCommand } from './query-items.js';
 import type { WireMap } from './wire.js';
 
 /** The operations on items with their inputs and outputs. A request is such an input: a plain value. */
@@ -120,7 +119,7 @@ const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
   wireScan: {
     // The SDK's type of a value is a union by type name; ours is read by whichever name is there.
     run: ({ client }, input, options) =>
-      client.send(new WireScanCommand(input), options) as unknown as Promise<Operations['wireScan']['output']>,
+      client.send(wireScanCommand(input), options) as unknown as Promise<Operations['wireScan']['output']>,
     itemsRead: countOf,
     pages: true,
   },
