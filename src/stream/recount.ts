@@ -5,15 +5,15 @@ import type { CellChanges } from '../model/cell.js';
 import type { BlockDelta, BlockName, BlockWrite, StoredBlock } from '../store/cell/blocks.js';
 import type { StreamState } from '../store/cell/stream-state.js';
 import { type Lease, whileLeased } from '../store/lease.js';
-import { type ApplyOptions, applyBatch, blockChanges, writeBlocks } from './apply.js';
+import { type ApplyOptions, blockChanges, writeBlocks } from './apply.js';
 import { type Contribution, type StreamRecord, type WireImage, changeOf, contributionOf } from './change.js';
 import { createFold } from './fold.js';
 import { takeOwnership } from './ownership.js';
-import { RecordsLost, StreamReplaced } from './pages.js';
 import type { CellsPort, StatePort, StreamPort } from './ports.js';
 import { type Batch, StreamReader } from './reader.js';
 import type { RecordKeys } from './record-fold.js';
-import { firstState, moved, recounting, settled, withGap, withShardsSeen } from './state.js';
+import { firstState, recounting, settled, withShardsSeen } from './state.js';
+import { applyFolded, finishPlan, noteLoss, noteSwitch } from './takeover.js';
 
 /** What a recount reads besides what a consumer does. */
 export interface RecountPort {
@@ -94,12 +94,7 @@ class Recount {
 
   async run(): Promise<RecountResult> {
     const { stream, tables, clock, checkOnly } = this.#options;
-    const identity = await stream.identify();
-    const { stream: before } = this.#lease.current;
-    if (identity !== before) {
-      const { message } = new StreamReplaced(before, identity);
-      await this.#lease.update((state) => moved(state, identity, message, clock.wall()));
-    }
+    await noteSwitch(this.#lease, await stream.identify());
     await this.#finishPlan();
     if (!checkOnly) await this.#lease.update((state) => recounting(state, clock.wall()));
     const { batch } = this.#lease.current;
@@ -136,26 +131,13 @@ class Recount {
     if (change?.scope !== undefined) this.#changed.set(name, { scope: change.scope, contribution: change.after });
   }
 
-  /** Records a gap if records were lost. */
-  async #recover(error: unknown): Promise<void> {
-    if (!(error instanceof RecordsLost)) throw error;
-    await this.#lease.update((state) => withGap(state, error.message, this.#options.clock.wall(), error.loss));
-  }
-
-  /**
-   * The blocks of a plan in progress must get it: no process may find a block without it later, and add it to what we wrote.
-   */
   async #finishPlan(): Promise<void> {
-    const { state } = this.#options;
-    const { plan, batch } = this.#lease.current;
-    if (plan === null) return;
+    const applying = { ...this.#applying(), state: this.#options.state };
     try {
-      const { changes, deadLetters } = await this.#newReader().replay(plan);
-      if (deadLetters.length > 0) await state.putDeadLetters(deadLetters);
-      await applyBatch(this.#applying(), batch, changes);
-      await this.#lease.update(settled);
+      await finishPlan(this.#lease, this.#newReader(), (batch, folded) => applyFolded(applying, batch, folded));
+      if (this.#lease.current.plan !== null) await this.#lease.update(settled);
     } catch (error) {
-      await this.#recover(error);
+      await noteLoss(this.#lease, error);
     }
   }
 
@@ -189,7 +171,7 @@ class Recount {
         batch = await reader.gather(LIMITS, () => false);
       } catch (error) {
         // Records lost before the scan are included in the scan.
-        await this.#recover(error);
+        await noteLoss(this.#lease, error);
         reader = this.#newReader();
         continue;
       }

@@ -1,16 +1,16 @@
 import type { Log } from '../log.js';
 import type { CellChanges } from '../model/cell.js';
-import { retry } from '../retry.js';
 import type { BlockName } from '../store/cell/blocks.js';
 import type { StreamState } from '../store/cell/stream-state.js';
 import type { Lease } from '../store/lease.js';
-import { applyBatch, isImpossible } from './apply.js';
+import { isImpossible } from './apply.js';
 import type { BlockMemory } from './block-memory.js';
 import { RecordsLost, StreamReplaced, currentStream } from './pages.js';
 import type { CellsPort, StatePort } from './ports.js';
 import { LIST_EVERY_MS } from './shards.js';
 import { type Batch, type BatchLimits, type ReaderOptions, StreamReader } from './reader.js';
-import { type ShardsSeen, moved, planned, settled, withGap, withShardsSeen } from './state.js';
+import { type ShardsSeen, planned, settled, withGap, withShardsSeen } from './state.js';
+import { applyFolded, finishPlan, noteLoss, noteSwitch } from './takeover.js';
 
 /**
  * After a batch of at least this many blocks, and while at least this many records arrive per second, the next one is not
@@ -85,7 +85,11 @@ export class Session {
     // Another owner has written blocks in between.
     this.#options.memory.clear();
     await this.#checkStream();
-    await this.#finishPlan();
+    try {
+      await finishPlan(this.#lease, this.#reader, (batch, folded) => this.#apply(batch, folded));
+    } catch (error) {
+      await this.#recover(error);
+    }
     for (;;) {
       this.#signal.throwIfAborted();
       const batch = await this.#nextBatch();
@@ -103,29 +107,17 @@ export class Session {
   async #checkStream(): Promise<void> {
     const { clock, log, onLoss } = this.#options;
     for (;;) {
-      const { stream: before } = this.#lease.current;
       const stream = await currentStream({ ...this.#options, signal: this.#signal });
-      if (stream === before) break;
-      const { message } = new StreamReplaced(before, stream);
-      log.error({ stream, before }, message);
-      onLoss(message);
-      await this.#update((state) => moved(state, stream, message, clock.wall()));
+      const reason = await noteSwitch(this.#lease, stream);
+      if (reason === undefined) break;
+      this.#progress.latest = this.#lease.current;
+      log.error({ stream }, reason);
+      onLoss(reason);
       if (stream !== undefined) break;
       await clock.sleep(LIST_EVERY_MS, this.#signal);
       this.#signal.throwIfAborted();
     }
     this.#reader = this.#newReader();
-  }
-
-  /** Applies the batch that the owner before us had planned. */
-  async #finishPlan(): Promise<void> {
-    const { plan, batch } = this.#lease.current;
-    if (plan === null) return;
-    try {
-      await this.#apply(batch, await this.#reader.replay(plan));
-    } catch (error) {
-      await this.#recover(error);
-    }
   }
 
   /** The next batch; undefined if records were lost, which has been recorded then. */
@@ -142,16 +134,16 @@ export class Session {
 
   /** Records a gap if records were lost, in the same write as that the plan is over, and continues after it. */
   async #recover(error: unknown): Promise<void> {
-    const { clock, log, onLoss } = this.#options;
+    const { log, onLoss } = this.#options;
     if (error instanceof StreamReplaced) return this.#checkStream();
     if (!(error instanceof RecordsLost)) throw error;
-    const { loss, message } = error;
     const { stream } = this.#lease.current;
     await this.#checkStream();
     if (this.#lease.current.stream !== stream) return undefined;
-    log.error({ ...loss }, message);
-    onLoss(message);
-    await this.#update((state) => withGap(state, message, clock.wall(), loss));
+    log.error({ ...error.loss }, error.message);
+    onLoss(error.message);
+    await noteLoss(this.#lease, error);
+    this.#progress.latest = this.#lease.current;
     this.#reader = this.#newReader();
   }
 
@@ -188,19 +180,15 @@ export class Session {
   }
 
   /** Applies a batch to all blocks; returns how many were written. */
-  async #apply(batch: number, { changes, deadLetters }: Pick<Batch, 'changes' | 'deadLetters'>): Promise<number> {
-    const { cells: port, state, clock, log, memory, onApplied } = this.#options;
-    const signal = this.#signal;
-    const onRetry = (err: unknown) => log.warn({ err, batch }, 'cannot store dead letters; retrying');
-    const store = () => state.putDeadLetters(deadLetters);
-    if (deadLetters.length > 0) await retry(store, { attempts: Infinity, onRetry, clock, signal });
-    const holds = () => this.#lease.holds();
-    const { blocks, suspects } = await applyBatch({ port, clock, signal, log, holds, memory }, batch, changes);
+  async #apply(batch: number, folded: Pick<Batch, 'changes' | 'deadLetters'>): Promise<number> {
+    const { cells, clock, onApplied } = this.#options;
+    const applying = { ...this.#options, port: cells, signal: this.#signal, holds: () => this.#lease.holds() };
+    const { blocks, suspects } = await applyFolded(applying, batch, folded);
     this.#progress.blocksWritten += blocks;
     this.#suspects = [...this.#suspects, ...suspects];
     if (suspects.length > 0) this.#suspectedAt = clock.now();
     this.#completeBatch = batch;
-    onApplied(batch, changes);
+    onApplied(batch, folded.changes);
     return blocks;
   }
 

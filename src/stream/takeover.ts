@@ -1,0 +1,51 @@
+import { retry } from '../retry.js';
+import type { StreamState } from '../store/cell/stream-state.js';
+import type { Lease } from '../store/lease.js';
+import { type Applied, type ApplyOptions, applyBatch } from './apply.js';
+import { RecordsLost, StreamReplaced } from './pages.js';
+import type { StatePort } from './ports.js';
+import type { Batch, StreamReader } from './reader.js';
+import { moved, withGap } from './state.js';
+
+type Folded = Pick<Batch, 'changes' | 'deadLetters'>;
+
+/** Records a gap if the table's stream is another one than that of the state, or none; returns the reason. */
+export async function noteSwitch(lease: Lease<StreamState>, stream: string | undefined): Promise<string | undefined> {
+  const { stream: before } = lease.current;
+  if (stream === before) return undefined;
+  const { message } = new StreamReplaced(before, stream);
+  await lease.update((state) => moved(state, stream, message, lease.clock.wall()));
+  return message;
+}
+
+/** Records a gap if records were lost, in the same write as that the plan is over. Throws any other error. */
+export async function noteLoss(lease: Lease<StreamState>, error: unknown): Promise<void> {
+  if (!(error instanceof RecordsLost)) throw error;
+  const { message, loss } = error;
+  await lease.update((state) => withGap(state, message, lease.clock.wall(), loss));
+}
+
+/** Stores the dead letters of a batch, then brings every block to it. */
+export async function applyFolded(
+  options: ApplyOptions & { readonly state: Pick<StatePort, 'putDeadLetters'> },
+  batch: number,
+  { changes, deadLetters }: Folded,
+): Promise<Applied> {
+  const { state, clock, signal, log } = options;
+  const onRetry = (err: unknown) => log.warn({ err, batch }, 'cannot store dead letters; retrying');
+  const store = () => state.putDeadLetters(deadLetters);
+  if (deadLetters.length > 0) await retry(store, { attempts: Infinity, onRetry, clock, signal });
+  return applyBatch(options, batch, changes);
+}
+
+/**
+ * Applies the batch that the owner before had planned: a block without it could get it later, from a process that wakes up.
+ * Throws RecordsLost if the stream no longer holds its records.
+ */
+export async function finishPlan(
+  { current: { plan, batch } }: Lease<StreamState>,
+  reader: StreamReader,
+  apply: (batch: number, folded: Folded) => Promise<unknown>,
+): Promise<void> {
+  if (plan !== null) await apply(batch, await reader.replay(plan));
+}
