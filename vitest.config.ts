@@ -18,6 +18,7 @@ const UNIT = [
   'test/{geo,graphql,keys,plan}/**/*.test.ts',
   'test/cli/{config,progress}.test.ts',
   'test/client/{bundle,tiles}.test.ts',
+  'test/http/admission.test.ts',
   'test/geolibrary/plan.test.ts',
   'test/ingest/{order,output,read-file,seen-keys,write-format}.test.ts',
   'test/live/{change,hub}.test.ts',

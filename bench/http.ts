@@ -27,7 +27,7 @@ interface Place {
 }
 
 const SMALL: Place = { markers: 500, bounds: { west: 10, south: 50, east: 10.6, north: 50.25 }, zoom: 10.5 };
-const LARGE: Place = { markers: 1_000, bounds: { west: 20, south: 50, east: 21.2, north: 50.5 }, zoom: 9.5 };
+export const LARGE: Place = { markers: 1_000, bounds: { west: 20, south: 50, east: 21.2, north: 50.5 }, zoom: 9.5 };
 
 const CONNECTIONS = 4;
 const ROUNDS = 5;
@@ -35,7 +35,8 @@ const ROUND_MS = 3_000;
 const WARM_UP_MS = 4_000;
 const PAIRS = 100;
 
-async function fill(database: Database): Promise<void> {
+/** Creates the collection `places` with the markers of both places. */
+export async function fillPlaces(database: Database): Promise<void> {
   const now = new Date().toISOString();
   const input = { key: 'places', name: 'Places', mapProperties: ['size'] };
   const collection = await createCollection(database, input, now, newCall());
@@ -60,7 +61,8 @@ async function fill(database: Database): Promise<void> {
   await putMarkersInBulk(database, items, newCall());
 }
 
-const question = (field: string, { bounds, zoom }: Place) =>
+/** The request for a field of a viewport. */
+export const question = (field: string, { bounds, zoom }: Place) =>
   JSON.stringify({
     query: `query ($bounds: BoundsInput!, $zoom: Float!) { viewport(bounds: $bounds, zoom: $zoom) { ${field} } }`,
     variables: { bounds, zoom },
@@ -69,7 +71,7 @@ const question = (field: string, { bounds, zoom }: Place) =>
 const COUNT = 'count(collection: "places")';
 const FEATURES = 'features(collection: "places")';
 const PLAN = 'plan(collection: "places") { ranges { index pk from to } }';
-const MARKERS = `markers(collection: "places") { nodes { id key name category position { lng lat } geohash properties } }`;
+export const MARKERS = `markers(collection: "places") { nodes { id key name category position { lng lat } geohash properties } }`;
 
 interface Answer {
   readonly data: {
@@ -263,7 +265,7 @@ export const http: Benchmark = {
     const bare = startMeasured(['--import', 'tsx', 'bench/http/bare.ts'], env);
     try {
       const [, url = ''] = await waitForOutput(server, /Serving\s+(http:\S+)/);
-      await fill(database);
+      await fillPlaces(database);
       return await measure({ server, url: `${url}/graphql`, bare, database }, options);
     } finally {
       await Promise.all([server.stop(), bare.stop()]);

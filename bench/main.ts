@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 
+import { admission } from './admission.js';
 import { consistency } from './consistency.js';
 import { dynamodbGeo } from './dynamodb-geo.js';
 import { fieldFigures } from './field-figures.js';
@@ -27,6 +28,7 @@ const ALL: readonly Benchmark[] = [
   streaming,
   imports,
   http,
+  admission,
   fieldFigures,
   liveChanges,
   consistency,

@@ -51,7 +51,11 @@ const BAD_REQUEST = { code: 'BAD_REQUEST', http: { status: 400 } };
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** The document of a request, if it has one that is a string. */
-function sourceOf({ method, body, search }: GraphqlRequest): string | undefined {
+export function sourceOf({
+  method,
+  body,
+  search,
+}: Pick<GraphqlRequest, 'method' | 'body' | 'search'>): string | undefined {
   if (method === 'GET') return new URLSearchParams(search).get('query') ?? undefined;
   const query = typeof body === 'object' && body !== null && 'query' in body ? body.query : undefined;
   return typeof query === 'string' ? query : undefined;

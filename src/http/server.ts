@@ -9,11 +9,13 @@ import { asksForNothing } from '../graphql/extensions.js';
 import type { GraphqlServer } from '../graphql/server.js';
 import type { Log } from '../log.js';
 import { handleErrors } from './errors.js';
+import { createAdmission } from './admission.js';
 import { type Readiness, addHealth } from './health.js';
 import { addEventStreams } from './event-stream.js';
 import { addGraphql } from './graphql-route.js';
 import { type HostOptions, checkHosts, hostChecker } from './hosts.js';
 import { endConnectionsOnClose } from './shutdown.js';
+import { watchLoad } from './load.js';
 import { addWebsockets } from './websocket.js';
 
 export interface HttpOptions extends HostOptions {
@@ -29,6 +31,8 @@ export interface HttpOptions extends HostOptions {
   /** Whether clients may ask what a request cost and read; true by default. */
   readonly explain?: boolean | undefined;
   readonly requestTimeoutMs?: number | undefined;
+  /** The mean time of a read of the database since the last call; undefined if there were few. */
+  readonly readMs?: (() => number | undefined) | undefined;
   readonly log: Log;
   /** Ends all subscriptions with a reason when the server closes. */
   readonly endSubscriptions?: (() => void) | undefined;
@@ -130,6 +134,7 @@ export function buildHttp({
   allowedOrigins = [],
   explain = true,
   requestTimeoutMs = REQUEST_TIMEOUT_MS,
+  readMs = () => undefined,
   log,
   endSubscriptions,
 }: HttpOptions): FastifyInstance {
@@ -160,7 +165,10 @@ export function buildHttp({
   handleErrors(server, limits, log);
   allowOrigins(server, allowedOrigins);
   addHealth(server, ready);
-  addGraphql(server, graphql, allowedOrigins);
+  const admission = createAdmission();
+  const stopWatching = watchLoad(admission, readMs);
+  server.addHook('onClose', async () => stopWatching());
+  addGraphql(server, { graphql, admission, allowedOrigins, log });
   addEventStreams(server, subscriptions);
   addMap(server, mapDir);
   addGraphiql(server, staticDir);

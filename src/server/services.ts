@@ -15,6 +15,7 @@ import { type Log, silentLog } from '../log.js';
 import { listCollections } from '../store/collection/collections.js';
 import { newCall } from '../store/request/meter.js';
 import type { ConsumerStatus } from '../stream/consumer.js';
+import { timeReads } from './read-times.js';
 import type { Backend } from './backend.js';
 
 const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024;
@@ -101,7 +102,16 @@ export async function createHttpServer(
     return checkReadiness(ping, faults, status === undefined ? null : readinessOf(status));
   };
   const endSubscriptions = () => services.live?.close();
-  const http = buildHttp({ ...pages, ...access, graphql, limits: services.limits, ready, log, endSubscriptions });
+  const http = buildHttp({
+    ...pages,
+    ...access,
+    readMs: timeReads(services.db),
+    graphql,
+    limits: services.limits,
+    ready,
+    log,
+    endSubscriptions,
+  });
   return {
     graphql,
     http,

@@ -1,0 +1,128 @@
+import { execFileSync } from 'node:child_process';
+import { Agent } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+import { LARGE, MARKERS, fillPlaces, question } from './http.js';
+import { load, post } from './http/load.js';
+import { startMeasured, waitForOutput } from './http/processes.js';
+import { openFreshTables } from './rig/fresh-tables.js';
+import type { Benchmark, Row } from './section.js';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+
+const CONNECTIONS = 8;
+const WARM_UP_MS = 5_000;
+const ROUND_MS = 10_000;
+
+/** What happened to requests that were sent at a rate, whatever became of those before. */
+interface Round {
+  readonly goodput: number;
+  readonly accepted: readonly number[];
+  readonly refused: readonly number[];
+  readonly health: readonly number[];
+}
+
+/** Sends requests at a rate for a time, and asks for the health ten times a second. */
+async function sendAtRate(url: string, body: string, perSecond: number): Promise<Round> {
+  const agent = new Agent({ keepAlive: true });
+  const accepted: number[] = [];
+  const refused: number[] = [];
+  const health: number[] = [];
+  const sent: Promise<void>[] = [];
+  async function timed(send: () => Promise<readonly number[]>, of: (status: number) => number[]): Promise<void> {
+    const began = performance.now();
+    const [status = 0] = await send();
+    of(status).push(performance.now() - began);
+  }
+  const began = performance.now();
+  let healthDue = 0;
+  for (let number = 0; performance.now() - began < ROUND_MS;) {
+    const elapsed = performance.now() - began;
+    for (; number < (elapsed / 1_000) * perSecond; number += 1) {
+      const send = async () => [(await post(agent, url, body)).status];
+      sent.push(timed(send, (status) => (status === 200 ? accepted : refused)));
+    }
+    if (elapsed >= healthDue) {
+      healthDue += 100;
+      const send = async () => [(await fetch(new URL('/healthz', url))).status];
+      sent.push(timed(send, () => health));
+    }
+    await sleep(2);
+  }
+  await Promise.all(sent);
+  agent.destroy();
+  return { goodput: accepted.length / (ROUND_MS / 1_000), accepted, refused, health };
+}
+
+const quantile = (values: readonly number[], share: number) =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN;
+const ms = (value: number) => `${value.toFixed(0)} ms`;
+
+async function measure(url: string, say: (line: string) => void): Promise<Row[]> {
+  const body = question(MARKERS, LARGE);
+  await load(url, body, 2, WARM_UP_MS);
+  const { answers, seconds } = await load(url, body, CONNECTIONS, WARM_UP_MS);
+  const capacity = answers / seconds;
+  say(`capacity ${capacity.toFixed(0)} viewports/s`);
+  const one = await sendAtRate(url, body, capacity);
+  const three = await sendAtRate(url, body, 3 * capacity);
+  const best = Math.max(capacity, one.goodput, three.goodput);
+  const [p99One, p99Three] = [quantile(one.accepted, 0.99), quantile(three.accepted, 0.99)];
+  const [refusedHalf, refusedP99] = [quantile(three.refused, 0.5), quantile(three.refused, 0.99)];
+  const health = quantile(three.health, 0.99);
+  return [
+    {
+      what: 'viewports answered a second, at three times the capacity',
+      bar: 'at least 80 % of the best',
+      measured: `${three.goodput.toFixed(0)}/s, ${((100 * three.goodput) / best).toFixed(0)} %`,
+      against: `${CONNECTIONS} connections: ${capacity.toFixed(0)}/s; at that rate: ${one.goodput.toFixed(0)}/s, ${one.refused.length} refused`,
+      holds: three.goodput >= 0.8 * best,
+    },
+    {
+      what: 'the same, p99 of those answered',
+      bar: 'at most twice',
+      measured: ms(p99Three),
+      against: `at the capacity: ${ms(p99One)}`,
+      holds: p99Three <= 2 * p99One,
+    },
+    {
+      what: 'the same, refused in',
+      bar: 'under 20 ms',
+      measured: `p50 ${ms(refusedHalf)}, p99 ${ms(refusedP99)}`,
+      against: `${three.refused.length} of ${three.refused.length + three.accepted.length} refused`,
+      holds: refusedP99 < 20,
+    },
+    { what: 'the same, /healthz p99', bar: '-', measured: ms(health), against: '' },
+  ];
+}
+
+export const admission: Benchmark = {
+  name: 'admission',
+  hasCounts: false,
+  async run({ say }) {
+    execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], { cwd: root });
+    const { engine, database, close } = await openFreshTables({ table: 'bench-admission' });
+    const { endpoint, region, credentials } = engine;
+    const server = startMeasured(['dist/cli/main.js', 'serve'], {
+      AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+      AWS_REGION: region,
+      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+      CELLPORT_ENGINE: 'aws',
+      CELLPORT_TABLE: database.tables.entities,
+      PORT: '0',
+    });
+    try {
+      const [, url = ''] = await waitForOutput(server, /Serving\s+(http:\S+)/);
+      await fillPlaces(database);
+      const rows = await measure(`${url}/graphql`, say);
+      const text = `Viewports of 1,000 markers with 8 fields are requested at a fixed rate for ${ROUND_MS / 1_000} s, whatever became of those
+before. Server, database and load share the machine.`;
+      return { title: 'More work than the server can do', rows, text };
+    } finally {
+      await server.stop();
+      await close();
+    }
+  },
+};

@@ -1,0 +1,25 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+import type { Admission } from './admission.js';
+
+const LOOK_EVERY_MS = 100;
+const RESOLUTION_MS = 10;
+
+/** Adapts admission to the lag of the event loop and to the time of reads; returns the function that stops it. */
+export function watchLoad(admission: Admission, readMs: () => number | undefined): () => void {
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  delays.enable();
+  let last = performance.now();
+  const looking = setInterval(() => {
+    const now = performance.now();
+    // There is no sample if the event loop was blocked all the time.
+    const mean = delays.count === 0 ? now - last : delays.mean / 1e6;
+    last = now;
+    delays.reset();
+    admission.adjust({ lagMs: Math.max(0, mean - RESOLUTION_MS), readMs: readMs() });
+  }, LOOK_EVERY_MS).unref();
+  return () => {
+    clearInterval(looking);
+    delays.disable();
+  };
+}

@@ -1,0 +1,218 @@
+import { describe, expect, test } from 'vitest';
+
+import { type Admission, type Place, createAdmission } from '../../src/http/admission.js';
+import { randomFrom } from '../support/random.js';
+
+/** A request: its turns on the CPU in ms, with a read of the database before each. */
+interface Kind {
+  readonly document: string;
+  readonly turns: readonly number[];
+  readonly reads: boolean;
+}
+
+interface Running {
+  readonly kind: Kind;
+  readonly arrived: number;
+  readonly place: Place | undefined;
+  readonly turns: number[];
+  readUntil: number;
+}
+
+const VIEWPORT: Kind = { document: 'viewport', turns: [4, 4, 4, 4, 4], reads: true };
+/** Answered from caches, in one go. */
+const CACHED: Kind = { document: 'cached', turns: [10], reads: false };
+const LIGHT: Kind = { document: 'light', turns: [1], reads: false };
+
+/** A request that the event loop has not handled yet. */
+type Arrival = Pick<Running, 'kind' | 'arrived'>;
+/** What the admission does in a turn of its own. */
+type Start = { readonly start: () => void };
+
+interface Machine {
+  readonly admission?: Admission;
+  readonly clock: { now: number; readonly later: (() => void)[] };
+  /** Reads that the database does at once, and what each takes. */
+  readonly database: { readonly parallel: number; readonly ms: number };
+}
+
+interface Outcome {
+  /** Answers within the deadline, a second. */
+  readonly goodput: number;
+  readonly p99: number;
+  readonly refused: Readonly<Record<string, number>>;
+  /** How long a refusal took, at the 99th percentile. */
+  readonly refusedIn: number;
+}
+
+const DEADLINE_MS = 10_000;
+const WARM_UP_MS = 5_000;
+const DURATION_MS = 30_000;
+
+/** Serves requests that arrive at random for half a minute of a simulated clock, one millisecond after the other. */
+async function simulate(
+  { admission, clock, database }: Machine,
+  rates: readonly { readonly kind: Kind; readonly perSecond: number }[],
+): Promise<Outcome> {
+  const next = randomFrom(1);
+  const start = clock.now;
+  const reading: Running[] = [];
+  const ready: (Running | Arrival | Start)[] = [];
+  const started: Running[] = [];
+  const refusals: number[] = [];
+  const latencies: number[] = [];
+  const refused: Record<string, number> = {};
+  let window = { lag: 0, reads: 0, readMs: 0 };
+  /** When each of the database's parallel workers is free. */
+  const free = Array<number>(database.parallel).fill(start);
+
+  function read(request: Running): void {
+    const worker = free.indexOf(Math.min(...free));
+    const until = Math.max(clock.now, free[worker] ?? 0) + database.ms;
+    free[worker] = until;
+    window.reads += 1;
+    window.readMs += until - clock.now;
+    request.readUntil = until;
+    reading.push(request);
+  }
+
+  async function settle(): Promise<void> {
+    for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
+    ready.unshift(...started.splice(0));
+    ready.push(...clock.later.splice(0).map((start) => ({ start })));
+  }
+
+  async function handle({ kind, arrived }: Arrival): Promise<void> {
+    const place = admission && (await admission.enter(kind.document));
+    if (admission && place === undefined) {
+      if (clock.now - start < WARM_UP_MS) return;
+      refused[kind.document] = (refused[kind.document] ?? 0) + 1;
+      refusals.push(clock.now - arrived);
+      return;
+    }
+    const request = { kind, arrived, place, turns: [...kind.turns], readUntil: 0 };
+    // What needs no read is answered in the turn of the event loop in which it was handled.
+    if (kind.reads) read(request);
+    else started.push(request);
+  }
+
+  function end(request: Running): void {
+    request.place?.leave();
+    if (clock.now - start > WARM_UP_MS && request.kind === rates[0]?.kind) latencies.push(clock.now - request.arrived);
+  }
+
+  // After the last arrival until all is done, as the admission is used again.
+  for (; clock.now < start + DURATION_MS || ready.length + reading.length > 0; clock.now += 1) {
+    for (const { kind, perSecond } of clock.now < start + DURATION_MS ? rates : []) {
+      for (let due = perSecond / 1_000; next() < due; due -= 1) ready.push({ kind, arrived: clock.now });
+    }
+    for (let at = reading.length - 1; at >= 0; at -= 1) {
+      if (reading[at]!.readUntil <= clock.now) ready.push(...reading.splice(at, 1));
+    }
+    // The event loop: one turn after the other; what becomes ready meanwhile is late by as much.
+    for (let first = ready[0]; first !== undefined && !('turns' in first); first = ready[0]) {
+      ready.shift();
+      if ('start' in first) first.start();
+      else void handle(first);
+      await settle();
+    }
+    window.lag += ready.reduce((sum, each) => sum + ('turns' in each ? (each.turns[0] ?? 0) : 0), 0);
+    const first = ready[0];
+    if (first !== undefined && 'turns' in first) {
+      first.turns[0] = (first.turns[0] ?? 0) - 1;
+      if (first.turns[0] <= 0) {
+        ready.shift();
+        first.turns.shift();
+        if (first.turns.length > 0) read(first);
+        else end(first);
+      }
+    }
+    if (clock.now % 100 === 99) {
+      admission?.adjust({
+        lagMs: window.lag / 100,
+        readMs: window.reads < 5 ? undefined : window.readMs / window.reads,
+      });
+      window = { lag: 0, reads: 0, readMs: 0 };
+    }
+    await settle();
+  }
+  const p99 = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)] ?? 0;
+  const good = latencies.filter((ms) => ms <= DEADLINE_MS).length;
+  return {
+    goodput: good / ((DURATION_MS - WARM_UP_MS) / 1_000),
+    p99: p99(latencies),
+    refused,
+    refusedIn: p99(refusals),
+  };
+}
+
+/** Ample: the CPU is the bottleneck. Two reads of 20 ms at once: the database is, at 20 viewports a second. */
+const KINDS = {
+  'the CPU': VIEWPORT,
+  'the database': VIEWPORT,
+  'the CPU, without reads,': CACHED,
+};
+const DATABASES = {
+  'the CPU, without reads,': { parallel: 1, ms: 1 },
+  'the CPU': { parallel: 64, ms: 5 },
+  'the database': { parallel: 2, ms: 20 },
+};
+const CAPACITY = {
+  'the CPU, without reads,': 100,
+  'the CPU': 50,
+  'the database': 20,
+};
+
+function newMachine(database: Machine['database']): Machine {
+  const clock: Machine['clock'] = { now: 0, later: [] };
+  const admission = createAdmission({ now: () => clock.now, later: (callback) => void clock.later.push(callback) });
+  return { admission, clock, database };
+}
+
+test('of more light requests than there is time for, as many are answered as can be, and soon', async () => {
+  const one = newMachine({ parallel: 1, ms: 1 });
+  await simulate(one, [{ kind: LIGHT, perSecond: 100 }]);
+  const { goodput, p99, refusedIn } = await simulate(one, [{ kind: LIGHT, perSecond: 1_500 }]);
+  expect(goodput).toBeGreaterThan(800);
+  expect(p99).toBeLessThan(250);
+  expect(refusedIn).toBeLessThan(20);
+});
+
+describe.each(['the CPU', 'the database', 'the CPU, without reads,'] as const)(
+  'when %s is the bottleneck',
+  (bottleneck) => {
+    const database = DATABASES[bottleneck];
+    const capacity = CAPACITY[bottleneck];
+    const kind = KINDS[bottleneck];
+    const load = (times: number) => [{ kind, perSecond: capacity * times }];
+    const machine = () => newMachine(database);
+
+    test('three times the capacity is answered as well as the capacity, and refused at once', async () => {
+      const one = machine();
+      const half = await simulate(one, load(0.5));
+      expect(half.refused).toEqual({});
+      const full = await simulate(one, load(1));
+      const over = await simulate(one, load(3));
+      const best = Math.max(full.goodput, over.goodput);
+      expect(over.goodput).toBeGreaterThan(0.8 * best);
+      expect(over.goodput).toBeGreaterThan(0.8 * capacity);
+      expect(over.p99).toBeLessThan(2 * full.p99);
+      expect(over.refusedIn).toBeLessThan(20);
+      const again = await simulate(one, load(0.5));
+      expect([again.refused, again.p99 <= 2 * half.p99]).toEqual([{}, true]);
+    });
+
+    test('light requests are not refused', async () => {
+      const light = { kind: LIGHT, perSecond: 50 };
+      const one = machine();
+      await simulate(one, [light]);
+      const { refused } = await simulate(one, [...load(3), light]);
+      expect(refused[kind.document]).toBeGreaterThan(0);
+      expect(refused['light']).toBeUndefined();
+    });
+
+    test('without admission nothing is answered in time', async () => {
+      const { p99 } = await simulate({ clock: { now: 0, later: [] }, database }, load(3));
+      expect(p99).toBeGreaterThan(DEADLINE_MS);
+    });
+  },
+);
