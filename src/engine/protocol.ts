@@ -15,6 +15,15 @@ export type KeeperAnswer =
 
 const LONGEST_LINE = 10_000;
 
+/** A line as JSON; undefined if it is not. A process that is killed may leave half a line. */
+export function parseLine<T>(line: string): T | undefined {
+  try {
+    return JSON.parse(line) as T;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The first line of a stream, parsed as JSON; undefined if the stream ends first or the line is not JSON. */
 export function firstLine<T>(stream: NodeJS.ReadableStream): Promise<T | undefined> {
   return new Promise((resolve) => {
@@ -28,11 +37,7 @@ export function firstLine<T>(stream: NodeJS.ReadableStream): Promise<T | undefin
       text += chunk.toString();
       const newline = text.indexOf('\n');
       if (newline < 0 && text.length < LONGEST_LINE) return;
-      try {
-        finish(JSON.parse(text.slice(0, newline)) as T);
-      } catch {
-        finish(undefined);
-      }
+      finish(parseLine(text.slice(0, newline)));
     };
     stream.on('data', take).on('end', end).on('close', end).on('error', end);
   });

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 import { CellportError } from '../errors.js';
 import { retry } from '../retry.js';
-import { type KeeperAddress, type KeeperAnswer, type KeeperGreeting, firstLine } from './protocol.js';
+import { type KeeperAddress, type KeeperAnswer, type KeeperGreeting, firstLine, parseLine } from './protocol.js';
 
 /** How to reach a DynamoDB Local. */
 export interface EngineAddress {
@@ -104,8 +104,8 @@ class KeeperConnection {
     socket.once('close', () => this.#closed());
     // An engine that was restarted may listen on another port.
     createInterface({ input: socket }).on('line', (line) => {
-      const again = JSON.parse(line) as KeeperAnswer;
-      if (again.state === 'ready') this.#answer = again;
+      const again = parseLine<KeeperAnswer>(line);
+      if (again?.state === 'ready') this.#answer = again;
     });
     socket.unref();
     if (this.#closing) socket.end();

@@ -1,3 +1,4 @@
+import { DynamoDBClient, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { type Server, createServer } from 'node:net';
@@ -29,7 +30,7 @@ afterAll(async () => {
 });
 
 interface Answer {
-  readonly data?: { readonly collection?: { readonly count: number } } | null;
+  readonly data?: { readonly collection?: { readonly count: number; readonly countsExact: boolean } } | null;
   readonly errors?: readonly { readonly extensions: { readonly code: string } }[];
 }
 
@@ -76,7 +77,8 @@ async function writeThrough(key: string): Promise<Set<string>> {
 const untilCounted = (count: number) =>
   vi.waitFor(
     async () => {
-      expect((await ask('{ collection(key: "parks") { count } }')).data).toEqual({ collection: { count } });
+      const { data } = await ask('{ collection(key: "parks") { count countsExact } }');
+      expect(data).toEqual({ collection: { count, countsExact: true } });
     },
     { timeout: RECOVERS_WITHIN_MS },
   );
@@ -121,4 +123,33 @@ test('so does one whose engine comes back on another port', async () => {
   expect(portOf(next!.java)).not.toBe(port);
   const { java } = JSON.parse(readFileSync(join(folder, 'keeper.json'), 'utf8')) as { java: { pid: number } };
   expect(java.pid).toBe(next?.java);
+});
+
+test('a stream that is switched off and on is a gap, which the server closes by itself', async () => {
+  const accessKeyId = readFileSync(join(folder, 'access-key'), 'utf8').trim();
+  const client = new DynamoDBClient({
+    endpoint: `http://127.0.0.1:${portOf(engines()[0]!.java)}`,
+    region: 'local',
+    credentials: { accessKeyId, secretAccessKey: accessKeyId },
+  });
+  const stream = (specification: object) =>
+    client.send(
+      new UpdateTableCommand({
+        TableName: 'cellport',
+        StreamSpecification: { StreamEnabled: false, ...specification },
+      }),
+    );
+  const before = (await ask('{ collection(key: "parks") { count } }')).data?.collection?.count ?? 0;
+  await stream({});
+  for (const key of ['one', 'two', 'three']) await create(key);
+  await stream({ StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' });
+  await vi.waitFor(
+    async () => {
+      const answer = (await (await fetch(`${url}/readyz`)).json()) as { stream: object };
+      expect(answer.stream).toMatchObject({ countsExact: false, gap: { reason: expect.stringContaining('stream') } });
+    },
+    { timeout: 10_000, interval: 20 },
+  );
+  await untilCounted(before + 3);
+  client.destroy();
 });
