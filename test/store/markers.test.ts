@@ -18,7 +18,7 @@ import { newCall } from '../../src/store/request/meter.js';
 import { queryAll } from '../../src/store/request/query-pages.js';
 import { rangeRequest } from '../../src/store/request/ranges.js';
 import { send } from '../../src/store/request/send.js';
-import { injectFaults } from '../support/faults.js';
+import { injectFaults, interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 import { anyProperties, canonical } from '../support/any-json.js';
@@ -289,6 +289,26 @@ describe('creating many markers', () => {
     ]);
     expect(failures[2]?.message).toMatch(/^position\.lat must be/);
   });
+
+  test.each([false, true])(
+    'creates the others if DynamoDB refuses one, waiting for the disk: %s',
+    async (waitsForDisk) => {
+      const db = { ...client(), waitsForDisk };
+      const many = collectionOf(`refused-${waitsForDisk}`);
+      // An attribute without a name, which no marker has.
+      const spoilt = (item: Item) => (String(item['pk']).includes('bad') ? { ...item, '': 1 } : item);
+      interceptCalls(db, 'PutItem', (input, ask) => ask({ ...input, Item: spoilt(input['Item'] as Item) }));
+      interceptCalls(db, 'TransactWriteItems', (input, ask) => {
+        const items = (input['TransactItems'] as { Put: { Item: Item } }[]).map(({ Put }) => ({
+          Put: { ...Put, Item: spoilt(Put.Item) },
+        }));
+        return ask({ ...input, TransactItems: items });
+      });
+      const { written, failures } = await createMarkers(db, many, [at('one'), at('bad'), at('two')], NOW, newCall());
+      expect(written.map(({ marker }) => marker.key)).toEqual(['one', 'two']);
+      expect(failures).toMatchObject([{ index: 1, code: 'BAD_USER_INPUT' }]);
+    },
+  );
 
   test('accepts 500, and rejects 501 before any write', async () => {
     const five = collectionOf('five-hundred');

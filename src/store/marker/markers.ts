@@ -7,7 +7,7 @@ import { mapConcurrently } from '../request/concurrency.js';
 import type { ConditionalChange } from '../request/conditional-change.js';
 import { putIfAbsent, putTogetherIfAbsent } from '../request/conditional-put.js';
 import type { Database, Item } from '../database.js';
-import { isTransient } from '../request/failures.js';
+import { isFailure, isTransient } from '../request/failures.js';
 import { type MarkerInput, markerFromBase, newMarkerItem, rekeyedMarkerItem } from './marker-item.js';
 import { checkKeyGiven, takeKeys } from './marker-keys.js';
 import type { Call } from '../request/meter.js';
@@ -111,6 +111,13 @@ function draftItems(
   });
 }
 
+/** What DynamoDB refuses of a marker although our checks did not: it must not fail the other markers of a call. */
+function refusalOf(cause: unknown): CellportError | undefined {
+  if (!isFailure(cause, 'ValidationException')) return undefined;
+  const message = `DynamoDB cannot store the marker: ${(cause as Error).message}`;
+  return new CellportError('BAD_USER_INPUT', message, {}, { cause });
+}
+
 const isItem = (draft: Item | CellportError): draft is Item => !(draft instanceof CellportError);
 
 /**
@@ -139,9 +146,10 @@ export async function createMarkers(
     try {
       return await put();
     } catch (error) {
-      if (!(error instanceof CellportError) || call.signal?.aborted === true) throw error;
-      if (isTransient(error)) gaveUp = error;
-      return error;
+      const failure = error instanceof CellportError ? error : refusalOf(error);
+      if (failure === undefined || call.signal?.aborted === true) throw error;
+      if (isTransient(failure)) gaveUp = failure;
+      return failure;
     }
   }
   const table = database.tables.entities;
