@@ -4,6 +4,7 @@ import { CellportError, badInput, limitExceeded } from '../errors.js';
 import { areaContains } from '../geo/bounds.js';
 import type { CollectionAnswers } from '../map/answers.js';
 import { Budget } from '../loaders/budget.js';
+import { CONCURRENT_QUERIES } from '../loaders/loaders.js';
 import type { MapLimits } from '../map/context.js';
 import { listName } from '../map/cursor.js';
 import { type MarkerFilterInput, readFilter } from '../map/filter.js';
@@ -32,8 +33,6 @@ export interface GeoTable {
 
 /** Maximum number of cells in a cover: fine enough for a plan to skip what is far outside. */
 const COVER = 48;
-/** Maximum number of concurrent Query calls of one request. */
-const CONCURRENT_QUERIES = 16;
 
 /** The key under which a table is served: its name, with characters that collection keys do not allow replaced. */
 export function collectionKeyOf(table: string): string {

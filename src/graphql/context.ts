@@ -4,7 +4,7 @@ import type { LiveChanges } from '../live/hub.js';
 import type { CellCache } from '../loaders/cell-cache.js';
 import type { CollectionCache } from '../loaders/collection-cache.js';
 import type { GeometryCache } from '../loaders/geometry-cache.js';
-import { createLoaders } from '../loaders/loaders.js';
+import { CONCURRENT_QUERIES, createLoaders } from '../loaders/loaders.js';
 import type { MarkerCache } from '../loaders/marker-cache.js';
 import { type CollectionAnswers, storedAnswers } from '../map/answers.js';
 import type { MapContext } from '../map/context.js';
@@ -55,8 +55,6 @@ export interface RequestContext {
 }
 
 const TRUSTED_BEHIND_MS = 2_000;
-/** Maximum number of concurrent Query calls of one request. */
-const CONCURRENT_QUERIES = 16;
 
 /** Whether this process updates the cells and has not fallen behind, so that its caches see every change at once. */
 export function isFollowing(status: StreamStatus | undefined): boolean {

@@ -1,6 +1,6 @@
 import type { Log } from '../log.js';
 import type { Collection } from '../model/collection.js';
-import { getBlocks } from '../store/cell/cells.js';
+import { getBlocks } from '../store/cell/blocks.js';
 import { emptyingJob, releaseCollection } from '../store/collection/collection-changes.js';
 import { mapConcurrently } from '../store/request/concurrency.js';
 import { removePartition } from '../store/marker/marker-removal.js';

@@ -80,6 +80,9 @@ export interface LoadersOptions extends Pick<ZoneLoaderOptions, 'geometryCache'>
   readonly now: () => Date;
 }
 
+/** Maximum number of concurrent Query calls of one request. */
+export const CONCURRENT_QUERIES = 16;
+
 /** The loaders of one request. */
 export function createLoaders(options: LoadersOptions): Loaders {
   const { db, cellCache, markerCache, collectionCache, call, concurrency } = options;

@@ -12,6 +12,7 @@ import { readBlocks, replaceBlocks } from '../store/cell/blocks.js';
 import type { Database } from '../store/database.js';
 import { isFailure, mapFailure } from '../store/request/failures.js';
 import { type Call, newCall } from '../store/request/meter.js';
+import { rangeRequest } from '../store/request/ranges.js';
 import { send } from '../store/request/send.js';
 import { describeTable } from '../store/table/tables.js';
 import { loadStreamState, putDeadLetters, putStreamState } from '../store/cell/stream-state.js';
@@ -155,20 +156,8 @@ export function openCells(database: Database, call: Call = newCall()): CellsPort
 
 /** Whether there is any collection, strongly consistent. An invalid item among the collections counts as one. */
 async function hasCollections(database: Database): Promise<boolean> {
-  const { keys, tables } = database;
-  const { Count = 0 } = await send(
-    database,
-    'query',
-    {
-      TableName: tables.entities,
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': keys.collectionsPartition },
-      ConsistentRead: true,
-      Select: 'COUNT',
-      Limit: 1,
-    },
-    newCall(),
-  );
+  const range = { index: 'entities', pk: database.keys.collectionsPartition, limit: 1, consistent: true } as const;
+  const { Count = 0 } = await send(database, 'query', rangeRequest(database, range), newCall());
   return Count > 0;
 }
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 
 import type { CellSums } from '../../src/geo/cell-sums.js';
 import { GEOHASH_ALPHABET } from '../../src/geo/geohash.js';
-import { readBlocks } from '../../src/store/cell/blocks.js';
-import { blockFromItem, getBlocks } from '../../src/store/cell/cells.js';
+import { getBlocks, readBlocks } from '../../src/store/cell/blocks.js';
+import { blockFromItem } from '../../src/store/cell/cells.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { queryAll } from '../../src/store/request/query-pages.js';
 import { rangeRequest } from '../../src/store/request/ranges.js';

@@ -2,10 +2,10 @@ import type { BatchExecuteStatementCommandInput } from '@aws-sdk/lib-dynamodb';
 
 import type { CellSums } from '../../geo/cell-sums.js';
 import type { Key, Keyspace } from '../../keys/keyspace.js';
-import { PLACE_CHILD, placeOfParent } from '../../model/cell.js';
-import { batchGet } from '../request/batch-get.js';
+import { type CellBlock, PLACE_CHILD, placeOfParent } from '../../model/cell.js';
+import { type BatchGetOptions, batchGet } from '../request/batch-get.js';
 import { chunks } from '../request/concurrency.js';
-import { childrenOfItem } from './cells.js';
+import { childrenOfItem, counted } from './cells.js';
 import type { Database } from '../database.js';
 import { isFailure } from '../request/failures.js';
 import type { Call } from '../request/meter.js';
@@ -73,6 +73,22 @@ export async function readBlocks(
     if (item === undefined) return { batch: undefined, children: new Map<string, CellSums>() };
     const { b } = item;
     return { batch: typeof b === 'number' ? b : 0, children: childrenOfItem(item) };
+  });
+}
+
+/** Blocks of one collection's cells in the order of their parents; one that was never written is empty, with batch 0. */
+export async function getBlocks(
+  database: Database,
+  scope: string,
+  parents: readonly string[],
+  call: Call,
+  { consistent = false }: BatchGetOptions = {},
+): Promise<CellBlock[]> {
+  const names = parents.map((parent) => ({ scope, parent }));
+  const blocks = await readBlocks(database, names, consistent, call);
+  return parents.map((parent, index) => {
+    const { batch = 0, children = new Map<string, CellSums>() } = blocks[index] ?? {};
+    return { parent, batch, children: counted(children) };
   });
 }
 

@@ -1,7 +1,7 @@
 import { fromZ } from '../../geo/geohash.js';
 import { FINEST_STORED } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
-import { getBlocks } from './cells.js';
+import { getBlocks } from './blocks.js';
 import { chunks } from '../request/concurrency.js';
 import type { Database } from '../database.js';
 import type { Call } from '../request/meter.js';

@@ -2,6 +2,7 @@ import type { Place, PlaceCount } from '../../model/place.js';
 import type { Database } from '../database.js';
 import type { Call } from '../request/meter.js';
 import { queryPages } from '../request/query-pages.js';
+import { rangeRequest } from '../request/ranges.js';
 
 /**
  * The places directly below a place that have markers, in the order of their keys; undefined if there are more than `most`
@@ -12,14 +13,10 @@ export async function readPlaceCounts(
   { scope, under, most }: { readonly scope: string; readonly under: Place; readonly most: number },
   call: Call,
 ): Promise<PlaceCount[] | undefined> {
-  const { keys, tables } = database;
+  const { keys } = database;
   const found: PlaceCount[] = [];
   let items = 0;
-  const request = {
-    TableName: tables.derived,
-    KeyConditionExpression: 'pk = :pk',
-    ExpressionAttributeValues: { ':pk': keys.placesPartition(scope, under) },
-  };
+  const request = rangeRequest(database, { index: 'cells', pk: keys.placesPartition(scope, under) });
   for await (const page of queryPages(database, request, call, most + 1)) {
     items += page.length;
     if (items > most) return undefined;

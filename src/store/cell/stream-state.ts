@@ -4,6 +4,7 @@ import type { Database } from '../database.js';
 import type { Leased } from '../lease.js';
 import type { Call } from '../request/meter.js';
 import { queryAll } from '../request/query-pages.js';
+import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 
 /** How far one shard of the stream is complete. */
@@ -105,12 +106,8 @@ export async function putDeadLetters(
 
 /** All dead letters, in the order of their sequence numbers. */
 export async function listDeadLetters(database: Database, consumer: string, call: Call): Promise<DeadLetter[]> {
-  const { pk, from, to } = database.keys.deadLetterPartition(consumer);
-  const request = {
-    TableName: database.tables.derived,
-    KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-    ExpressionAttributeValues: { ':pk': pk, ':from': from, ':to': to },
-  };
+  const range = { index: 'cells', ...database.keys.deadLetterPartition(consumer) } as const;
+  const request = rangeRequest(database, range);
   const items = await queryAll(database, request, call);
   return items.map(({ pk: _pk, sk: _sk, ...record }) => record as unknown as DeadLetter);
 }

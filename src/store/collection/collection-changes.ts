@@ -111,7 +111,7 @@ export function emptyingJob({ keys }: Database, collection: Collection): Key {
 
 /**
  * Removes the rest of an emptied collection in one transaction: its item, its counters, the reservation of its code and the
- * job. Its key and code can then be used again. Changes nothing where the key belongs to another collection by now.
+ * job. Its key and code can then be used again. Changes nothing if the key belongs to another collection by now.
  */
 export async function releaseCollection(database: Database, collection: Collection, call: Call): Promise<void> {
   const { keys, tables } = database;

@@ -208,7 +208,7 @@ async function putWithCode(database: Database, item: Item, key: string, code: st
 }
 
 /**
- * Creates a collection; where keys are compact, its code is reserved in the same transaction. `now` is RFC 3339 in UTC.
+ * Creates a collection; if keys are compact, its code is reserved in the same transaction. `now` is RFC 3339 in UTC.
  * Throws BAD_USER_INPUT naming the field, or CONFLICT if its key or its code is taken.
  */
 export async function createCollection(

@@ -8,7 +8,7 @@ export interface EntryChange {
   readonly index: GeoIndexName;
   readonly pk: string;
   readonly sortKey: string;
-  /** Of the entry as it is now, or as it was before it was removed; 0 where it has none. */
+  /** Of the entry as it is now, or as it was before it was removed; 0 if it has none. */
   readonly mapVersion: number;
   /** The entry as a Query would return it; undefined if it was removed. */
   readonly entry: (() => Item) | undefined;

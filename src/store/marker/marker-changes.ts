@@ -63,7 +63,7 @@ async function readWithLatestReading(
 /**
  * Deletes a marker by one conditional write, and then its readings. A marker created again under its key is another
  * incarnation, so readings that are left belong to no marker: beyond a thousand, or when this process dies, they are
- * removed in the background. `now` is RFC 3339 in UTC. Throws NOT_FOUND, or CONFLICT with the current version where it is
+ * removed in the background. `now` is RFC 3339 in UTC. Throws NOT_FOUND, or CONFLICT with the current version if it is
  * not the expected one.
  */
 export async function deleteMarker(

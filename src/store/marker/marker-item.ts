@@ -121,7 +121,7 @@ function contentAttributes({ mapProperties }: Collection, content: Content): Ite
 
 /**
  * The item of a new marker with its index entries, ready to be put. `now` is RFC 3339 in UTC. Throws BAD_USER_INPUT naming
- * the field that is wrong: the key, the position, a text, the properties or the place; or the properties where the item
+ * the field that is wrong: the key, the position, a text, the properties or the place; or the properties if the item
  * would exceed 400 KB.
  */
 export function newMarkerItem(
@@ -171,7 +171,7 @@ const number = (value: unknown): number => (typeof value === 'number' ? value : 
 
 /**
  * The next state of a marker's item, with this content. Its incarnation, its creation time and attributes of others are
- * kept; content that is omitted is removed. The version is raised, and the map version only where an attribute changes
+ * kept; content that is omitted is removed. The version is raised, and the map version only if an attribute changes
  * that a geo index projects.
  */
 function successor(found: Item, content: Item, now: string): Item {

@@ -36,7 +36,7 @@ function created(database: Database, collection: Collection, item: Item): Marker
 }
 
 /**
- * The item of a new marker, with a placeholder for its key where the collection generates keys: nothing is counted before
+ * The item of a new marker, with a placeholder for its key if the collection generates keys: nothing is counted before
  * the input is known to be valid. Throws BAD_USER_INPUT naming the field.
  */
 function draftItem(database: Database, collection: Collection, input: MarkerInput, now: string): Item {
@@ -60,7 +60,7 @@ async function withKeys(
 /**
  * Creates a marker by one conditional write of one item, in any number of indexes; `now` is RFC 3339 in UTC. A collection
  * that numbers its markers takes the number by a write before that. Throws BAD_USER_INPUT naming the field, or CONFLICT
- * where its key is taken.
+ * if its key is taken.
  */
 export async function createMarker(
   database: Database,

@@ -63,8 +63,8 @@ export function newReadingItem(
 const shown = (value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
 
 /**
- * A reading from its item; undefined if it has expired by `now` (milliseconds since 1970), where it belongs to another
- * incarnation of the marker than `incarnation`, and where it is invalid. An item without `of` was written by others, and is shown.
+ * A reading from its item; undefined if it has expired by `now` (milliseconds since 1970), belongs to another
+ * incarnation of the marker than `incarnation`, or is invalid. An item without `of` was written by others, and is shown.
  */
 export function readingFromItem(keys: Keyspace, item: Item, incarnation: string, now: number): Reading | undefined {
   const { pk, sk, values, of, ttl } = item;

@@ -73,7 +73,7 @@ export function putReadingsInBulk(database: Database, items: readonly Item[], ca
   return putInBulk(database, database.tables.entities, items, call);
 }
 
-/** Which readings of a marker: its latest `last`, within bounds (RFC 3339, both included) where they are given. */
+/** Which readings of a marker: its latest `last`, within bounds (RFC 3339, both included) if they are given. */
 export interface ReadingsWanted {
   readonly last: number;
   readonly from?: string | undefined;
@@ -150,7 +150,7 @@ export interface MarkerWithReadings {
 
 /**
  * A marker and its latest readings by one Query, as the marker's sort key follows those of all its readings. It takes more
- * calls only where readings have to be skipped. Throws LIMIT_EXCEEDED if too many have to be.
+ * calls only if readings have to be skipped. Throws LIMIT_EXCEEDED if too many have to be.
  */
 export async function readMarkerWithReadings(
   database: Database,

@@ -96,8 +96,8 @@ async function attempt(database: Database, found: Item, next: Item | undefined, 
 
 /**
  * Changes one item of the entities table by a read and one conditional write that sets only what differs. `decide` gets
- * the item, throws where it must not be changed (which it has to where there is none), and returns its next state, undefined
- * to delete it. Where another write came in between, it decides again. Throws CONFLICT after too many concurrent updates.
+ * the item, throws if it must not be changed (which it has to if there is none), and returns its next state, undefined
+ * to delete it. If another write came in between, it decides again. Throws CONFLICT after too many concurrent updates.
  */
 export async function changeItem(
   database: Database,
@@ -123,7 +123,7 @@ export async function readItem(database: Database, key: Key, call: Call): Promis
   return (await send(database, 'get', request, call)).Item;
 }
 
-/** Throws CONFLICT, with both versions in its details, where an item does not have the version that a client expects. */
+/** Throws CONFLICT, with both versions in its details, if an item does not have the version that a client expects. */
 export function checkVersion(what: string, found: Item, expected: number | null | undefined): void {
   const { version } = found;
   if (expected === undefined || expected === null || expected === version) return;

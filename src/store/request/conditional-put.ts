@@ -14,7 +14,7 @@ export function putIfAbsentRequest(table: string, item: Item): PutCommandInput {
 const defined = (item: Item) => Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined));
 
 /**
- * Puts an item that must not exist yet, by one conditional write; false if its key is taken. True also where an attempt
+ * Puts an item that must not exist yet, by one conditional write; false if its key is taken. True also if an attempt
  * was applied and its response lost.
  */
 export async function putIfAbsent(database: Database, table: string, item: Item, call: Call): Promise<boolean> {

@@ -35,7 +35,7 @@ interface SdkFailure {
   readonly name?: unknown;
   readonly code?: unknown;
   readonly $metadata?: { readonly httpStatusCode?: number; readonly attempts?: number };
-  /** The item that a condition found, in wire format, where that was requested. */
+  /** The item that a condition found, in wire format, if that was requested. */
   readonly Item?: unknown;
   readonly CancellationReasons?: readonly { readonly Code?: string }[];
 }
@@ -70,7 +70,7 @@ export function isTransient(error: unknown): boolean {
   return error instanceof CellportError && (error.code === 'THROTTLED' || error.code === 'UNAVAILABLE');
 }
 
-/** Why each write of a transaction was rejected, in their order; none where the failure is another one. */
+/** Why each write of a transaction was rejected, in their order; none if the failure is another one. */
 export function cancellationCodes(error: unknown): readonly (string | undefined)[] {
   return (failureOf(error).CancellationReasons ?? []).map(({ Code }) => Code);
 }
@@ -81,7 +81,7 @@ export function isTransactionConflict(error: unknown): boolean {
 }
 
 /**
- * The error of a command as the rest of the program knows it: THROTTLED, UNAVAILABLE, or the error itself where it is about
+ * The error of a command as the rest of the program knows it: THROTTLED, UNAVAILABLE, or the error itself if it is about
  * the request, such as a condition that did not hold.
  */
 export function mapFailure(error: unknown): unknown {

@@ -36,7 +36,7 @@ export function itemBytes(item: Readonly<Record<string, unknown>>): number {
   );
 }
 
-/** Throws BAD_USER_INPUT, blaming `field`, where DynamoDB would refuse an item as too large. */
+/** Throws BAD_USER_INPUT, blaming `field`, if DynamoDB would refuse an item as too large. */
 export function checkItemSize(item: Readonly<Record<string, unknown>>, what: string, field: string): void {
   const bytes = itemBytes(item);
   if (bytes <= MAX_ITEM_BYTES) return;

@@ -38,7 +38,7 @@ export interface Call {
   readonly signal?: AbortSignal | undefined;
   /** Leaves the meter's units at 0. AWS reports them for free, but they make DynamoDB Local write a fifth slower. */
   readonly unpriced?: boolean | undefined;
-  /** Collects each range that was read or answered by a cache, for explanations; omitted where none is wanted. */
+  /** Collects each range that was read or answered by a cache, for explanations; omitted if none is wanted. */
   readonly reads?: RangeRead[] | undefined;
 }
 

@@ -36,7 +36,7 @@ export async function* queryPages(
   } while (after !== undefined && left > 0);
 }
 
-/** All items of a Query, where they cannot be many. */
+/** All items of a Query that cannot have many. */
 export async function queryAll(database: Database, request: QueryCommandInput, call: Call): Promise<Item[]> {
   const found: Item[] = [];
   for await (const items of queryPages(database, request, call)) found.push(...items);

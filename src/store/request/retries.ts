@@ -12,7 +12,7 @@ export class TooManyUpdates extends CellportError {
   }
 }
 
-/** For a read and a conditional write that throw `TooManyUpdates` where another write came in between. */
+/** For a read and a conditional write that throw `TooManyUpdates` if another write came in between. */
 export const CONFLICT_RETRIES = {
   attempts: 24,
   longestMs: 400,
@@ -21,7 +21,7 @@ export const CONFLICT_RETRIES = {
 
 /**
  * Hands a batch to `process`, which gives what DynamoDB left unprocessed, until nothing is left. Throws THROTTLED when
- * nothing is processed in `attempts` calls in a row; whatever else `process` throws where that is not retryable.
+ * nothing is processed in `attempts` calls in a row; whatever else `process` throws if that is not retryable.
  */
 export async function processAll<T>(
   batch: readonly T[],

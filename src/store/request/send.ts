@@ -182,7 +182,7 @@ function count<K extends Operation>(
  * Sends one command: the only place where items of DynamoDB are read or written. Counts the answer in the call's meter,
  * its capacity included unless the call is unpriced, and lists a Query among its reads. Throws THROTTLED or UNAVAILABLE
  * when the SDK's retries did not help in time, the reason of the call's signal when it is aborted, and the SDK's error
- * where it is about the request itself.
+ * if it is about the request itself.
  */
 export async function send<K extends Operation>(
   database: Database,

@@ -13,7 +13,7 @@ export interface TableDefinition {
 /** Attributes that a map draws, projected by the indexes so that viewports never read base items. */
 export const DRAWN_ATTRIBUTES: readonly string[] = ['lng', 'lat', 'name', 'category', 'mv', 'm', 'mc'];
 
-/** An index that holds what a map draws where it has an order, and keys alone where it is for lookups. */
+/** An index that holds what a map draws if it has an order, and keys alone if it is for lookups. */
 function secondaryIndex([name, { pk, sk }]: readonly [string, IndexAttributes]): GlobalSecondaryIndex {
   return {
     IndexName: name,

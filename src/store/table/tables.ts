@@ -89,7 +89,7 @@ async function ensure(database: Database, { request, ttl }: TableDefinition): Pr
     }
   }
   await waitFor(database, name, 'ACTIVE');
-  // Also where the table existed: the process that created it may have been killed before this.
+  // Also if the table existed: the process that created it may have been killed before this.
   if (ttl !== null && (await describeTtl(database, name)) === null) {
     try {
       const specification = { AttributeName: ttl, Enabled: true };

@@ -32,15 +32,18 @@ function sized(item: Item): Item {
   return item;
 }
 
-/** The item of a new zone. `now` is RFC 3339 in UTC. Throws BAD_USER_INPUT if it is over 400 KB. */
-export function newZoneItem(
-  { keys }: Pick<Database, 'keys'>,
-  collection: Collection,
-  key: string,
-  content: ZoneContent,
-  place: ZonePlace,
-  now: string,
-): Item {
+/** A zone that does not exist yet. */
+interface NewZone {
+  readonly collection: Collection;
+  readonly key: string;
+  readonly content: ZoneContent;
+  readonly place: ZonePlace;
+  /** RFC 3339 in UTC. */
+  readonly now: string;
+}
+
+/** The item of a new zone. Throws BAD_USER_INPUT if it is over 400 KB. */
+export function newZoneItem({ keys }: Pick<Database, 'keys'>, { collection, key, content, place, now }: NewZone): Item {
   return sized({
     ...keys.zone(keys.scope(collection), key),
     version: 1,
@@ -53,7 +56,7 @@ export function newZoneItem(
   });
 }
 
-/** The next state of a zone's item; it keeps its geometry where `place` is undefined. Throws as `newZoneItem` does. */
+/** The next state of a zone's item; it keeps its geometry if `place` is undefined. Throws as `newZoneItem` does. */
 export function updatedZoneItem(found: Item, content: ZoneContent, place: ZonePlace | undefined, now: string): Item {
   return sized({
     ...found,

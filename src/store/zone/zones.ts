@@ -111,7 +111,8 @@ export async function draftZone(
   const expected = inline
     ? { body: prepared.body, object: undefined }
     : { body: undefined, object: LONGEST_OBJECT_NAME };
-  newZoneItem(database, collection, key, content, { bounds, covers, geometry: { ...stored, ...expected } }, '');
+  const place = { bounds, covers, geometry: { ...stored, ...expected } };
+  newZoneItem(database, { collection, key, content, place, now: '' });
   checkRoom(database.geometry, prepared);
   return { ...content, geometry: prepared };
 }
@@ -127,7 +128,7 @@ async function insertZone(
   const { bounds, covers } = prepared;
   const table = database.tables.entities;
   const geometry = await placeGeometry(database, database.keys.scope(collection), prepared);
-  const item = newZoneItem(database, collection, key, content, { bounds, covers, geometry }, now);
+  const item = newZoneItem(database, { collection, key, content, place: { bounds, covers, geometry }, now });
   const made = await transact(
     database,
     [
@@ -144,7 +145,7 @@ async function insertZone(
 }
 
 /**
- * Creates a zone: its item and at most 16 covers in one transaction, after the object of its geometry where that is large.
+ * Creates a zone: its item and at most 16 covers in one transaction, after the object of its geometry if that is large.
  * `now` is RFC 3339 in UTC. Throws BAD_USER_INPUT naming the field, LIMIT_EXCEEDED if the geometry needs an object store
  * and there is none, or CONFLICT if the key is taken.
  */
@@ -178,13 +179,17 @@ function contentAfter({ name, properties }: ZoneUpdate, zone: Zone): ZoneContent
 const read = (database: Database, { collection, key }: ZoneReference, call: Call) =>
   readItem(database, database.keys.zone(database.keys.scope(collection), key), call);
 
+interface GeometryUpdate extends ZoneChange {
+  readonly update: Omit<ZoneUpdate, 'geometry'>;
+  /** The new geometry; called if there is such a zone. */
+  readonly prepare: () => Promise<PreparedGeometry>;
+}
+
 /** Changes the geometry of a zone, and whatever else is updated with it. */
 async function updateWithGeometry(
   database: Database,
   reference: ZoneReference,
-  update: Omit<ZoneUpdate, 'geometry'>,
-  prepare: () => Promise<PreparedGeometry>,
-  { now, expectedVersion }: ZoneChange,
+  { update, prepare, now, expectedVersion }: GeometryUpdate,
   call: Call,
 ): Promise<Zone> {
   const { collection, key } = reference;
@@ -198,7 +203,7 @@ async function updateWithGeometry(
   const prepared = await prepare();
   const { bounds, covers } = prepared;
   const geometry = await placeGeometry(database, keys.scope(collection), prepared);
-  // Its object is removed where this fails before the item refers to it, but not where the item may have been written.
+  // Its object is removed if this fails before the item refers to it, but not if the item may have been written.
   let refused = true;
   try {
     return await retry(
@@ -235,7 +240,7 @@ async function updateWithGeometry(
 }
 
 /**
- * Updates a zone: by one conditional write of its item, or by one transaction with its covers where its geometry changes;
+ * Updates a zone: by one conditional write of its item, or by one transaction with its covers if its geometry changes;
  * the object of the former geometry is removed after it. Raises the version even if nothing differs. Throws NOT_FOUND,
  * BAD_USER_INPUT naming the field, or CONFLICT with the current version if it is not the expected one.
  */
@@ -249,7 +254,7 @@ export async function updateZone(
   if (update.geometry === null) throw badInput('geometry', null, 'a GeoJSON geometry, or omitted');
   if (update.geometry !== undefined) {
     const prepare = () => prepareGeometry(update.geometry);
-    return updateWithGeometry(database, reference, update, prepare, change, call);
+    return updateWithGeometry(database, reference, { update, prepare, ...change }, call);
   }
   const { after } = await changeItem(
     database,
@@ -294,7 +299,8 @@ export async function putZone(
       }
       try {
         if (stays) await updateZone(database, reference, content, { now }, call);
-        else await updateWithGeometry(database, reference, content, async () => geometry, { now }, call);
+        else
+          await updateWithGeometry(database, reference, { update: content, prepare: async () => geometry, now }, call);
         return 'updated';
       } catch (error) {
         // Deleted in between.
