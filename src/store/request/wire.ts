@@ -17,7 +17,7 @@ const bytesOf = (bytes: string | Uint8Array) =>
   typeof bytes === 'string' ? new Uint8Array(Buffer.from(bytes, 'base64')) : bytes;
 
 /** DynamoDB has no empty names, so names of nothing but NUL characters, the empty one included, are stored with one more. */
-const isPadded = (name: string) => /^\0*$/.test(name);
+const isPadded = (name: string) => (name === '' || name.charCodeAt(0) === 0) && /^\0*$/.test(name);
 export const storedName = (name: string) => (isPadded(name) ? `${name}\0` : name);
 const nameOfStored = (name: string) => (isPadded(name) ? name.slice(1) : name);
 
