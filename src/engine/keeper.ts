@@ -169,8 +169,12 @@ async function keep(dataDir: string | undefined): Promise<void> {
   save(before);
   if (before !== null) await killOrphan(before.pid, dbPath);
   mkdirSync(dbPath, { recursive: true });
-  // The names of its files contain the access key.
-  chmodSync(dbPath, 0o700);
+  try {
+    // The names of its files contain the access key.
+    chmodSync(dbPath, 0o700);
+  } catch {
+    // The folder belongs to another user, who decides.
+  }
   greet({ port, token });
   const key = accessKey(join(dataDir, 'access-key'));
   keeper.run({ dbPath, key, ports: enginePorts(dataDir), onJava: (pid) => save({ pid }) });

@@ -29,7 +29,7 @@ const PING_TIMEOUT_MS = 2_000;
  */
 export async function checkReadiness(
   ping: (signal: AbortSignal) => Promise<unknown>,
-  faults: readonly string[],
+  faultsNow: () => Promise<readonly string[]>,
   stream: StreamReadiness | null,
 ): Promise<Readiness> {
   const signal = AbortSignal.timeout(PING_TIMEOUT_MS);
@@ -37,7 +37,7 @@ export async function checkReadiness(
     signal.addEventListener('abort', () => reject(new Error(`DynamoDB did not answer within ${PING_TIMEOUT_MS} ms`)));
   });
   try {
-    await Promise.race([ping(signal), late]);
+    const [faults] = await Promise.race([Promise.all([faultsNow(), ping(signal)]), late]);
     return { ready: faults.length === 0, reasons: faults, stream };
   } catch (error) {
     return { ready: false, reasons: [error instanceof Error ? error.message : String(error)], stream };

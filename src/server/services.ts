@@ -98,7 +98,8 @@ export async function createHttpServer(
     const status = services.consumerStatus();
     if (stopping) return { ready: false, reasons: ['the server is stopping'], stream: null };
     const ping = (signal: AbortSignal) => listCollections(services.db, { first: 1 }, newCall(signal));
-    const faults = [await services.storageFault?.(), writeFault(status)].filter((fault) => fault !== undefined);
+    const faults = async () =>
+      [await services.storageFault?.(), writeFault(status)].filter((fault) => fault !== undefined);
     return checkReadiness(ping, faults, status === undefined ? null : readinessOf(status));
   };
   const endSubscriptions = () => services.live?.close();
