@@ -1,4 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
+
 import { type ExecutionArgs, type GraphQLSchema, createSourceEventStream } from 'graphql';
+import pLimit from 'p-limit';
 
 import { CellportError, limitExceeded } from '../errors.js';
 import { type Services, createContext } from './context.js';
@@ -17,12 +20,16 @@ export interface Subscription {
 
 export type Subscribe = (request: SubscriptionRequest) => Promise<Subscription | Failed>;
 
+/** Subscriptions that start at the same time. The deadline of the others begins with their turn. */
+const STARTING_AT_ONCE = 16;
+
 const isStream = (value: object): value is AsyncIterable<unknown> => Symbol.asyncIterator in value;
 
 /** Starts subscriptions that these services answer, up to the limit of this server. */
 export function createSubscribe(services: Services, schema: GraphQLSchema, pipeline: Pipeline): Subscribe {
   const { limits } = services;
   const { format } = pipeline;
+  const turns = pLimit(STARTING_AT_ONCE);
   let active = 0;
 
   /** Answers one event in its own context: what was read for the last event may have changed. */
@@ -72,6 +79,8 @@ export function createSubscribe(services: Services, schema: GraphQLSchema, pipel
   }
 
   async function start(request: SubscriptionRequest): Promise<Subscription | Failed> {
+    // Thousands of clients may reconnect at once: others are served between two of them.
+    await setImmediate();
     const work = startWork(limits.deadlineMs);
     try {
       const prepared = pipeline.prepare(request, createContext(services, work));
@@ -95,7 +104,7 @@ export function createSubscribe(services: Services, schema: GraphQLSchema, pipel
       return { errors: [format(error)] };
     }
     active += 1;
-    const started = await start(request);
+    const started = await turns(() => start(request));
     if ('errors' in started) active -= 1;
     return started;
   };

@@ -2,7 +2,9 @@ import { type Area, areaContains } from '../geo/bounds.js';
 import { type Point, canonicalLng } from '../geo/point.js';
 import { markerId } from '../keys/ids.js';
 import type { Keyspace } from '../keys/keyspace.js';
+import type { Collection } from '../model/collection.js';
 import type { Marker, Properties } from '../model/marker.js';
+import { collectionFromItem } from '../store/collection/collections.js';
 import { markerFromBase } from '../store/marker/marker-item.js';
 import { itemOfImage } from '../store/request/wire.js';
 import { type StreamRecord, type WireImage, degrees } from '../stream/change.js';
@@ -81,6 +83,16 @@ export function eventOf(
   }
   const reading = image === undefined ? undefined : keys.parseReading({ pk, sk });
   return reading && { type: 'reading', ...reading, at, image };
+}
+
+/** The collection that a record shows to be deleted, or replaced by another with its key. */
+export function deletedCollection(
+  keys: Keyspace,
+  { before, after }: Pick<StreamRecord, 'before' | 'after'>,
+): Collection | undefined {
+  const was = before && collectionFromItem({ keys }, itemOfImage(before));
+  const is = after && collectionFromItem({ keys }, itemOfImage(after));
+  return was?.createdAt === is?.createdAt ? undefined : was;
 }
 
 const isSamePosition = (a: Point, b: Point) => canonicalLng(a.lng) === canonicalLng(b.lng) && a.lat === b.lat;

@@ -14,6 +14,7 @@ import {
   type ReadingEvent,
   type RecordedReading,
   changeKind,
+  deletedCollection,
   eventOf,
   incarnationOf,
   markerChange,
@@ -76,7 +77,7 @@ interface Watcher {
 
 /** What a new queue needs to know. */
 interface Subscription<T> {
-  readonly scope: string;
+  readonly collection: Collection;
   readonly since: number | undefined;
   /** What the client gets of an event. */
   readonly emit: (event: LiveEvent) => T | undefined;
@@ -86,6 +87,8 @@ interface Subscription<T> {
 
 /** Items whose last record is remembered, so that it is not emitted again. */
 const MOST_ITEMS = 50_000;
+/** Deleted collections that are remembered. A server trusts its copy of a collection for two seconds. */
+const MOST_DELETED = 1_000;
 /** Times of records are truncated to the second, by clocks that may differ from ours by about as much. */
 const ROUNDING_MS = 2_000;
 /** How long a new subscription waits for the stream to be connected. */
@@ -96,6 +99,9 @@ const COUNTED_WITHIN_MS = 10_000;
 
 const nameOf = ({ scope, key }: { readonly scope: string; readonly key: string }) => `${scope}\n${key}`;
 const instant = (milliseconds: number) => new Date(milliseconds).toISOString();
+
+const hasBeenDeleted = (key: string) =>
+  new CellportError('NOT_FOUND', `collection ${JSON.stringify(key)} has been deleted`, { collection: key });
 
 /** A hub that is not connected yet. */
 export function createHub(options: HubOptions): LiveHub {
@@ -109,7 +115,10 @@ class Hub implements LiveHub {
   readonly #latest = new LRUCache<string, string>({ max: MOST_ITEMS });
   readonly #markers = new Map<string, Watchers<Watcher>>();
   readonly #readings = new Map<string, Set<Queue<RecordedReading>>>();
-  readonly #queues = new Set<Pick<Queue<unknown>, 'end'>>();
+  /** With the collections that they follow. */
+  readonly #queues = new Map<Pick<Queue<unknown>, 'end'>, Collection>();
+  /** When collections were created that have been deleted since, by key. */
+  readonly #deleted = new LRUCache<string, string>({ max: MOST_DELETED });
   #connected = false;
   #closed: CellportError | undefined;
 
@@ -122,6 +131,7 @@ class Hub implements LiveHub {
     const { keys, log } = this.#options;
     try {
       const event = eventOf(keys, record);
+      if (event === undefined) this.#endDeleted(record);
       if (this.#closed !== undefined || event === undefined || this.#isRepeated(record)) return;
       const bytes = this.#history.add(event);
       if (event.type === 'marker') this.#emitMarker(event, bytes);
@@ -131,6 +141,16 @@ class Hub implements LiveHub {
       log.error({ err, keys: record.keys }, 'cannot emit a record of the stream');
       this.disconnected('a record could not be understood');
       this.connected();
+    }
+  }
+
+  /** Ends the subscriptions to a collection that this record deletes: another may be created with its key. */
+  #endDeleted(record: StreamRecord): void {
+    const deleted = deletedCollection(this.#options.keys, record);
+    if (deleted === undefined) return;
+    this.#deleted.set(deleted.key, deleted.createdAt);
+    for (const [queue, { key, createdAt }] of this.#queues) {
+      if (key === deleted.key && createdAt === deleted.createdAt) queue.end(hasBeenDeleted(key));
     }
   }
 
@@ -178,7 +198,7 @@ class Hub implements LiveHub {
   }
 
   #endAll(reason: CellportError): void {
-    for (const queue of this.#queues) queue.end(reason);
+    for (const queue of this.#queues.keys()) queue.end(reason);
   }
 
   async #untilConnected(): Promise<void> {
@@ -205,11 +225,15 @@ class Hub implements LiveHub {
   }
 
   /** A queue that begins with what is known since a moment. */
-  async #open<T>({ scope, since, emit, join }: Subscription<T>): Promise<AsyncIterableIterator<T>> {
+  async #open<T>({ collection, since, emit, join }: Subscription<T>): Promise<AsyncIterableIterator<T>> {
     await this.#untilConnected();
     const from = since === undefined ? Infinity : Math.floor(since / 1_000) * 1_000;
     if (!this.#covers(from)) await this.#history.extend();
     if (this.#closed !== undefined) throw this.#closed;
+    // The collection may have been read before its deletion, and the record of that may be known already.
+    if (this.#deleted.has(collection.key) && this.#deleted.get(collection.key) === collection.createdAt) {
+      throw hasBeenDeleted(collection.key);
+    }
     if (!this.#covers(from)) {
       const earliest = Math.min(this.#history.completeFrom(), this.#options.now());
       const allowed = this.#connected ? `${instant(earliest)} or later` : 'omitted for now';
@@ -227,10 +251,10 @@ class Hub implements LiveHub {
         this.#queues.delete(queue);
         leave();
       },
-      missed(since === undefined ? [] : this.#history.since(from, scope)),
+      missed(since === undefined ? [] : this.#history.since(from, this.#options.keys.scope(collection))),
       this.#options.queueLimits,
     );
-    this.#queues.add(queue);
+    this.#queues.set(queue, collection);
     leave = join(queue);
     return queue.reader;
   }
@@ -252,7 +276,7 @@ class Hub implements LiveHub {
         if (watching.isEmpty()) this.#markers.delete(scope);
       };
     };
-    return this.#open({ scope, since, emit, join });
+    return this.#open({ collection, since, emit, join });
   }
 
   async readings({ collection, marker, since }: ReadingsWanted): Promise<AsyncIterableIterator<RecordedReading>> {
@@ -274,6 +298,6 @@ class Hub implements LiveHub {
         if (watching.size === 0) this.#readings.delete(name);
       };
     };
-    return this.#open({ scope, since, emit, join });
+    return this.#open({ collection, since, emit, join });
   }
 }

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
 import type { StreamRecord } from '../stream/change.js';
-import { eventOf } from './change.js';
+import { deletedCollection, eventOf } from './change.js';
 import type { LiveHub } from './hub.js';
 
 /** What the one server that reads the stream sends to all servers, itself included. */
@@ -130,7 +130,9 @@ class RedisRelay implements Relay {
   }
 
   send(record: StreamRecord): void {
-    if (this.#self !== undefined && eventOf(this.#options.keys, record) !== undefined) this.#publish(record);
+    const { keys } = this.#options;
+    if (this.#self === undefined) return;
+    if (eventOf(keys, record) !== undefined || deletedCollection(keys, record) !== undefined) this.#publish(record);
   }
 
   begin(): void {

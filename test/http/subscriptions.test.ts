@@ -54,6 +54,25 @@ const kinds = (data: readonly Data[]) =>
   data.map(({ markerChanged: { kind, id } }) => `${kind} ${id.split('::').at(-1)}`);
 
 describe('over a WebSocket', () => {
+  test('a subscription ends with the reason when its collection is deleted', async () => {
+    await createCollection(db, { key: 'doomed', name: 'Doomed' }, NOW, newCall());
+    const client = websocketClient(server.url);
+    const doomed = collect(client, CHANGED, { collection: 'doomed' });
+    // Shows that it has started.
+    for (let n = 0; doomed.data.length === 0; n += 1) {
+      const input = `{collection: "doomed", key: "${n}", position: {lng: 1, lat: 1}}`;
+      await server.ask(`mutation {createMarker(input: ${input}) {key}}`);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    expect((await server.ask('mutation {deleteCollection(key: "doomed") {key}}')).errors).toEqual([]);
+    await until(() => doomed.ended !== undefined);
+    expect(doomed).toMatchObject({
+      ended: 'complete',
+      errors: [{ extensions: { code: 'NOT_FOUND', collection: 'doomed' } }],
+    });
+    await client.dispose();
+  });
+
   test('each subscriber gets all changes in its bounding box, by any client, across the antimeridian too', async () => {
     const client = websocketClient(server.url);
     const all = collect(client, CHANGED, { collection: 'parks' });

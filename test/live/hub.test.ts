@@ -53,6 +53,44 @@ test('events are emitted once, in order, to the clients that are subscribed', as
   expect(await present(changes, 3)).toEqual(['one', 'two', 'three']);
 });
 
+/** A record of the collection's item. */
+function collectionRecord(before: object | undefined, after: object | undefined): StreamRecord {
+  const named = { pk: { S: keys.collection('parks').pk }, sk: { S: keys.collection('parks').sk } };
+  const image = (fields: object | undefined) =>
+    fields && { ...named, prefixLength: { N: '2' }, writeShards: { N: '1' }, createdAt: { S: 'first' }, ...fields };
+  return { sequence: '1', event: '', at: START * 1_000, keys: named, before: image(before), after: image(after) };
+}
+
+test('subscriptions to a deleted collection end with a reason, and hear nothing of another with its key', async () => {
+  const { hub, record } = world();
+  hub.connected();
+  const old = { ...parks, createdAt: 'first' };
+  const open = (collection: Collection) => hub.markerChanges({ collection, area: undefined, since: undefined });
+  const marker = { key: 'one', incarnation: 'i' } as Marker;
+  const changes = await open(old);
+  const readings = await hub.readings({ collection: old, marker, since: undefined });
+  const other = await open({ ...old, key: 'others' });
+  hub.take(collectionRecord({}, { name: { S: 'renamed' } }));
+  hub.take(record('one'));
+  expect(await present(changes, 1)).toEqual(['one']);
+
+  hub.take(collectionRecord({}, { emptying: { S: '2026-11-21T10:00:00Z' } }));
+  hub.take(record('two'));
+  for (const ended of [changes, readings]) {
+    await expect(ended.next()).rejects.toMatchObject({ code: 'NOT_FOUND', message: /"parks" has been deleted/ });
+    expect(await ended.next()).toEqual({ done: true, value: undefined });
+  }
+  // By a server whose copy of the collection is older than its deletion.
+  await expect(open(old)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+
+  hub.take(collectionRecord(undefined, { createdAt: { S: 'second' } }));
+  const fresh = await open({ ...old, createdAt: 'second' });
+  hub.take(record('three'));
+  expect(await present(fresh, 1)).toEqual(['three']);
+  const stillOpen = await Promise.race([other.next(), Promise.resolve('open')]);
+  expect(stillOpen).toBe('open');
+});
+
 test('recentFrom is ten seconds ago, or the earliest buffered time, and takes no read of the stream', async () => {
   const { clock, hub, record, open } = world();
   hub.connected();
