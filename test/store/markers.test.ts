@@ -236,6 +236,13 @@ describe('properties', () => {
   });
 });
 
+test('a message names the path of a property in few words, however long its names are', () => {
+  const name = 'x'.repeat(40_000);
+  const properties = { [name]: { [name]: { [name]: 2 ** 53 } } };
+  const make = () => newMarkerItem(database, parks, at('bad', { properties }), NOW);
+  expect(make).toThrow(/^properties\.x{80}…\.x{80}…\.x{80}… must be an integer/);
+});
+
 describe('a marker from a client', () => {
   test.each<[string, Partial<Record<keyof MarkerInput, unknown>>, string]>([
     ['no key', { key: undefined }, 'key'],

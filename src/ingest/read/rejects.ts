@@ -9,15 +9,17 @@ export interface Reject extends RowText {
 
 const LONGEST_ROW_SHOWN = 20_000;
 
+const cutOff = (text: string) => (text.length > LONGEST_ROW_SHOWN ? `${text.slice(0, LONGEST_ROW_SHOWN)}…` : text);
+
 /**
  * A line of the file. A row that is JSON is copied, as parsing it could change its numbers or fail; others become a string.
  * A long one is truncated: rejected rows of megabytes must not fill the disk.
  */
 function lineOf({ line, reason, text, isJson }: Reject): string {
-  const cut = text.length > LONGEST_ROW_SHOWN ? `${text.slice(0, LONGEST_ROW_SHOWN)}…` : text;
+  const cut = cutOff(text);
   // In JSON, line feeds are only between values.
   const row = isJson && cut === text ? text.replace(/[\r\n]+/g, ' ') : JSON.stringify(cut);
-  return `{"line":${line},"reason":${JSON.stringify(reason)},"row":${row}}\n`;
+  return `{"line":${line},"reason":${JSON.stringify(cutOff(reason))},"row":${row}}\n`;
 }
 
 /** The file of rejected rows, one JSON object per line; created with the first row. */

@@ -43,6 +43,13 @@ export function checkName(field: string, name: string): void {
   if (Buffer.byteLength(name) > LONGEST_NAME) throw badInput(field, name, `a name of at most ${LONGEST_NAME} bytes`);
 }
 
+const LONGEST_NAME_SHOWN = 80;
+
+/** The path of a property or value for messages, which must not grow with what a client sends. */
+export function pathTo(field: string, name: string): string {
+  return `${field}.${name.length > LONGEST_NAME_SHOWN ? `${name.slice(0, LONGEST_NAME_SHOWN)}…` : name}`;
+}
+
 function check(field: string, value: unknown, depth: number): void {
   if (typeof value === 'string') return checkText(field, value);
   if (typeof value === 'number') return checkNumber(field, value);
@@ -55,7 +62,7 @@ function check(field: string, value: unknown, depth: number): void {
   }
   for (const [name, entry] of Object.entries(value)) {
     checkName(field, name);
-    check(`${field}.${name}`, entry, depth + 1);
+    check(pathTo(field, name), entry, depth + 1);
   }
 }
 

@@ -6,7 +6,7 @@ import type { Reading } from '../../model/reading.js';
 import { bucketOf, expiredUpTo, latestInstant, removableFrom } from '../../model/reading.js';
 import type { Item } from '../database.js';
 import { checkItemSize } from '../request/item-size.js';
-import { checkName, checkNumber, checkText } from '../marker/properties.js';
+import { checkName, checkNumber, checkText, pathTo } from '../marker/properties.js';
 
 /** The marker that a reading is of. */
 export interface ReadingOwner {
@@ -23,7 +23,7 @@ export function readValues(field: string, values: unknown): Reading['values'] {
   }
   for (const [name, value] of Object.entries(values)) {
     checkName(field, name);
-    const path = `${field}.${name}`;
+    const path = pathTo(field, name);
     if (typeof value === 'number') checkNumber(path, value);
     else if (typeof value === 'string') checkText(path, value);
     else if (typeof value === 'bigint') throw badInput(path, value, 'an integer of at most 53 bits, or text');
