@@ -20,7 +20,7 @@ const UNIT = [
   'test/client/{bundle,tiles}.test.ts',
   'test/http/admission.test.ts',
   'test/geolibrary/plan.test.ts',
-  'test/ingest/{order,output,read-file,seen-keys,write-format}.test.ts',
+  'test/ingest/{hostile-rows,order,output,read-file,seen-keys,write-format}.test.ts',
   'test/live/{change,hub}.test.ts',
   'test/loaders/{cell-cache,marker-cache,marker-loader,range-union}.test.ts',
   'test/map/{cells,features,filter,inside,known-counts,paging,runs,viewport}.test.ts',
