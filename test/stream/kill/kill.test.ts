@@ -19,6 +19,8 @@ import { mortalConsumer } from './mortal.js';
 import { rounds } from '../../support/rounds.js';
 
 const KILLS = rounds('kills');
+/** Enough for almost every place, however slow the machine is. */
+const LEAST_WRITES = 500;
 const WRITERS = 4;
 /** Cells are stored up to length 5; the server counts longer ones from their markers when it is asked. */
 const LONGEST_CELL = 8;
@@ -61,8 +63,10 @@ test(`cells and places are exact after kill -9 at random moments while markers a
   const chance = createChance(seed);
   const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
   let writing = true;
+  let written = 0;
   async function write(): Promise<void> {
-    while (writing) {
+    while (writing || written < LEAST_WRITES) {
+      written += 1;
       const key = `m${chance.integer(1, 300)}`;
       const { pk, sk } = db.keys.marker('parks', key);
       if (chance.happens(0.2)) {
