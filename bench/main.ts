@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 
 import { admission } from './admission.js';
+import { attacks } from './attacks.js';
 import { consistency } from './consistency.js';
 import { dynamodbGeo } from './dynamodb-geo.js';
 import { fieldFigures } from './field-figures.js';
@@ -34,6 +35,7 @@ const ALL: readonly Benchmark[] = [
   consistency,
   hierarchies,
   load,
+  attacks,
 ];
 
 // The SDK's warning about Node 20 would clutter the output.

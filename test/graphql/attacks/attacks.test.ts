@@ -14,14 +14,16 @@ const format = errorFormatter(silentLog);
 
 /** What is wrong with a request, read by a process that has never seen its document. */
 function verdictOn(
-  { query, operationName, variables = {} }: Attack,
+  { query, operationName, variables = '{}' }: Attack,
   { introspection = true } = {},
 ): readonly GraphQLFormattedError[] {
   const { document, errors } = documentReader({ schema, limits: DEFAULT_LIMITS, introspection, format })(query);
   if (errors) return errors;
   const operation = getOperationAST(document, operationName);
   if (!operation) return [];
-  return variableErrors(schema, operation, variables, { hideSuggestions: !introspection }).map(format);
+  return variableErrors(schema, operation, JSON.parse(variables) as Record<string, unknown>, {
+    hideSuggestions: !introspection,
+  }).map(format);
 }
 
 function cpuMsOf(work: () => void): number {

@@ -2,7 +2,8 @@
 export interface Attack {
   readonly name: string;
   readonly query: string;
-  readonly variables?: Readonly<Record<string, unknown>>;
+  /** JSON; JSON.stringify could not write all of them. */
+  readonly variables?: string;
   readonly operationName?: string;
 }
 
@@ -10,12 +11,8 @@ const times = <T>(count: number, make: (index: number) => T): T[] => Array.from(
 const joined = (count: number, make: (index: number) => string) => times(count, make).join(' ');
 const nested = (depth: number, open: string, middle: string, close: string) =>
   open.repeat(depth) + middle + close.repeat(depth);
-/** Lists in lists; not made by recursion, so that any depth will do. */
-function deepList(depth: number): unknown {
-  let value: unknown = 1;
-  for (let level = 0; level < depth; level++) value = [value];
-  return value;
-}
+const deepList = (depth: number) => nested(depth, '[', '1', ']');
+const variables = (values: Readonly<Record<string, unknown>>) => JSON.stringify(values);
 
 const WORLD = '{west: -180, south: -85, east: 180, north: 85}';
 const inViewport = (fields: string) => `{viewport(bounds: ${WORLD}, zoom: 2) {${fields}}}`;
@@ -187,45 +184,51 @@ const INPUTS: readonly Attack[] = [
   {
     name: '300 wrong variables',
     query: `query (${joined(300, (at) => `$v${at}: Int!`)}) {collections(first: $v0) {nodes {${joined(100, (at) => `a${at}: markers(first: $v${at}) {totalCount: __typename}`)}}}}`,
-    variables: Object.fromEntries(times(300, (at) => [`v${at}`, 'x'])),
+    variables: variables(Object.fromEntries(times(300, (at) => [`v${at}`, 'x']))),
   },
   {
     name: '100 wrong variables that are used',
     query: `query (${joined(100, (at) => `$v${at}: Int`)}) {collection(key: "parks") {${joined(100, (at) => `a${at}: markers(first: $v${at}) {edges {cursor}}`)}}}`,
-    variables: Object.fromEntries(times(100, (at) => [`v${at}`, 'x'.repeat(30_000)])),
+    variables: variables(Object.fromEntries(times(100, (at) => [`v${at}`, 'x'.repeat(30_000)]))),
   },
   {
     name: 'an input with 1,000 unknown fields of 3 KB',
     query: VIEWPORT,
-    variables: { bounds: Object.fromEntries(times(1_000, (at) => [`wes${at}`, 'x'.repeat(3_000)])) },
+    variables: variables({ bounds: Object.fromEntries(times(1_000, (at) => [`wes${at}`, 'x'.repeat(3_000)])) }),
   },
   {
     name: 'an input with an unknown field of 3 MB',
     query: VIEWPORT,
-    variables: { bounds: { ['w'.repeat(3 * MEGABYTE)]: 1 } },
+    variables: variables({ bounds: { ['w'.repeat(3 * MEGABYTE)]: 1 } }),
   },
-  { name: 'a wrong variable of 3 MB', query: VIEWPORT, variables: { bounds: 'x'.repeat(3 * MEGABYTE) } },
+  { name: 'a wrong variable of 3 MB', query: VIEWPORT, variables: variables({ bounds: 'x'.repeat(3 * MEGABYTE) }) },
   {
     name: '500,000 wrong items of a list',
     query: 'query ($value: [ID!]!) {nodes(ids: $value) {id}}',
-    variables: { value: times(500_000, () => true) },
+    variables: variables({ value: times(500_000, () => true) }),
   },
   {
     name: 'a polygon nested 5,000 deep',
     query: MARKERS('GeoJSON!', 'inside(polygon: $value)'),
-    variables: { value: { type: 'Polygon', coordinates: deepList(5_000) } },
+    variables: `{"value":{"type":"Polygon","coordinates":${deepList(5_000)}}}`,
   },
   {
     name: 'a filter nested 50,000 deep',
     query: ofCollection('markers(filter: {properties: [{name: "a", eq: $value}]}) {edges {cursor}}', '($value: JSON) '),
-    variables: { value: deepList(50_000) },
+    variables: `{"value":${deepList(50_000)}}`,
   },
   {
     name: 'a variable nested 100,000 deep that no operation has',
     query: '{__typename}',
-    variables: { value: deepList(100_000) },
+    variables: `{"value":${deepList(100_000)}}`,
   },
 ];
 
 /** Requests that no server should take long to refuse or, where they are allowed, to prepare. */
 export const ATTACKS: readonly Attack[] = [...FORMS, ...INPUTS];
+
+/** A request as the body of a POST. */
+export function bodyOf({ query, variables: values = '{}', operationName }: Attack): string {
+  const name = operationName === undefined ? '' : `,"operationName":${JSON.stringify(operationName)}`;
+  return `{"query":${JSON.stringify(query)},"variables":${values}${name}}`;
+}
