@@ -17,6 +17,11 @@ const ROUNDS = {
   positionsInCountries: [300, 2_000],
   /** Bounding boxes covered with S2 cells. */
   boxesOfGeoLibrary: [600, 3_000],
+  /** Documents of the schema with random values. */
+  fuzzedQueries: [300, 30_000],
+  fuzzedMutations: [60, 5_000],
+  /** Raw inputs of each kind. */
+  fuzzedInputs: [150, 10_000],
 } as const satisfies Readonly<Record<string, readonly [quick: number, full: number]>>;
 
 /** The number of rounds of a test. CELLPORT_RUNS overrides it, for a longer search. */

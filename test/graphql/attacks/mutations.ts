@@ -3,7 +3,7 @@ import { ATTACKS, type Attack, bodyOf } from './documents.js';
 const QUERIES = ATTACKS.map(({ query }) => query);
 const BODIES = ATTACKS.map(bodyOf);
 const PIECES = [
-  ...'{}[]():,!$@="#\\',
+  ...'{}[]():,!$@="#\\'.split(''),
   '...',
   '"""',
   'on',

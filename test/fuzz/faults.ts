@@ -1,0 +1,27 @@
+import type { LiveServer } from '../http/live-server.js';
+
+/** The first seed of a run; each round has the next one. CELLPORT_SEED repeats a run, with CELLPORT_RUNS=1 one round. */
+export const SEED = Number(
+  process.env['CELLPORT_SEED'] ?? (process.env['CELLPORT_SOAK'] === '1' ? Math.floor(Math.random() * 1e9) : 1),
+);
+
+interface Round {
+  readonly seed: number;
+  readonly sent: unknown;
+  readonly status: number;
+  readonly text: string;
+  readonly logged: LiveServer['logged'];
+}
+
+/** Fails with the seed if a response is a fault of the server: an internal error, or a status from 500 but UNAVAILABLE. */
+export function expectNoFault({ seed, sent, status, text, logged }: Round): void {
+  const unexpected = logged.find(({ level }) => level === 'error');
+  const isFault = status >= 500 && !text.includes('"UNAVAILABLE"');
+  if (!isFault && !text.includes('INTERNAL_SERVER_ERROR') && unexpected === undefined) return;
+  const request = typeof sent === 'string' ? sent : JSON.stringify(sent);
+  const reason =
+    unexpected === undefined
+      ? ''
+      : `\n${unexpected.message}: ${String((unexpected.fields['err'] as Error | undefined)?.stack)}`;
+  throw new Error(`seed ${seed}: status ${status}: ${text.slice(0, 500)}\n${request.slice(0, 3_000)}${reason}`);
+}
