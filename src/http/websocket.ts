@@ -115,6 +115,11 @@ function serveConnection(protocol: Server, socket: WebSocket, log: Log): void {
           }
           receive(data.toString()).catch((err: unknown) => {
             if (socket.readyState !== socket.OPEN) return;
+            // The protocol throws for messages that only servers send.
+            if (err instanceof Error && err.message.startsWith('Unexpected message of type')) {
+              socket.close(CloseCode.BadRequest, 'Invalid message received');
+              return;
+            }
             log.error({ err }, 'A message on a WebSocket failed with an unexpected error');
             socket.close(CloseCode.InternalServerError, 'Internal server error');
           });

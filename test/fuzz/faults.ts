@@ -25,3 +25,9 @@ export function expectNoFault({ seed, sent, status, text, logged }: Round): void
       : `\n${unexpected.message}: ${String((unexpected.fields['err'] as Error | undefined)?.stack)}`;
   throw new Error(`seed ${seed}: status ${status}: ${text.slice(0, 500)}\n${request.slice(0, 3_000)}${reason}`);
 }
+
+/** Prints what was tried in a long run. */
+export function report(what: string, count: number, outcomes: ReadonlyMap<string, number>): void {
+  if (process.env['CELLPORT_SOAK'] !== '1' && process.env['CELLPORT_RUNS'] === undefined) return;
+  console.log(`${what}: ${count} from the seed ${SEED}`, Object.fromEntries(outcomes));
+}

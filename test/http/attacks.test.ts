@@ -172,6 +172,7 @@ describe('a WebSocket', () => {
 
   test.each([
     ['an id of 100,000 characters twice', (id: string) => [id, id]],
+    ['a message that only servers send', () => ['{"type":"next","id":"1","payload":{}}']],
     ['a ping with a payload nested 100,000 deep', () => [`{"type":"ping","payload":{"a":${deep(100_000)}}}`]],
   ])('survives %s', async (_name, messages) => {
     const { socket, received } = await connect();

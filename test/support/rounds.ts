@@ -18,7 +18,7 @@ const ROUNDS = {
   /** Bounding boxes covered with S2 cells. */
   boxesOfGeoLibrary: [600, 3_000],
   /** Documents of the schema with random values. */
-  fuzzedQueries: [300, 30_000],
+  fuzzedQueries: [200, 30_000],
   fuzzedMutations: [60, 5_000],
   /** Raw inputs of each kind. */
   fuzzedInputs: [150, 10_000],
