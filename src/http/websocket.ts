@@ -29,6 +29,8 @@ export interface SubscriptionsOptions {
 const PING_EVERY_MS = 12_000;
 const CLOSES_WITHIN_MS = 1_000;
 const GOING_AWAY = 1001;
+/** The maximum that a close frame holds. */
+const MAX_REASON_BYTES = 123;
 /** A client that keeps sending without reading is disconnected when this much waits for it. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 
@@ -106,7 +108,14 @@ function serveConnection(protocol: Server, socket: WebSocket, log: Log): void {
       send,
       // By default, the answer repeats what came with the ping, however large or deep.
       onPing: () => send('{"type":"pong"}'),
-      close: (code, reason) => socket.close(code, reason),
+      // Some reasons repeat what the client sent. A character that is cut in two takes up to three bytes more.
+      close: (code, reason = '') =>
+        socket.close(
+          code,
+          Buffer.from(reason)
+            .subarray(0, MAX_REASON_BYTES - 3)
+            .toString(),
+        ),
       onMessage: (receive) => {
         socket.on('message', (data: Buffer) => {
           if (socket.bufferedAmount > MAX_UNREAD_BYTES) {

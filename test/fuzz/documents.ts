@@ -39,7 +39,7 @@ function literalOf(value: unknown, type: GraphQLInputType): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : '1e309';
   if (typeof value === 'string')
     return isEnumType(type) && /^\w+$/.test(value) ? value : JSON.stringify(value).replaceAll('\u2028', ' ');
-  if (typeof value !== 'object') return String(value);
+  if (typeof value !== 'object') return JSON.stringify(value);
   const parts: string[] = [];
   const members = Array.isArray(value) ? value.map((item, index) => [index, item] as const) : Object.entries(value);
   for (const [name, member] of members) {

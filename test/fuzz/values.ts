@@ -29,7 +29,7 @@ export interface Known {
 
 const LONG = 'x'.repeat(3_000);
 const TEXTS = ['parks', 'huts', 'm1', 'm2', 'zone', 'a', '', ' ', '0', '__proto__', 'constructor', 'toString', 'a::b', 'a#b', '\u0000', '\ud800', '\ufffe', 'é', 'e\u0301', '😀', '"', '\\', '\n', '%00', '${a}', '{{a}}', "'; --", LONG]; // prettier-ignore
-const NUMBERS = [0, -0, 1, -1, 2, 5, 12, 13, 30, 64, 90, 180, 181, -180, 360, 1e-300, 0.1, 1.5, 5_000, 5_001, 100_000, 2_147_483_647, -2_147_483_648, 2_147_483_648, 2 ** 53, 2 ** 53 + 2, 1e308, -1e308, 1e309, -1e309, 5e-324]; // prettier-ignore
+const NUMBERS = [0, -0, 1, -1, 2, 5, 12, 13, 30, 64, 90, 180, 181, -180, 360, 1e-300, 0.1, 1.5, 5_000, 5_001, 100_000, 2_147_483_647, -2_147_483_648, 2_147_483_648, 2 ** 53, 2 ** 53 + 2, 1e308, -1e308, Infinity, -Infinity, 5e-324]; // prettier-ignore
 const FINITE = NUMBERS.filter(Number.isFinite);
 const INTEGERS = FINITE.filter((value) => (value | 0) === value);
 const TIMES = ['2026-11-21T10:00:00Z', '2026-11-21T10:00:00.123456789+14:00', '0000-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z', '2026-02-30T00:00:00Z', '2016-12-31T23:59:60Z', '2026-11-21', '+275760-09-13T00:00:00Z', '1']; // prettier-ignore
@@ -57,7 +57,7 @@ function deep(levels: number): unknown {
 function geoJson(choice: Choice): unknown {
   const { below, some, once } = choice;
   const near = () => [13 + below(100) / 100, 52 + below(100) / 100];
-  const position = () => (once(12) ? some<unknown>([[], [1], [0, 91], ['1', 2], [1e309, 0], [13, 52, 7], null]) : once(6) ? [some(LONGITUDES), some(LATITUDES)] : near()); // prettier-ignore
+  const position = () => (once(12) ? some<unknown>([[], [1], [0, 91], ['1', 2], [Infinity, 0], [13, 52, 7], null]) : once(6) ? [some(LONGITUDES), some(LATITUDES)] : near()); // prettier-ignore
   const line = (length = below(8)) => Array.from({ length }, position);
   const ring = () => {
     const open = line(once(20) ? 500 : below(8));
