@@ -55,6 +55,8 @@ const LONGEST_WAIT_MS = 1_000;
 const MOST_WAITING = 1_000;
 /** So many may always wait. */
 const FEW_WAITING = 8;
+/** For so many refusals in a turn, one more request starts in the next: clients that retry at once cost time, too. */
+const REFUSALS_PER_START = 20;
 /** Weight of the latest value in a moving average. */
 const LATEST = 0.2;
 
@@ -102,6 +104,8 @@ export function createAdmission({ now, later }: Turns = EVENT_LOOP): Admission {
   let lastProgress = 0;
   let isStarting = false;
   let wasLight = false;
+  /** Requests refused since others were last started. */
+  let refused = 0;
 
   /** How long the next request would wait. */
   const expectedWait = () => (waiting.length + 1) * Math.max(intervalMs, now() - lastProgress);
@@ -132,11 +136,12 @@ export function createAdmission({ now, later }: Turns = EVENT_LOOP): Admission {
   }
 
   function startHeavy(): void {
-    const first = heavy < places ? waiting.shift() : undefined;
-    if (first === undefined) return;
-    heavy += 1;
+    const most = 1 + Math.floor(refused / REFUSALS_PER_START);
+    refused = 0;
+    const starting = waiting.splice(0, Math.max(0, Math.min(most, places - heavy)));
+    heavy += starting.length;
     taken = Math.max(taken, heavy);
-    first.admit(1);
+    for (const { admit } of starting) admit(starting.length);
   }
 
   /** Starts requests in the next turn, if some can start, and so on. */
@@ -156,7 +161,10 @@ export function createAdmission({ now, later }: Turns = EVENT_LOOP): Admission {
   /** Resolves when a request may start, with the number of those that start with it; with 0 if it is refused. */
   function wait(expectedMs: number): number | Promise<number> {
     const isLight = expectedMs <= LIGHT_MS;
-    if (isLight ? lightWaitingMs + expectedMs > LIGHT_WAIT_MS : isFull()) return 0;
+    if (isLight ? lightWaitingMs + expectedMs > LIGHT_WAIT_MS : isFull()) {
+      refused += 1;
+      return 0;
+    }
     if (isLight) lightWaitingMs += expectedMs;
     else if (waiting.length === 0 && heavy < places) lastProgress = now();
     const admitted = new Promise<number>((admit) => {
@@ -183,9 +191,12 @@ export function createAdmission({ now, later }: Turns = EVENT_LOOP): Admission {
       const began = now();
       return {
         leave() {
-          const ms = (now() - began) / starting;
-          if (document.length <= LONGEST_DOCUMENT) kinds.set(document, { ms: average(kinds.get(document)?.ms, ms) });
-          if (expectedMs > LIGHT_MS) leaveHeavy(ms);
+          const ms = now() - began;
+          const isLight = expectedMs <= LIGHT_MS;
+          // Light ones run one after the other; all but the first would seem to take longer.
+          const ownMs = isLight ? ms / starting : ms;
+          if (document.length <= LONGEST_DOCUMENT) kinds.set(document, { ms: average(kinds.get(document)?.ms, ownMs) });
+          if (!isLight) leaveHeavy(ms);
         },
       };
     },

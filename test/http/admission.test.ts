@@ -168,6 +168,28 @@ function newMachine(database: Machine['database']): Machine {
   return { admission, clock, database };
 }
 
+test('clients that retry at once do not keep others from being started', async () => {
+  const { admission, clock } = newMachine({ parallel: 1, ms: 1 });
+  let started = 0;
+  let refused = 0;
+  const ask = () =>
+    void admission!.enter('viewport').then((place) => {
+      if (place === undefined) refused += 1;
+      else started += 1;
+    });
+  const turn = async () => {
+    for (const callback of clock.later.splice(0)) callback();
+    for (let step = 0; step < 5; step += 1) await Promise.resolve();
+  };
+  for (let time = 0; time < 10; time += 1) ask();
+  await turn();
+  expect(started).toBe(1);
+  clock.now += 50;
+  for (let time = 0; time < 100; time += 1) ask();
+  await turn();
+  expect([started, refused]).toEqual([1 + 1 + 5, 100]);
+});
+
 test('of more light requests than there is time for, as many are answered as can be, and soon', async () => {
   const one = newMachine({ parallel: 1, ms: 1 });
   await simulate(one, [{ kind: LIGHT, perSecond: 100 }]);
