@@ -431,7 +431,7 @@ describe('a new collection', () => {
       ['writeShards', 0],
       ['writeShards', 1_000_000],
       ['name', ''],
-      ['mapProperties', ['']],
+      ['mapProperties', ['\ud800']],
       ['mapProperties', Array.from({ length: 1_000 }, (_, index) => `p${index}`)],
       ['code', 'ABC'],
       ['code', ''],
