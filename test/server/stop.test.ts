@@ -21,7 +21,7 @@ test('a server that stops answers what is under way within its whole deadline, a
       return ask(input);
     });
   });
-  const config = readConfig({}, { PORT: '0', CELLPORT_CONSUMER: 'off' });
+  const config = readConfig({}, { PORT: '0', CELLPORT_CONSUMER: 'off', CELLPORT_DRAIN_MS: '1000' });
   const server = openServer(
     config,
     { database, streams, where: '', storageFault: async () => undefined, close: async () => undefined },
@@ -36,6 +36,8 @@ test('a server that stops answers what is under way within its whole deadline, a
   });
   await asked;
   const closed = server.close();
+  expect((await fetch(`${url}/readyz`)).status).toBe(503);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
   expect(await (await answer).json()).toEqual({ data: { collection: null } });
   await closed;
   await expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed');
