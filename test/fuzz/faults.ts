@@ -5,6 +5,9 @@ export const SEED = Number(
   process.env['CELLPORT_SEED'] ?? (process.env['CELLPORT_SOAK'] === '1' ? Math.floor(Math.random() * 1e9) : 1),
 );
 
+/** For a test of as many rounds as one wants. */
+export const NO_TIMEOUT = 0;
+
 interface Round {
   readonly seed: number;
   readonly sent: unknown;

@@ -20,7 +20,7 @@ import { type LiveServer, startServer } from '../http/live-server.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { randomFrom } from '../support/random.js';
 import { rounds } from '../support/rounds.js';
-import { SEED, expectNoFault, report } from './faults.js';
+import { NO_TIMEOUT, SEED, expectNoFault, report } from './faults.js';
 import { type HttpInput, fileInput, httpInput, socketInput } from './raw-inputs.js';
 import { choosing } from './values.js';
 
@@ -74,42 +74,50 @@ describe('the server answers', () => {
       sent.end(body);
     });
 
-  test('any HTTP request without an internal error', async () => {
-    const statuses = new Map<string, number>();
-    await eachSeed(8, async (seed) => {
-      const random = randomFrom(seed);
-      const input = httpInput(choosing(random), random);
-      const { status, text } = await send(input).catch((error: unknown) => {
-        throw new Error(`seed ${seed}: ${JSON.stringify(input).slice(0, 2_000)}`, { cause: error });
+  test(
+    'any HTTP request without an internal error',
+    async () => {
+      const statuses = new Map<string, number>();
+      await eachSeed(8, async (seed) => {
+        const random = randomFrom(seed);
+        const input = httpInput(choosing(random), random);
+        const { status, text } = await send(input).catch((error: unknown) => {
+          throw new Error(`seed ${seed}: ${JSON.stringify(input).slice(0, 2_000)}`, { cause: error });
+        });
+        expectNoFault({ seed, sent: input, status, text, logged: server.logged });
+        statuses.set(String(status), (statuses.get(String(status)) ?? 0) + 1);
       });
-      expectNoFault({ seed, sent: input, status, text, logged: server.logged });
-      statuses.set(String(status), (statuses.get(String(status)) ?? 0) + 1);
-    });
-    report('HTTP requests, and as many WebSockets and files', ROUNDS, statuses);
-  });
+      report('HTTP requests, and as many WebSockets and files', ROUNDS, statuses);
+    },
+    NO_TIMEOUT,
+  );
 
-  test('any messages on a WebSocket without an internal error', async () => {
-    await eachSeed(8, async (seed) => {
-      const messages = socketInput(choosing(randomFrom(seed)));
-      const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
-      const received: string[] = [];
-      socket.on('message', (data: Buffer) => received.push(data.toString()));
-      await once(socket, 'open');
-      for (const message of messages) socket.send(message);
-      // Answered when all messages have been read, unless one of them has closed the connection.
-      socket.ping();
-      const [code] = (await Promise.race([once(socket, 'close'), once(socket, 'pong')])) as [number | Buffer];
-      socket.terminate();
-      const isInternal = typeof code === 'number' && INTERNAL_ERROR.includes(code);
-      expectNoFault({
-        seed,
-        sent: messages,
-        status: isInternal ? 500 : 200,
-        text: received.join('\n'),
-        logged: server.logged,
+  test(
+    'any messages on a WebSocket without an internal error',
+    async () => {
+      await eachSeed(8, async (seed) => {
+        const messages = socketInput(choosing(randomFrom(seed)));
+        const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+        const received: string[] = [];
+        socket.on('message', (data: Buffer) => received.push(data.toString()));
+        await once(socket, 'open');
+        for (const message of messages) socket.send(message);
+        // Answered when all messages have been read, unless one of them has closed the connection.
+        socket.ping();
+        const [code] = (await Promise.race([once(socket, 'close'), once(socket, 'pong')])) as [number | Buffer];
+        socket.terminate();
+        const isInternal = typeof code === 'number' && INTERNAL_ERROR.includes(code);
+        expectNoFault({
+          seed,
+          sent: messages,
+          status: isInternal ? 500 : 200,
+          text: received.join('\n'),
+          logged: server.logged,
+        });
       });
-    });
-  });
+    },
+    NO_TIMEOUT,
+  );
 
   test('a request after all of these', async () => {
     expect((await server.ask('{collection(key: "parks") {key}}')).data).toEqual({ collection: { key: 'parks' } });
@@ -125,20 +133,26 @@ describe('an import', () => {
 
   const READERS = { markerReader, zoneReader, readingReader };
 
-  test('reads any file, row by row, or says what is wrong with it', async () => {
-    await eachSeed(4, async (seed) => {
-      const { format, bytes } = fileInput(choosing(randomFrom(seed)));
-      const path = join(folder, `${seed}.${format}`);
-      await writeFile(path, bytes);
-      for (const [name, open] of Object.entries(READERS)) {
-        try {
-          for await (const rows of open(path, format, {}).rows()) expect(rows).toBeInstanceOf(Array);
-        } catch (error) {
-          if (error instanceof CellportError) continue;
-          throw new Error(`seed ${seed}: ${name} of ${format}: ${bytes.toString().slice(0, 2_000)}`, { cause: error });
+  test(
+    'reads any file, row by row, or says what is wrong with it',
+    async () => {
+      await eachSeed(4, async (seed) => {
+        const { format, bytes } = fileInput(choosing(randomFrom(seed)));
+        const path = join(folder, `${seed}.${format}`);
+        await writeFile(path, bytes);
+        for (const [name, open] of Object.entries(READERS)) {
+          try {
+            for await (const rows of open(path, format, {}).rows()) expect(rows).toBeInstanceOf(Array);
+          } catch (error) {
+            if (error instanceof CellportError) continue;
+            throw new Error(`seed ${seed}: ${name} of ${format}: ${bytes.toString().slice(0, 2_000)}`, {
+              cause: error,
+            });
+          }
         }
-      }
-      await rm(path);
-    });
-  });
+        await rm(path);
+      });
+    },
+    NO_TIMEOUT,
+  );
 });

@@ -12,7 +12,7 @@ import { randomFrom } from '../support/random.js';
 import { rounds } from '../support/rounds.js';
 import { testDatabase } from '../support/test-database.js';
 import { fuzzedRequest } from './documents.js';
-import { SEED, expectNoFault, report } from './faults.js';
+import { NO_TIMEOUT, SEED, expectNoFault, report } from './faults.js';
 import { type Known, choosing } from './values.js';
 
 const schema = buildSchema();
@@ -64,24 +64,29 @@ describe.each([
   });
   afterAll(() => server.close());
 
-  test('is answered, and never with an internal error', async () => {
-    let next = SEED;
-    const last = SEED + rounds(name);
-    const codes = new Map<string, number>();
-    const one = async () => {
-      while (next < last) {
-        const seed = next++;
-        const request = fuzzedRequest(schema, operation, choosing(randomFrom(seed)), known);
-        const response = await server.post(JSON.stringify(request));
-        const text = await response.text();
-        expectNoFault({ seed, sent: request, status: response.status, text, logged: server.logged });
-        const found = [...text.matchAll(/"code":"([A-Z_]+)"/g)].map(([, code = '']) => code);
-        for (const code of found.length === 0 ? ['none'] : new Set(found)) codes.set(code, (codes.get(code) ?? 0) + 1);
-      }
-    };
-    await Promise.all(Array.from({ length: CONCURRENT }, one));
-    report(operation, rounds(name), codes);
-    // Many documents are answered in full.
-    expect(codes.get('none') ?? 0).toBeGreaterThan(0);
-  });
+  test(
+    'is answered, and never with an internal error',
+    async () => {
+      let next = SEED;
+      const last = SEED + rounds(name);
+      const codes = new Map<string, number>();
+      const one = async () => {
+        while (next < last) {
+          const seed = next++;
+          const request = fuzzedRequest(schema, operation, choosing(randomFrom(seed)), known);
+          const response = await server.post(JSON.stringify(request));
+          const text = await response.text();
+          expectNoFault({ seed, sent: request, status: response.status, text, logged: server.logged });
+          const found = [...text.matchAll(/"code":"([A-Z_]+)"/g)].map(([, code = '']) => code);
+          for (const code of found.length === 0 ? ['none'] : new Set(found))
+            codes.set(code, (codes.get(code) ?? 0) + 1);
+        }
+      };
+      await Promise.all(Array.from({ length: CONCURRENT }, one));
+      report(operation, rounds(name), codes);
+      // Many documents are answered in full.
+      expect(codes.get('none') ?? 0).toBeGreaterThan(0);
+    },
+    NO_TIMEOUT,
+  );
 });
