@@ -102,12 +102,16 @@ class Writer {
     });
   }
 
-  #chunk(bytes: Buffer): void {
-    this.#chunks.push(bytes);
-    this.#bytes += bytes.length;
+  #count(bytes: number): void {
+    this.#bytes += bytes;
     if (this.#bytes <= this.#maxBytes) return;
     const advice = 'request shorter pages, or fewer fields';
     throw limitExceeded('size of the answer', `more than ${this.#maxBytes} bytes`, this.#maxBytes, advice);
+  }
+
+  #chunk(bytes: Buffer): void {
+    this.#chunks.push(bytes);
+    this.#count(bytes.length);
   }
 
   #flush(): void {
@@ -166,6 +170,7 @@ class Writer {
   /** All of it if it is short; else a mark and the end, for `spliced`. */
   end(): string {
     const last = this.#text;
+    this.#count(Buffer.byteLength(last));
     if (this.#chunks.length === 0) return last;
     pending.set(this.#mark, this.#chunks);
     return this.#mark + last;

@@ -3,9 +3,8 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
 import type { FastifyInstance } from 'fastify';
 
-import { CellportError } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
-import { spliced, stringify } from '../graphql/json-text.js';
+import { writtenAnswer } from '../graphql/written-answer.js';
 import type { OperationResult, SubscriptionRequest } from '../graphql/pipeline.js';
 import { foreignPage, isForeignPage } from './origins.js';
 import type { SubscriptionsOptions } from './websocket.js';
@@ -61,15 +60,6 @@ export function addEventStreams(
   server: FastifyInstance,
   { subscribe, limits, allowedOrigins, log }: SubscriptionsOptions,
 ): void {
-  async function written(answer: OperationResult): Promise<string> {
-    try {
-      return String(spliced(await stringify(answer, limits.maxAnswerBytes)));
-    } catch (error) {
-      if (!(error instanceof CellportError)) throw error;
-      return JSON.stringify({ errors: [formatted(error)] });
-    }
-  }
-
   async function send(
     response: ServerResponse,
     request: SubscriptionRequest,
@@ -86,7 +76,8 @@ export function addEventStreams(
       if (response.writableLength === 0) void write(response, ':\n\n');
     }, PING_EVERY_MS);
     try {
-      for await (const answer of answers) await write(response, `event: next\ndata: ${await written(answer)}\n\n`);
+      for await (const answer of answers)
+        await write(response, `event: next\ndata: ${await writtenAnswer(answer, limits.maxAnswerBytes)}\n\n`);
       await write(response, 'event: complete\ndata: \n\n');
     } finally {
       clearInterval(pinging);

@@ -9,8 +9,10 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { limitExceeded } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
 import type { Limits } from '../model/limits.js';
+import type { OperationResult } from '../graphql/pipeline.js';
 import type { GraphqlServer } from '../graphql/server.js';
 import type { Subscribe } from '../graphql/subscriptions.js';
+import { SocketAnswers } from './socket-answers.js';
 import type { Log } from '../log.js';
 import type { CheckHost } from './hosts.js';
 import { isForeignPage } from './origins.js';
@@ -49,7 +51,7 @@ class FormattedError extends GraphQLError {
 }
 
 /** The protocol of graphql-ws around `subscribe`. */
-function createProtocol({ subscribe, recentFrom, limits }: SubscriptionsOptions): Server {
+function createProtocol({ subscribe, recentFrom, limits }: SubscriptionsOptions, answers: SocketAnswers): Server {
   const max = limits.subscriptionsPerConnection;
   return makeServer({
     // By this server's clock, which a client does not know.
@@ -72,7 +74,8 @@ function createProtocol({ subscribe, recentFrom, limits }: SubscriptionsOptions)
     },
     subscribe: ({ contextValue }) => contextValue as AsyncIterableIterator<never>,
     // Errors in answers are formatted already.
-    onNext: (_context, _id, _payload, _args, answer) => answer as FormattedExecutionResult,
+    onNext: async (_context, _id, _payload, _args, answer) =>
+      (await answers.mark(answer as OperationResult)) as FormattedExecutionResult,
   });
 }
 
@@ -81,7 +84,7 @@ function refuse(socket: Duplex, status: number): void {
 }
 
 /** Runs the protocol on one connection until it closes. */
-function serveConnection(protocol: Server, socket: WebSocket, log: Log): void {
+function serveConnection(protocol: Server, answers: SocketAnswers, socket: WebSocket, log: Log): void {
   let alive = true;
   const pinging = setInterval(() => {
     if (!alive) {
@@ -99,8 +102,9 @@ function serveConnection(protocol: Server, socket: WebSocket, log: Log): void {
   // Resolves when the message has left this process, so that nothing more is produced for a client that does not read.
   const send = (data: string) =>
     new Promise<void>((resolve, reject) => {
+      const message = answers.spliced(data);
       if (socket.readyState !== socket.OPEN) resolve();
-      else socket.send(data, (error) => (error ? reject(error) : resolve()));
+      else socket.send(message, (error) => (error ? reject(error) : resolve()));
     });
   const closed = protocol.opened(
     {
@@ -146,7 +150,8 @@ function serveConnection(protocol: Server, socket: WebSocket, log: Log): void {
 /** Subscriptions over WebSockets at `/graphql`, in the protocol of graphql-ws. */
 export function addWebsockets(server: FastifyInstance, options: SubscriptionsOptions): void {
   const { limits, allowedOrigins, checkHost, log } = options;
-  const protocol = createProtocol(options);
+  const answers = new SocketAnswers(limits.maxAnswerBytes);
+  const protocol = createProtocol(options, answers);
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: limits.maxBodyBytes,
@@ -162,7 +167,7 @@ export function addWebsockets(server: FastifyInstance, options: SubscriptionsOpt
     // Browsers open WebSockets to any host.
     else if (isForeignPage(request.headers, allowedOrigins)) refuse(socket, 403);
     else if (closing || sockets.clients.size >= limits.subscriptions) refuse(socket, 503);
-    else sockets.handleUpgrade(request, socket, head, (opened) => serveConnection(protocol, opened, log));
+    else sockets.handleUpgrade(request, socket, head, (opened) => serveConnection(protocol, answers, opened, log));
   });
   server.addHook('preClose', async () => {
     closing = true;

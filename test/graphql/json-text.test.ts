@@ -79,5 +79,6 @@ test('a response that is too long is given up before the rest is written, text i
   await expect(stringify(items, 200_000)).rejects.toMatchObject(limit);
   expect(asked).toBeLessThan(50_000);
   await expect(stringify([textOf('x'.repeat(200_000))], 200_000)).rejects.toMatchObject(limit);
+  await expect(stringify('x'.repeat(200_000), 200_000)).rejects.toMatchObject(limit);
   expect(String(spliced(await stringify([textOf('x'.repeat(199_900))], 200_000)))).toHaveLength(199_904);
 });

@@ -165,6 +165,36 @@ test('`since` first delivers missed changes and readings, and is rejected by nam
   await client.dispose();
 });
 
+test('an answer that would be too long is an error with the limit, and the next one is sent, over both transports', async () => {
+  // Closing a server ends the subscriptions of its hub.
+  const own = followChanges(db);
+  const small = await startServer(db, { live: own.hub, limits: { maxAnswerBytes: 1_000 } });
+  const socket = websocketClient(small.url);
+  const events = createSseClient({ url: `${small.url}/graphql/stream`, retryAttempts: 0 });
+  const collected = [
+    collect(socket, CHANGED, { collection: 'parks' }),
+    collect(events as unknown as Parameters<typeof collect>[0], CHANGED, { collection: 'parks' }),
+  ];
+  for (let n = 0; collected.some(({ data }) => data.length === 0); n += 1) {
+    await put(`first-${n}`, 180, 0);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  await put('long', 20, 20, 'x'.repeat(2_000));
+  await put('long', 20, 20, '":0}} short');
+  const names = () => collected.map((each) => mine(each).map(({ markerChanged: { marker } }) => marker.name));
+  await until(() => names().every((each) => each.length > 0));
+  expect(names()).toEqual([['":0}} short'], ['":0}} short']]);
+  for (const { errors } of collected) {
+    expect(errors).toMatchObject([
+      { extensions: { code: 'LIMIT_EXCEEDED', field: 'size of the answer', limit: 1_000 } },
+    ]);
+  }
+  await socket.dispose();
+  events.dispose();
+  await small.close();
+  await own.stop();
+});
+
 describe('over server-sent events', () => {
   test('changes arrive, and clients can leave at any time', async () => {
     const client = createSseClient({ url: `${server.url}/graphql/stream`, retryAttempts: 0 });

@@ -95,6 +95,12 @@ describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (s
     await expectWhole(parks);
   });
 
+  test('has bounds that DynamoDB stores, however close to zero its positions are', async () => {
+    const zone = await createZone(db, parks, { key: 'tiny', geometry: square(1e-320, -5e-324, 0.5) }, NOW, newCall());
+    expect(zone.bounds).toEqual({ west: 0, south: 0, east: 0.5, north: 0.5 });
+    await expectWhole(parks);
+  });
+
   test('is created although the response is lost', async () => {
     const own = client();
     injectFaults(own, 'TransactWriteItems', ['answer lost']);

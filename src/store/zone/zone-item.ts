@@ -23,8 +23,20 @@ export interface ZonePlace {
 
 const contentAttributes = ({ name, properties }: ZoneContent): Item => ({ name: name ?? undefined, properties });
 
+/** DynamoDB refuses numbers closer to zero. */
+const NEAR_ZERO = 1e-130;
+const storable = (degrees: number) => (Math.abs(degrees) < NEAR_ZERO ? 0 : degrees);
+
+/** A bounding box as a map of numbers that DynamoDB takes. */
+const boxAttribute = ({ west, south, east, north }: Bounds): Item => ({
+  west: storable(west),
+  south: storable(south),
+  east: storable(east),
+  north: storable(north),
+});
+
 function placeAttributes({ bounds, covers, geometry }: ZonePlace): Item {
-  return { bounds: { ...bounds }, cells: covers.map(({ geohash }) => geohash), geometry: { ...geometry } };
+  return { bounds: boxAttribute(bounds), cells: covers.map(({ geohash }) => geohash), geometry: { ...geometry } };
 }
 
 function sized(item: Item): Item {
@@ -80,7 +92,7 @@ export function coverItems(
     ...keys.zoneCover(scope, key, geohash),
     ...keys.zoneEntry(scope, key, geohash, collection.geoSlot),
     // Projected by the index, so that most zones can be ruled out for a position without reading them.
-    m: { ...box },
+    m: boxAttribute(box),
     mv: zone['version'],
     of: zone['life'],
   }));
