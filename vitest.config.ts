@@ -24,7 +24,7 @@ const UNIT = [
   'test/ingest/{hostile-rows,order,output,read-file,seen-keys,write-format}.test.ts',
   'test/live/{change,hub}.test.ts',
   'test/loaders/{cell-cache,marker-cache,marker-loader,range-union}.test.ts',
-  'test/map/{cells,features,filter,inside,known-counts,paging,runs,viewport}.test.ts',
+  'test/map/{cells,features,filter,inside,known-counts,paging,runs,stalls,viewport}.test.ts',
   'test/stream/{apply,fold}.test.ts',
   'test/support/rfc7946.test.ts',
   'test/web/{explain-cells,url-hash}.test.ts',

@@ -63,7 +63,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Files directly under src/ and who may import them. */
-const FOR_ANYONE = ['clock', 'connection', 'errors', 'log', 'retry'];
+const FOR_ANYONE = ['clock', 'connection', 'errors', 'log', 'retry', 'turns'];
 const FOR_ROOTS_ONLY = ['config'];
 const ROOTS = ['cli', 'lambda', 'server'];
 

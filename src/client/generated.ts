@@ -48,9 +48,9 @@ export type ContentMode =
  * fails with LIMIT_EXCEEDED.
  */
 export type MarkerFilter = {
-  /** Category is one of these, compared case-sensitively. */
+  /** Category is one of these, compared case-sensitively: up to 1,000. */
   readonly category?: ReadonlyArray<string> | null | undefined;
-  /** All of these comparisons match. */
+  /** All of these comparisons match: up to 50. */
   readonly properties?: ReadonlyArray<PropertyFilter> | null | undefined;
   /** Updated after this time. */
   readonly updatedAfter?: string | null | undefined;
@@ -63,7 +63,7 @@ export type MarkerFilter = {
 export type PropertyFilter = {
   /** A string that contains this substring, or a list that contains this string; case-sensitive. */
   readonly contains?: string | null | undefined;
-  /** Equal to this JSON value. */
+  /** Equal to this JSON value: up to 32 levels deep and 20,000 characters long. */
   readonly eq?: unknown;
   /** Whether the property is present, even if its value is null. */
   readonly exists?: boolean | null | undefined;
@@ -71,7 +71,7 @@ export type PropertyFilter = {
   readonly gt?: unknown;
   /** Greater than or equal to this number or string. */
   readonly gte?: unknown;
-  /** Equal to one of these JSON values. */
+  /** Equal to one of these JSON values: up to 1,000, of 20,000 characters together. */
   readonly in?: ReadonlyArray<unknown> | null | undefined;
   /** Less than this number or string. */
   readonly lt?: unknown;

@@ -4,6 +4,10 @@ import { meanPosition } from './centroid.js';
 import { cellBounds, center, latBits, lngBits } from './geohash.js';
 import { latToY, lngToX, worldSize, xToLng, yToLat } from './mercator.js';
 import type { Point } from './point.js';
+import type { Steps } from './steps.js';
+
+/** Cells that are grouped in one step. */
+const STEP = 512;
 
 /** Neighbouring cells that a map draws as one circle. */
 export interface Cluster {
@@ -64,19 +68,23 @@ export function gridArea({ bounds }: Area, precision: number, grid: ClusterGrid)
  * contain their centers, and returns those with a cell that overlaps the area, ordered by their first geohash. A square
  * yields the same cluster for every area.
  */
-export function clusterCells(area: Area, cells: Iterable<Cell>, grid: ClusterGrid): Cluster[] {
+export function* clusterCells(area: Area, cells: Iterable<Cell>, grid: ClusterGrid): Steps<Cluster[]> {
   const squares = new Map<string, Cell[]>();
+  let steps = 0;
   for (const cell of cells) {
+    if (++steps % STEP === 0) yield;
     if (cell.count <= 0) continue;
     const square = clusterSquare(center(cell.geohash), grid);
     const gathered = squares.get(square);
     if (gathered) gathered.push(cell);
     else squares.set(square, [cell]);
   }
-  return [...squares.values()]
-    .filter((gathered) => gathered.some(({ geohash }) => areaOverlapsCell(area, cellBounds(geohash))))
-    .map(clusterOf)
-    .sort((a, b) => byGeohash(a.cells[0], b.cells[0]));
+  const clusters: Cluster[] = [];
+  for (const gathered of squares.values()) {
+    if ((steps += gathered.length) % STEP < gathered.length) yield;
+    if (gathered.some(({ geohash }) => areaOverlapsCell(area, cellBounds(geohash)))) clusters.push(clusterOf(gathered));
+  }
+  return clusters.sort((a, b) => byGeohash(a.cells[0], b.cells[0]));
 }
 
 function byGeohash(a: Cell | undefined, b: Cell | undefined): number {

@@ -1,6 +1,7 @@
 import type { Bounds } from './bounds.js';
 import { LONGEST_Z } from './geohash.js';
 import type { ZRange } from './ranges.js';
+import { type Steps, atOnce } from './steps.js';
 
 /** How a cell relates to a shape: wholly inside, wholly outside, or (maybe) partly inside. */
 export type Relation = 'inside' | 'outside' | 'cut';
@@ -36,6 +37,11 @@ export function halves({ depth: before, z, west, south, east, north }: Halving):
  * are omitted, and those on the edge are halved as long as the budget allows.
  */
 export function coverShape(relationToCell: (cell: Bounds) => Relation, most: number): ZRange[] {
+  return atOnce(coverInSteps(relationToCell, most));
+}
+
+/** The same in steps, one for each cell that is halved. */
+export function* coverInSteps(relationToCell: (cell: Bounds) => Relation, most: number): Steps<ZRange[]> {
   const ranges: { from: number; to: number }[] = [];
   const add = ({ depth, z }: Halving) => {
     const size = 2 ** (BITS - depth);
@@ -46,6 +52,7 @@ export function coverShape(relationToCell: (cell: Bounds) => Relation, most: num
     const next: Halving[] = [];
     const inside: Halving[] = [];
     for (const halving of cut) {
+      yield;
       for (const half of halves(halving)) {
         const relation = relationToCell(half);
         if (relation === 'cut') next.push(half);

@@ -38,19 +38,25 @@ function readList(field: string, value: unknown, what: string): readonly unknown
   throw badInput(field, value, `a non-empty list of ${what}`);
 }
 
-function readPosition(field: string, value: unknown): readonly [lng: number, lat: number] {
+/** Whether a value is a position within the greatest range. */
+function isPosition(value: unknown): value is readonly [lng: number, lat: number] {
+  if (!isList(value)) return false;
+  const [lng, lat] = value;
+  return typeof lng === 'number' && typeof lat === 'number' && Math.abs(lat) <= 90 && Math.abs(lng) <= FARTHEST;
+}
+
+/** Throws BAD_USER_INPUT for what is not a position. */
+function checkPosition(field: string, value: unknown): asserts value is readonly [lng: number, lat: number] {
+  if (isPosition(value)) return;
   const [lng, lat] = isList(value) ? value : [];
-  if (typeof lng !== 'number' || typeof lat !== 'number' || !isList(value)) {
+  if (typeof lng !== 'number' || typeof lat !== 'number') {
     throw badInput(field, value, 'a position: [longitude, latitude] in degrees');
   }
   if (!(Math.abs(lat) <= 90)) {
     const swapped = Math.abs(lng) <= 90 ? ' (are longitude and latitude swapped?)' : '';
     throw badInput(`${field}[1]`, lat, `a latitude from -90 to 90 degrees${swapped}`);
   }
-  if (!(Math.abs(lng) <= FARTHEST)) {
-    throw badInput(`${field}[0]`, lng, `a longitude from -${FARTHEST} to ${FARTHEST} degrees`);
-  }
-  return [lng + 0, lat + 0];
+  throw badInput(`${field}[0]`, lng, `a longitude from -${FARTHEST} to ${FARTHEST} degrees`);
 }
 
 /**
@@ -74,6 +80,7 @@ export const most = (values: readonly number[]) => values.reduce((a, b) => Math.
 
 /** A path with each edge of 360 degrees split in two, so that joining the short way round does not change it. */
 function halved(lngs: readonly number[], lats: readonly number[]): Path {
+  if (!lngs.some((lng, index) => Math.abs((lngs[index + 1] ?? lng) - lng) === 360)) return { lngs, lats };
   const middles = lngs.map((lng, index) => (Math.abs((lngs[index + 1] ?? lng) - lng) === 360 ? index : -1));
   const between = (values: readonly number[]) =>
     values.flatMap((value, index) =>
@@ -89,9 +96,15 @@ function fromWest(lngs: readonly number[]): number[] {
 }
 
 function readPath(field: string, value: unknown, ring: boolean): Path {
-  const positions = readList(field, value, 'positions').map((one, index) => readPosition(`${field}[${index}]`, one));
-  const lngs = positions.map(([lng]) => lng);
-  const lats = positions.map(([, lat]) => lat);
+  const positions = readList(field, value, 'positions');
+  const lngs: number[] = [];
+  const lats: number[] = [];
+  for (const [index, one] of positions.entries()) {
+    // Naming each of a hundred thousand positions would take longer than reading them.
+    if (!isPosition(one)) checkPosition(`${field}[${index}]`, one);
+    lngs.push(one[0] + 0);
+    lats.push(one[1] + 0);
+  }
   let run = unwrap(lngs, false);
   const differ = (longitudes: readonly number[]) =>
     longitudes.some((lng, index) => lng !== longitudes[0] || lats[index] !== lats[0]);
@@ -131,7 +144,7 @@ const readLine = (field: string, value: unknown): Part => ({ filled: false, path
 const DEEPEST = 3;
 
 /** The number of positions in nested lists, which are not validated yet. */
-function countPositions(value: unknown, depth = 0): number {
+export function countPositions(value: unknown, depth = 0): number {
   if (!isList(value)) return 0;
   if (depth === DEEPEST || !isList(value[0])) return 1;
   return value.reduce<number>((sum, one) => sum + countPositions(one, depth + 1), 0);

@@ -2,9 +2,12 @@ import Flatbush from 'flatbush';
 import { orient2d } from 'robust-predicates';
 
 import { type Area, type Bounds, normalizeBounds } from './bounds.js';
-import type { Relation } from './cover.js';
-import { type Part, type PathLimits, least, most, readPaths } from './paths.js';
+import { type Relation, coverInSteps } from './cover.js';
+import { PathIndex } from './path-index.js';
+import { type Part, type Path, type PathLimits, least, most, readPaths } from './paths.js';
 import { type Point, canonicalLng } from './point.js';
+import type { ZRange } from './ranges.js';
+import { type Steps, atOnce } from './steps.js';
 
 /** Polygons or lines, indexed for fast queries with any number of vertices. */
 export interface Shape {
@@ -31,7 +34,75 @@ export function readShape(field: string, value: unknown, limits: PathLimits): Sh
 
 /** The shape of paths that have been read, none of them more than 360 degrees wide. */
 export function shapeOf(parts: readonly Part[]): Shape {
-  return new IndexedShape(parts, areaOf(parts));
+  return atOnce(shapeInSteps(parts));
+}
+
+/** The same in steps. */
+export function* shapeInSteps(parts: readonly Part[]): Steps<Shape> {
+  const paths = parts.flatMap((part, index) =>
+    part.paths.map((path, nth) => ({ ...path, part: index, isHole: nth > 0, isRing: part.filled })),
+  );
+  const edges = yield* edgesOf(paths);
+  const indexed: IndexedPath[] = [];
+  for (const path of paths) {
+    indexed.push({ ...path, index: yield* PathIndex.of(path) });
+    if (path.lngs.length > STEP) yield;
+  }
+  return new IndexedShape(indexed, areaOf(parts), edges);
+}
+
+/** Edges that are added to a tree between two steps. */
+const STEP = 8_192;
+
+interface PlacedPath extends Path {
+  readonly part: number;
+  readonly isHole: boolean;
+  readonly isRing: boolean;
+}
+
+interface IndexedPath extends PlacedPath {
+  readonly index: PathIndex;
+}
+
+/** Edges in a packed R-tree, so that a cell is tested only against those near it. */
+interface Edges {
+  /** Four numbers for each: its southern end, then its northern one. */
+  readonly ends: Float64Array;
+  readonly partOf: Uint32Array;
+  readonly tree: Flatbush;
+}
+
+function* edgesOf(paths: readonly PlacedPath[]): Steps<Edges> {
+  const ends: number[] = [];
+  const partOf: number[] = [];
+  for (const { lngs, lats, part } of paths) {
+    for (let i = 1; i < lngs.length; i++) {
+      if (i % STEP === 0) yield;
+      const [fromX = 0, fromY = 0, toX = 0, toY = 0] = [lngs[i - 1], lats[i - 1], lngs[i], lats[i]];
+      if (fromX === toX && fromY === toY) continue;
+      if (fromY <= toY) ends.push(fromX, fromY, toX, toY);
+      else ends.push(toX, toY, fromX, fromY);
+      partOf.push(part);
+    }
+  }
+  yield;
+  const tree = new Flatbush(partOf.length);
+  for (let at = 0; at < ends.length; at += 4) {
+    const [ax = 0, ay = 0, bx = 0, by = 0] = [ends[at], ends[at + 1], ends[at + 2], ends[at + 3]];
+    tree.add(Math.min(ax, bx), ay, Math.max(ax, bx), by);
+  }
+  yield;
+  tree.finish();
+  yield;
+  return { ends: Float64Array.from(ends), partOf: Uint32Array.from(partOf), tree };
+}
+
+/** Ranges of Z-order that a shape is cut into before they are joined. */
+const FINENESS = 512;
+
+/** The ranges of Z-order that are searched for what is in a shape. */
+export function coverForSearch(shape: Shape): Steps<ZRange[]> {
+  return coverInSteps((cell) => shape.relationToCell(cell), FINENESS);
 }
 
 /** The smallest bounding box of all parts: all longitudes except the widest gap between parts. */
@@ -53,45 +124,22 @@ function areaOf(parts: readonly Part[]): Area {
   return normalizeBounds('shape', { west: gap.west, east: gap.east, south, north });
 }
 
-/** The edges of all paths in a packed R-tree, so that a ray or a cell is tested only against those near it. */
 class IndexedShape implements Shape {
   readonly area: Area;
   readonly vertices: number;
-  /** Ends of the edges, the southern one first. */
-  readonly #edges: Float64Array;
-  readonly #pathOf: Uint32Array;
-  /** By path: its part, and whether it is a hole. */
-  readonly #partOf: readonly number[];
-  readonly #isHole: readonly boolean[];
-  readonly #filled: readonly boolean[];
-  readonly #tree: Flatbush;
+  readonly #paths: readonly IndexedPath[];
+  /** The bounding boxes of the paths. */
+  readonly #boxes: Flatbush;
+  readonly #edges: Edges;
 
-  constructor(parts: readonly Part[], area: Area) {
+  constructor(paths: readonly IndexedPath[], area: Area, edges: Edges) {
     this.area = area;
-    const paths = parts.flatMap((part, index) => part.paths.map((path, nth) => ({ ...path, index, hole: nth > 0 })));
-    this.#partOf = paths.map(({ index }) => index);
-    this.#isHole = paths.map(({ hole }) => hole);
-    this.#filled = parts.map(({ filled }) => filled);
     this.vertices = paths.reduce((sum, { lngs }) => sum + lngs.length, 0);
-    const edges: number[] = [];
-    const pathOf: number[] = [];
-    paths.forEach(({ lngs, lats }, path) => {
-      for (let i = 1; i < lngs.length; i++) {
-        const [fromX = 0, fromY = 0, toX = 0, toY = 0] = [lngs[i - 1], lats[i - 1], lngs[i], lats[i]];
-        if (fromX === toX && fromY === toY) continue;
-        if (fromY <= toY) edges.push(fromX, fromY, toX, toY);
-        else edges.push(toX, toY, fromX, fromY);
-        pathOf.push(path);
-      }
-    });
-    this.#edges = Float64Array.from(edges);
-    this.#pathOf = Uint32Array.from(pathOf);
-    this.#tree = new Flatbush(pathOf.length);
-    for (let edge = 0; edge < pathOf.length; edge++) {
-      const { ax, ay, bx, by } = this.#edge(edge);
-      this.#tree.add(Math.min(ax, bx), ay, Math.max(ax, bx), by);
-    }
-    this.#tree.finish();
+    this.#paths = paths;
+    this.#edges = edges;
+    this.#boxes = new Flatbush(paths.length);
+    for (const { lngs, lats } of paths) this.#boxes.add(least(lngs), least(lats), most(lngs), most(lats));
+    this.#boxes.finish();
   }
 
   contains({ lng, lat }: Point): boolean {
@@ -99,93 +147,86 @@ class IndexedShape implements Shape {
   }
 
   relationToCell({ west, south, east, north }: Bounds): Relation {
-    /** Parts with an edge through the interior of the cell: the cell is partly in them. */
-    const crossed = new Set<number>();
-    let touched = false;
+    /** The parts that contain its middle, without those that have an edge through its interior. */
+    const whole = this.#partsAt((west + east) / 2, (south + north) / 2);
+    const { tree, partOf } = this.#edges;
+    let isCut = false;
     for (const turn of TURNS) {
-      this.#tree.search(west + turn, south, east + turn, north, (edge) => {
-        const touch = this.#meets(edge, west + turn, south, east + turn, north);
+      const cell = { west: west + turn, south, east: east + turn, north };
+      tree.search(cell.west, south, cell.east, north, (edge) => {
+        if (isCut && whole.size === 0) return false;
+        const { ax, ay, bx, by } = this.#edge(edge);
+        const touch = meets(ax, ay, bx, by, cell);
+        if (touch === 'inner') {
+          isCut = true;
+          whole.delete(partOf[edge] ?? 0);
+        }
         // The western and southern edges of a cell belong to its neighbours, except at the edge of the world.
-        const { ax, bx, by } = this.#edge(edge);
-        if (touch === 'inner') crossed.add(this.#partOf[this.#pathOf[edge] ?? 0] ?? 0);
         else if (touch === 'rim') {
-          touched ||= (Math.max(ax, bx) > west + turn || west === -180) && (by > south || south === -90);
+          isCut ||= (Math.max(ax, bx) > cell.west || west === -180) && (by > south || south === -90);
         }
         return false;
       });
     }
-    for (const part of this.#partsAt((west + east) / 2, (south + north) / 2)) {
-      if (!crossed.has(part)) return 'inside';
-    }
-    return crossed.size > 0 || touched ? 'cut' : 'outside';
+    if (whole.size > 0) return 'inside';
+    return isCut ? 'cut' : 'outside';
   }
 
   #edge(index: number) {
-    const edges = this.#edges;
+    const { ends } = this.#edges;
     const at = 4 * index;
-    return { ax: edges[at] ?? 0, ay: edges[at + 1] ?? 0, bx: edges[at + 2] ?? 0, by: edges[at + 3] ?? 0 };
+    return { ax: ends[at] ?? 0, ay: ends[at + 1] ?? 0, bx: ends[at + 2] ?? 0, by: ends[at + 3] ?? 0 };
   }
 
   /** The parts that contain a position (-180 <= lng < 180), edges included. */
   #partsAt(lng: number, lat: number): Set<number> {
-    const on = new Set<number>();
-    const within = new Set<number>();
+    const parts = new Set<number>();
+    const holes = new Set<number>();
+    const onHoles = new Set<number>();
     for (const turn of TURNS) {
       const x = lng + turn;
-      /** Paths that a ray to the east crosses an odd number of times. */
-      const odd = new Set<number>();
-      this.#tree.search(x, lat, Infinity, lat, (edge) => {
-        const path = this.#pathOf[edge] ?? 0;
-        const { ax, ay, bx, by } = this.#edge(edge);
-        if (ay === by) {
-          if (Math.min(ax, bx) <= x) on.add(path);
-          return false;
-        }
-        const side = Math.min(ax, bx) > x ? 1 : -orient2d(ax, ay, bx, by, x, lat);
-        if (side === 0) on.add(path);
-        // The upper end belongs to the next edge, so that each vertex counts once.
-        else if (side > 0 && lat < by && !odd.delete(path)) odd.add(path);
+      this.#boxes.search(x, lat, x, lat, (index) => {
+        const path = this.#paths[index];
+        const where = path?.index.locate(x, lat) ?? 'out';
+        if (path === undefined || where === 'out') return false;
+        if (where === 'on') (path.isHole ? onHoles : parts).add(path.isHole ? index : path.part);
+        else if (path.isHole) holes.add(index);
+        else if (path.isRing) parts.add(path.part);
         return false;
       });
-      for (const path of odd) within.add(path);
     }
-    return this.#partsOf(on, within);
-  }
-
-  #partsOf(on: ReadonlySet<number>, within: ReadonlySet<number>): Set<number> {
-    const parts = new Set<number>();
-    for (const paths of [on, within]) {
-      for (const path of paths) {
-        const part = this.#partOf[path] ?? 0;
-        if (paths === on || (this.#filled[part] && !this.#isHole[path])) parts.add(part);
-      }
-    }
-    for (const path of within) if (this.#isHole[path] && !on.has(path)) parts.delete(this.#partOf[path] ?? 0);
+    for (const index of onHoles) parts.add(this.#paths[index]?.part ?? 0);
+    for (const index of holes) if (!onHoles.has(index)) parts.delete(this.#paths[index]?.part ?? 0);
     return parts;
   }
+}
 
-  /** Whether an edge whose bounding box intersects a cell passes through its interior, or only along its rim. */
-  #meets(edge: number, west: number, south: number, east: number, north: number): 'inner' | 'rim' | 'not' {
-    const { ax, ay, bx, by } = this.#edge(edge);
-    if (between(ax, west, east) && between(ay, south, north)) return 'inner';
-    if (between(bx, west, east) && between(by, south, north)) return 'inner';
-    // Bits: corners strictly on one side, strictly on the other. Corners on the line itself are noted separately.
-    let sides = 0;
-    let touches = false;
-    for (const [x, y] of [
-      [west, south],
-      [east, south],
-      [east, north],
-      [west, north],
-    ] as const) {
-      const side = orient2d(ax, ay, bx, by, x, y);
-      if (side === 0) touches = true;
-      else sides |= side > 0 ? 1 : 2;
-    }
-    const apart = Math.max(ax, bx) <= west || Math.min(ax, bx) >= east || by <= south || ay >= north;
-    if (sides === 3) return apart ? 'rim' : 'inner';
-    return touches ? 'rim' : 'not';
+/** Whether an edge whose bounding box intersects a cell passes through its interior, only along its rim, or not at all. */
+function meets(ax: number, ay: number, bx: number, by: number, cell: Bounds): 'inner' | 'rim' | 'not' {
+  const { west, south, east, north } = cell;
+  if (between(ax, west, east) && between(ay, south, north)) return 'inner';
+  if (between(bx, west, east) && between(by, south, north)) return 'inner';
+  // The two corners that are farthest from the line, one on either side.
+  const [left, right] = ax <= bx ? [west, east] : [east, west];
+  const above = orient2d(ax, ay, bx, by, left, north);
+  const below = orient2d(ax, ay, bx, by, right, south);
+  if ((above > 0 && below > 0) || (above < 0 && below < 0)) return 'not';
+  // Bits: corners strictly on one side, strictly on the other. Corners on the line itself are noted separately.
+  let sides = 0;
+  let touches = false;
+  for (const [x, y] of [
+    [west, south],
+    [east, south],
+    [east, north],
+    [west, north],
+  ] as const) {
+    const side = orient2d(ax, ay, bx, by, x, y);
+    if (side === 0) touches = true;
+    else sides |= side > 0 ? 1 : 2;
   }
+  const apart = Math.max(ax, bx) <= west || Math.min(ax, bx) >= east || by <= south || ay >= north;
+  if (sides === 3) return apart ? 'rim' : 'inner';
+  return touches ? 'rim' : 'not';
 }
 
 /** Paths begin in -180..180 and are at most 360 wide, so a position may also match one turn farther east. */

@@ -2,6 +2,7 @@ import KDBush from 'kdbush';
 import TinyQueue from 'tinyqueue';
 
 import { type Position, doubleArea } from './antimeridian.js';
+import type { Steps } from './steps.js';
 
 /** A ring, without the position that closes it, or a line. Vertices are numbered across all paths. */
 export interface Path {
@@ -30,6 +31,9 @@ interface Candidate {
 }
 
 const WHOLE = -1;
+
+/** Candidates that are handled between two turns. */
+const STEP = 1_000;
 
 /** The fewest vertices of a path. */
 const leastOf = ({ closed }: Path): number => (closed ? 3 : 2);
@@ -192,11 +196,13 @@ class Removal implements RemovalOrder {
     return true;
   }
 
-  run(): void {
+  *run(): Steps<void> {
+    let steps = 0;
     do {
       const blocked: number[] = [];
       let progress = false;
       for (let next = this.#queue.pop(); next; next = this.#queue.pop()) {
+        if (++steps % STEP === 0) yield;
         const taken = this.#take(next);
         if (taken === 'blocked') blocked.push(next.vertex);
         else progress ||= taken;
@@ -216,8 +222,9 @@ class Removal implements RemovalOrder {
  * triangle with its neighbours is smallest, provided that no other vertex lies in that triangle, so that edges never
  * cross. A ring of three vertices and a line of two are removed as a whole. The last part is kept.
  */
-export function removalOrder(paths: readonly Path[]): RemovalOrder {
+export function* removalOrder(paths: readonly Path[]): Steps<RemovalOrder> {
   const removal = new Removal(paths);
-  removal.run();
+  yield;
+  yield* removal.run();
   return { removedAt: removal.removedAt, left: removal.left };
 }

@@ -1,5 +1,6 @@
 import { type Position, type ZoneGeometry, oriented } from './antimeridian.js';
 import { type Path, type RemovalOrder, removalOrder } from './removal-order.js';
+import type { Steps } from './steps.js';
 
 /** The fewest positions that a geometry can be reduced to: a triangle's. */
 export const LEAST_VERTICES = 4;
@@ -31,10 +32,17 @@ export class Simplifier {
   readonly #paths: readonly Path[];
   readonly #order: RemovalOrder;
 
-  constructor(geometry: ZoneGeometry) {
+  private constructor(geometry: ZoneGeometry, paths: readonly Path[], order: RemovalOrder) {
     this.#geometry = geometry;
-    this.#paths = pathsOf(geometry);
-    this.#order = removalOrder(this.#paths);
+    this.#paths = paths;
+    this.#order = order;
+  }
+
+  /** The simplifier of a geometry. */
+  static *of(geometry: ZoneGeometry): Steps<Simplifier> {
+    const paths = pathsOf(geometry);
+    yield;
+    return new Simplifier(geometry, paths, yield* removalOrder(paths));
   }
 
   /** The geometry with at most `maxVertices` positions (4 or more), including those that close rings. */

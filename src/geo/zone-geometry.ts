@@ -1,6 +1,7 @@
 import { type ZoneGeometry, geometryOf } from './antimeridian.js';
 import { type Part, type PathType, readPaths } from './paths.js';
-import { type Shape, readShape, shapeOf } from './polygon.js';
+import { type Shape, shapeInSteps as stepsTo, shapeOf } from './polygon.js';
+import { type Steps, atOnce } from './steps.js';
 
 /** What a zone can be: areas and lines. */
 export const ZONE_TYPES = ['Polygon', 'MultiPolygon', 'LineString', 'MultiLineString'] as const satisfies PathType[];
@@ -44,5 +45,12 @@ export function shapeIsArea({ type }: ZoneGeometry): boolean {
 
 /** The shape of a geometry that was checked when it was stored. */
 export function shapeOfGeometry(geometry: ZoneGeometry): Shape {
-  return readShape('geometry', geometry, STORED);
+  return atOnce(shapeInSteps(geometry));
+}
+
+/** The same in steps. */
+export function* shapeInSteps(geometry: ZoneGeometry): Steps<Shape> {
+  const parts = readPaths('geometry', geometry, STORED);
+  yield;
+  return yield* stepsTo(parts);
 }

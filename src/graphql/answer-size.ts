@@ -18,6 +18,7 @@ import {
 import { limitExceeded } from '../errors.js';
 import type { Limits } from '../model/limits.js';
 import { fragmentsOf } from './document-limits.js';
+import { SHORTER } from './work.js';
 
 type Arguments = Readonly<Record<string, unknown>>;
 type Estimate = (args: Arguments, limits: Limits) => number;
@@ -137,7 +138,7 @@ export function checkAnswerSize({ schema, document, operation, variables, limits
       'number of objects that the lists of the query may add up to',
       objects,
       limits.maxNodes,
-      'request shorter pages, or fewer nested lists',
+      SHORTER,
     );
   }
 }

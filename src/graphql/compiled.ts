@@ -25,7 +25,7 @@ type Values = Readonly<Record<string, unknown>>;
 export interface CompiledOperation {
   /**
    * The result that graphql-js would give; undefined if graphql-js has to execute the operation, because a variable, an
-   * argument or a field fails.
+   * argument or a field fails, or because a list is too long to be completed at once.
    */
   run(context: RequestContext, variables: Values): Promise<ExecutionResult | undefined>;
 }
@@ -161,11 +161,16 @@ export function compileOperation(
   const { calls, document: lifted } = liftArguments(schema, document, operation);
   const compiled = compileQuery(schema, lifted, operation.name?.value, { disablingCapturingStackErrors: true });
   if (!isCompiledQuery(compiled)) return undefined;
+  let answersAreShort = true;
   return {
     async run(context, variables) {
-      const values = valuesOf(schema, operation, calls, variables);
+      const values = answersAreShort ? valuesOf(schema, operation, calls, variables) : undefined;
       if (values === undefined) return undefined;
-      const result = await compiled.query(undefined, context, values);
+      const attempt = { tooLong: false };
+      const result = await compiled.query(undefined, { ...context, compiled: attempt }, values);
+      if (attempt.tooLong) answersAreShort = false;
+      // What fails is counted again when graphql-js executes it.
+      if (result.errors !== undefined) context.work.recount();
       // Leave it to graphql-js which errors are reported, in which order, and what they null.
       return result.errors === undefined ? result : undefined;
     },

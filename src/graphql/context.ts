@@ -50,6 +50,8 @@ export interface RequestContext {
   /** Why this request may not change anything, if it may not. */
   readonly forbidsWrites?: CellportError | undefined;
   readonly map: MapContext;
+  /** Set while compiled code executes the request, which cannot stop within a list: it gives up at a long one. */
+  readonly compiled?: { tooLong: boolean } | undefined;
   /** The source of answers for the collection with this key, in either kind of table. */
   readonly answers: (collection: string) => CollectionAnswers;
 }
@@ -70,7 +72,8 @@ export function areCountsTrusted(status: StreamStatus | undefined): boolean {
 export function createContext(services: Services, work: Work): RequestContext {
   const { db, consumerStatus, limits, geoTable } = services;
   const loaders = createLoaders({ ...services, call: work, concurrency: CONCURRENT_QUERIES });
-  const map = { loaders, keys: db.keys, limits, countsTrusted: () => areCountsTrusted(consumerStatus()) };
+  const { turn } = work;
+  const map = { loaders, keys: db.keys, limits, turn, countsTrusted: () => areCountsTrusted(consumerStatus()) };
   const foreign = geoTable?.answers(work, limits);
   return {
     services,

@@ -130,6 +130,8 @@ export async function createPipeline(options: PipelineOptions): Promise<Pipeline
   async function execute(execution: Execution): Promise<OperationResult> {
     try {
       const { data, errors } = await executor(execution);
+      const refusal = execution.context.work.refusal();
+      if (refusal) return { errors: [format(refusal)] };
       return { ...(data === undefined ? {} : { data }), ...(errors && { errors: listed(errors, format) }) };
     } catch (error) {
       return { errors: [format(error)] };

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import type { GraphQLSchema } from 'graphql';
 
+import { boundFields } from './bounded-lists.js';
 import { resolvers } from './resolvers/all.js';
 
 /** schema/ is next to src/ in the repository and next to dist/ in the package. */
@@ -15,9 +16,11 @@ export function buildSchema(): GraphQLSchema {
     .filter((file) => file.endsWith('.graphql'))
     .sort()
     .map((file) => readFileSync(join(FOLDER, file), 'utf8'));
-  return makeExecutableSchema({
+  const schema = makeExecutableSchema({
     typeDefs,
     resolvers,
     resolverValidationOptions: { requireResolversToMatchSchema: 'error' },
   });
+  boundFields(schema);
+  return schema;
 }

@@ -102,7 +102,7 @@ export async function createGraphqlServer(
   }
 
   async function answer(request: GraphqlRequest, gone: AbortSignal): Promise<GraphqlAnswer> {
-    const work = startWork(limits.deadlineMs, {
+    const work = startWork(limits, {
       cost: asksForCost(request.headers),
       reads: asksForReads(request.headers),
     });

@@ -34,7 +34,7 @@ export function createSubscribe(services: Services, schema: GraphQLSchema, pipel
 
   /** Answers one event in its own context: what was read for the last event may have changed. */
   async function answer(execution: Execution, root: unknown): Promise<OperationResult> {
-    const work = startWork(limits.deadlineMs);
+    const work = startWork(limits);
     const late = work.overdue.then((error) => ({ data: null, errors: [format(error)] }));
     try {
       const context = createContext(services, work);
@@ -81,7 +81,7 @@ export function createSubscribe(services: Services, schema: GraphQLSchema, pipel
   async function start(request: SubscriptionRequest): Promise<Subscription | Failed> {
     // Thousands of clients may reconnect at once: others are served between two of them.
     await setImmediate();
-    const work = startWork(limits.deadlineMs);
+    const work = startWork(limits);
     try {
       const prepared = pipeline.prepare(request, createContext(services, work));
       if ('errors' in prepared) return prepared;

@@ -10,6 +10,7 @@ import type { Database } from '../store/database.js';
 import type { Call } from '../store/request/meter.js';
 import type { Budget } from './budget.js';
 import type { CellCache } from './cell-cache.js';
+import { afterTurns } from '../turns.js';
 import { groupBy } from './group.js';
 import type { RangeLoader } from './range-loader.js';
 
@@ -47,7 +48,7 @@ export class BlockLoader {
         return one.reason instanceof Error ? one.reason : new Error('cells could not be read', { cause: one.reason });
       });
     },
-    { cache: false },
+    { cache: false, batchScheduleFn: afterTurns },
   );
   readonly #single = new DataLoader<BlockName, CellBlock, string>((names) => this.#loadEach(names), {
     cacheKeyFn: nameOf,

@@ -1,18 +1,25 @@
 import { LRUCache } from 'lru-cache';
 
 import type { ZoneGeometry } from '../geo/antimeridian.js';
-import type { Shape } from '../geo/polygon.js';
+import { type Shape, coverForSearch } from '../geo/polygon.js';
+import type { ZRange } from '../geo/ranges.js';
 import { Simplifier } from '../geo/simplify.js';
-import { shapeOfGeometry } from '../geo/zone-geometry.js';
+import type { Steps } from '../geo/steps.js';
+import { shapeInSteps } from '../geo/zone-geometry.js';
 import { parseGeometry } from '../store/zone/zone-geometry.js';
+import { inTurns, takeTurn } from '../turns.js';
 
-/** A geometry in memory. Expensive derived values are computed once, on demand. */
+/**
+ * A geometry in memory. Expensive derived values are computed once, on demand, for all requests that wait for them: so no
+ * request's end stops that.
+ */
 export class LoadedGeometry {
   /** GeoJSON in UTF-8. */
   readonly json: Buffer;
   #geometry: ZoneGeometry | undefined;
-  #shape: Shape | undefined;
-  #simplifier: Simplifier | undefined;
+  #shape: Promise<Shape> | undefined;
+  #cover: Promise<readonly ZRange[]> | undefined;
+  #simplifier: Promise<Simplifier> | undefined;
 
   constructor(json: Buffer) {
     this.json = json;
@@ -23,16 +30,29 @@ export class LoadedGeometry {
     return this.#geometry;
   }
 
-  get shape(): Shape {
-    this.#shape ??= shapeOfGeometry(this.geometry);
+  get shape(): Promise<Shape> {
+    this.#shape ??= this.#inTurns(shapeInSteps);
     return this.#shape;
   }
 
+  /** The ranges of Z-order that cover it. */
+  get cover(): Promise<readonly ZRange[]> {
+    this.#cover ??= this.shape.then((shape) => inTurns(coverForSearch(shape), takeTurn));
+    return this.#cover;
+  }
+
   /** The GeoJSON with at most `maxVertices` positions, 4 or more. */
-  simplified(maxVertices: number): Buffer {
-    if (this.shape.vertices <= maxVertices) return this.json;
-    this.#simplifier ??= new Simplifier(this.geometry);
-    return Buffer.from(JSON.stringify(this.#simplifier.at(maxVertices)));
+  async simplified(maxVertices: number): Promise<Buffer> {
+    if ((await this.shape).vertices <= maxVertices) return this.json;
+    this.#simplifier ??= this.#inTurns((geometry) => Simplifier.of(geometry));
+    return Buffer.from(JSON.stringify((await this.#simplifier).at(maxVertices)));
+  }
+
+  async #inTurns<Result>(derive: (geometry: ZoneGeometry) => Steps<Result>): Promise<Result> {
+    await takeTurn();
+    const { geometry } = this;
+    await takeTurn();
+    return inTurns(derive(geometry), takeTurn);
   }
 }
 

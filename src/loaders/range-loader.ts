@@ -5,6 +5,7 @@ import { INDEXES } from '../keys/indexes.js';
 import type { KeyRange } from '../model/key-range.js';
 import type { Item } from '../store/database.js';
 import type { Budget } from './budget.js';
+import { afterTurns } from '../turns.js';
 import { type RangeAnswer, type ReadPage, readUnion } from './range-reader.js';
 import { type RangeRequest, uniteRanges } from './range-union.js';
 
@@ -52,7 +53,7 @@ export function createRangeLoader(read: ReadPage, slots: LimitFunction): RangeLo
       );
       return requests.map((request) => answers.get(request) ?? NOTHING);
     },
-    { cacheKeyFn: nameOf },
+    { cacheKeyFn: nameOf, batchScheduleFn: afterTurns },
   );
   return async ({ range, limit, budget }) => {
     const { calls, ...answer } = await loader.load({ range, limit, maxCalls: budget.calls });

@@ -3,6 +3,7 @@ import type { Keyspace } from '../keys/keyspace.js';
 import type { Loaders } from '../loaders/loaders.js';
 import type { Collection } from '../model/collection.js';
 import type { Limits } from '../model/limits.js';
+import type { Turn } from '../turns.js';
 
 /** The budget of one field or one page. */
 export type MapLimits = Pick<Limits, 'maxFirst' | 'rangesPerPage' | 'itemsPerField'>;
@@ -12,6 +13,8 @@ export interface MapContext {
   readonly loaders: Loaders;
   readonly keys: Keyspace;
   readonly limits: MapLimits;
+  /** To be awaited between steps of long work. */
+  readonly turn: Turn;
   /** Whether the cells are known to be complete and up to date, so that a plan may skip what they show to be empty. */
   readonly countsTrusted: () => boolean;
 }

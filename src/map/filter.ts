@@ -1,5 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
-
 import { badInput } from '../errors.js';
 import type { Collection } from '../model/collection.js';
 import type { MapMarker, Marker, Properties } from '../model/marker.js';
@@ -49,6 +47,67 @@ const ORDERED = {
   lte: (a: number | string, b: number | string) => a <= b,
 } as const;
 
+/** The most members of each list of a filter. */
+const MOST_CATEGORIES = 1_000;
+const MOST_COMPARISONS = 50;
+const MOST_VALUES = 1_000;
+
+/** Checks the length of a list from a client. Throws BAD_USER_INPUT naming `field`. */
+function checkLength(field: string, list: readonly unknown[], most: number, what: string): void {
+  if (list.length > most) throw badInput(field, `${list.length} ${what}`, `a list of at most ${most} ${what}`);
+}
+
+/** Levels of nesting that DynamoDB stores. */
+const DEEPEST = 32;
+/** Characters and values of one comparison. */
+const LONGEST = 20_000;
+
+/** Throws BAD_USER_INPUT for a value that is nested more deeply than any that is stored, or too long. */
+function checkSize(field: string, value: unknown): void {
+  let left = LONGEST;
+  const take = (amount: number) => {
+    left -= amount;
+    if (left < 0) throw badInput(field, 'a longer one', `at most ${LONGEST} characters and values`);
+  };
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > DEEPEST) throw badInput(field, `more than ${DEEPEST} levels`, `nested at most ${DEEPEST} levels deep`);
+    const next: unknown[] = [];
+    for (const one of level) {
+      take(typeof one === 'string' ? one.length : 1);
+      if (Array.isArray(one)) take(one.length);
+      if (typeof one !== 'object' || one === null) continue;
+      for (const [name, member] of Object.entries(one)) {
+        take(Array.isArray(one) ? 0 : name.length);
+        next.push(member);
+      }
+    }
+    level = next;
+  }
+}
+
+const sortedKeys = (_key: string, value: unknown) =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
+
+/** The same text for equal JSON values, whatever the order of their keys. */
+const textOf = (value: unknown): string =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value, sortedKeys) : `${typeof value} ${String(value)}`;
+
+/** The texts of lists that were checked: the aliases of a query share a variable. */
+const textsOfLists = new WeakMap<readonly unknown[], ReadonlySet<string>>();
+
+function readValues(field: string, list: readonly unknown[]): ReadonlySet<string> {
+  const known = textsOfLists.get(list);
+  if (known) return known;
+  checkLength(field, list, MOST_VALUES, 'JSON values');
+  checkSize(field, list);
+  const texts = new Set(list.map(textOf));
+  textsOfLists.set(list, texts);
+  return texts;
+}
+
 /** The condition on the value of a property; `there` is false if the marker lacks the property. */
 function readTest(
   field: string,
@@ -57,13 +116,17 @@ function readTest(
 ): (value: unknown, there: boolean) => boolean {
   switch (comparison) {
     case 'eq':
-      return (value, there) => there && isDeepStrictEqual(value, wanted);
-    case 'ne':
-      return (value, there) => !there || !isDeepStrictEqual(value, wanted);
+    case 'ne': {
+      checkSize(field, wanted);
+      const text = textOf(wanted);
+      const isEqual = (value: unknown) => typeof value === typeof wanted && textOf(value) === text;
+      if (comparison === 'eq') return (value, there) => there && isEqual(value);
+      return (value, there) => !there || !isEqual(value);
+    }
     case 'in': {
       if (!Array.isArray(wanted)) throw badInput(field, wanted, 'a list of JSON values');
-      const list: readonly unknown[] = wanted;
-      return (value, there) => there && list.some((member) => isDeepStrictEqual(value, member));
+      const texts = readValues(field, wanted);
+      return (value, there) => there && texts.has(textOf(value));
     }
     case 'contains':
       if (typeof wanted !== 'string') throw badInput(field, wanted, 'a string');
@@ -110,6 +173,8 @@ export function readFilter(input: MarkerFilterInput | null | undefined): MarkerF
   if (category && !(Array.isArray(category) && category.every((name) => typeof name === 'string'))) {
     throw badInput('filter.category', category, 'a list of strings');
   }
+  if (category) checkLength('filter.category', category, MOST_CATEGORIES, 'categories');
+  if (properties) checkLength('filter.properties', properties, MOST_COMPARISONS, 'comparisons');
   const categories = category ? new Set(category) : undefined;
   const instant = updatedAfter ? readInstant('filter.updatedAfter', updatedAfter) : undefined;
   const comparisons = (properties ?? []).map((comparison, index) =>

@@ -91,6 +91,7 @@ export function readPageInput(
  * whatever is created or deleted in between.
  */
 export async function readPage(context: MapContext, list: MarkerList, input: PageInput): Promise<MarkerPage> {
+  await context.turn();
   const filter = readFilter(list.filter);
   const { collection, accept } = list;
   const name = listName([...list.of, collection.key, list.filter ?? null]);

@@ -3,10 +3,13 @@ import { describe, expect, test } from 'vitest';
 
 import { type Area, areaOverlapsCell, normalizeBounds } from '../../src/geo/bounds.js';
 import type { Cell } from '../../src/geo/cell-sums.js';
-import { clusterCells, gridArea } from '../../src/geo/clusters.js';
+import { clusterCells as clustersInSteps, gridArea } from '../../src/geo/clusters.js';
+import { atOnce } from '../../src/geo/steps.js';
 import { cellBounds, encode } from '../../src/geo/geohash.js';
 import { type Pixel, latToY, lngToX, xToLng, yToLat } from '../../src/geo/mercator.js';
 import { aPoint } from './arbitraries.js';
+
+const clusterCells = (...args: Parameters<typeof clustersInSteps>) => atOnce(clustersInSteps(...args));
 
 function cellsOf(points: readonly { lng: number; lat: number }[], precision: number): Cell[] {
   const cells = new Map<string, { geohash: string; count: number; sumLng: number; sumLat: number }>();

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { type ZoneGeometry, doubleArea } from '../../src/geo/antimeridian.js';
 import { Simplifier } from '../../src/geo/simplify.js';
+import { atOnce } from '../../src/geo/steps.js';
 import { polygonsOf, starWithHole, windingContains } from './zone-shapes.js';
 
 type Xy = readonly [number, number];
@@ -50,7 +51,7 @@ describe('a simplified polygon', () => {
     fc.assert(
       fc.property(archipelago, fc.integer({ min: 4, max: 150 }), (coordinates, most) => {
         const geometry: ZoneGeometry = { type: 'MultiPolygon', coordinates };
-        const simple = new Simplifier(geometry).at(most);
+        const simple = atOnce(Simplifier.of(geometry)).at(most);
         expect(count(simple)).toBeLessThanOrEqual(most);
         if (count(geometry) <= most) expect(simple).toEqual(geometry);
         const polygons = polygonsOf(simple);
@@ -79,7 +80,9 @@ describe('a simplified polygon', () => {
         x + radius * Math.cos((n % 360) * (Math.PI / 180)),
         radius * Math.sin((n % 360) * (Math.PI / 180)),
       ]);
-    const simple = new Simplifier({ type: 'MultiPolygon', coordinates: [[circle(0, 0.1)], [circle(50, 10)]] }).at(30);
+    const simple = atOnce(
+      Simplifier.of({ type: 'MultiPolygon', coordinates: [[circle(0, 0.1)], [circle(50, 10)]] }),
+    ).at(30);
     const [[outer]] = polygonsOf(simple) as [[Xy[]]];
     expect(polygonsOf(simple)).toHaveLength(1);
     expect(outer.length).toBeGreaterThan(20);
@@ -95,7 +98,7 @@ describe('a simplified polygon', () => {
       [n + 0.3, 0.1],
     ]).flat();
     const ring: Xy[] = [...teeth, [31, -5], [-1, -5], [0, 0]];
-    const simplifier = new Simplifier({ type: 'Polygon', coordinates: [ring] });
+    const simplifier = atOnce(Simplifier.of({ type: 'Polygon', coordinates: [ring] }));
     for (let most = 4; most <= ring.length; most += 3) {
       const simple = simplifier.at(most);
       expect(count(simple)).toBeLessThanOrEqual(most);
@@ -107,7 +110,7 @@ describe('a simplified polygon', () => {
 test('a simplified line keeps its ends, and the longest of several lines', () => {
   const wave = Array.from({ length: 200 }, (_, n): Xy => [n / 10, Math.sin(n / 5)]);
   for (const most of [4, 10, 50, 500]) {
-    const simple = new Simplifier({ type: 'LineString', coordinates: wave }).at(most);
+    const simple = atOnce(Simplifier.of({ type: 'LineString', coordinates: wave })).at(most);
     const [line] = linesOf(simple);
     expect(line!.length).toBeLessThanOrEqual(most);
     expect([line![0], line!.at(-1)]).toEqual([wave[0], wave.at(-1)]);
@@ -116,7 +119,7 @@ test('a simplified line keeps its ends, and the longest of several lines', () =>
       [0.1, 50],
       [0.1, 50.1],
     ];
-    const several = new Simplifier({ type: 'MultiLineString', coordinates: [short, wave] }).at(4);
+    const several = atOnce(Simplifier.of({ type: 'MultiLineString', coordinates: [short, wave] })).at(4);
     expect(linesOf(several).at(-1)!.at(-1)).toEqual(wave.at(-1));
     expect(count(several)).toBeLessThanOrEqual(4);
   }

@@ -18,6 +18,7 @@ import { type MarkerInput, newMarkerItem } from '../../src/store/marker/marker-i
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { createServices } from '../../src/server/services.js';
+import { takeTurn } from '../../src/turns.js';
 import { addCells } from '../support/add-cells.js';
 import { noMarkerCache } from '../support/no-marker-cache.js';
 
@@ -180,6 +181,7 @@ export function requestContext(database: Database, options: ContextOptions = {})
     keys: database.keys,
     limits: { ...LIMITS, ...limits },
     countsTrusted: () => trusted,
+    turn: takeTurn,
   };
   return { context, call };
 }

@@ -46,7 +46,9 @@ export const comparing =
         comparison.interpretedOnly++;
         return first;
       }
+      context.work.recount();
       const quick = await compiled.run(context, variables);
+      context.work.recount();
       const result = await interpret(execution);
       const [a, b] = [quick, result].map((answer) => JSON.stringify([answer?.data, answer?.errors]));
       if (quick === undefined && result.errors !== undefined) return first;

@@ -31,6 +31,7 @@ export async function viewportCells(
   const precision = readPrecision(wanted ?? own);
   const collection = await requireCollection(context, collectionKey);
   const { cells } = await occupiedCells(context, { field: 'cells', collection, area, precision });
+  await context.turn();
   return cells.map((cell) => ({ ...cell, collection }));
 }
 

@@ -14,6 +14,7 @@ import { planKnown } from '../markers/planners.js';
 import { cellRange } from '../../plan/density.js';
 import { countsOfCells } from './known-counts.js';
 import type { Viewport } from '../viewport.js';
+import { inTurns } from '../../turns.js';
 
 /** A cluster with fields that are read on demand, for all clusters of a response together. */
 export interface MapCluster extends Cluster {
@@ -62,7 +63,8 @@ export async function clustersOf(
   const grid: ClusterGrid = { zoom, size };
   const wide = gridArea(area, own, grid);
   const occupied = await occupiedCellsOrCoarser(context, { field, collection, area: wide, precision: own, filter });
-  const clusters = clusterCells(area, occupied.cells, grid);
+  await context.turn();
+  const clusters = await inTurns(clusterCells(area, occupied.cells, grid), context.turn);
   return { clusters: withReads(context, collection, clusters, occupied, grid), precision: occupied.precision };
 }
 

@@ -55,6 +55,7 @@ async function tally(
   for (let precision = plan.length + 1; ; precision++) {
     const opened: CellBlock[] = [];
     const cut: Cell[] = [];
+    await context.turn();
     for (const cell of blocks.flatMap(cellsOfBlock)) {
       const bounds = markerBounds(cell.geohash, cell);
       const within = areaContainsCell(area, bounds);

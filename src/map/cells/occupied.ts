@@ -12,6 +12,7 @@ import { byGeohash, cellsOfBlock } from './known-counts.js';
 import { Budget } from '../../loaders/budget.js';
 import type { OrderedMarker } from '../markers/execute-plan.js';
 import { planArea } from '../markers/planners.js';
+import { eachInTurns } from '../../turns.js';
 
 /** The cells of an area that have markers, by geohash, and what they were made from. */
 export type OccupiedCells = { readonly cells: readonly Cell[] } & CellSource;
@@ -92,10 +93,15 @@ export async function occupiedCells(
   }
   const plan = planBlocks(area, precision);
   const blocks = await loaders.blocks.load({ scope: keys.scope(collection), plan, budget });
-  const cells = blocks?.flatMap(cellsOfBlock).filter(({ geohash }) => overlaps(geohash));
-  if (!cells || cells.length > limits.itemsPerField) {
+  const cells: Cell[] = [];
+  await context.turn();
+  await eachInTurns(blocks ?? [], context.turn, (block) => {
+    for (const cell of cellsOfBlock(block)) if (overlaps(cell.geohash)) cells.push(cell);
+  });
+  if (!blocks || cells.length > limits.itemsPerField) {
     throw tooMuch(field, limits, 'use a smaller bounding box or a lower precision');
   }
+  await context.turn();
   return { cells: cells.sort(byGeohash), plan };
 }
 

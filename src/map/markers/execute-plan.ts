@@ -46,6 +46,8 @@ const SMALL_WAVE = 4;
 const SMALL_PAGE = 100;
 /** Markers of a range that may be outside the search before another read is needed. */
 const SPARE = 50;
+/** Markers that are tested between two turns. */
+const STEP = 256;
 const KEYS_IN_A_BATCH = 100;
 /** The part of a page's Query calls kept for looking up base items that a filter needs, so that each page makes progress. */
 const KEPT_FOR_LOOKUPS = 1 / 16;
@@ -90,6 +92,7 @@ class Execution {
         if (!rest) return this.#cut();
         if (this.#wanted() <= 0) return { found: this.#found, resumeAfter: undefined, ended: false };
         ranges = rest;
+        await this.#context.turn();
       }
       next = plan.next;
       if (next !== undefined) this.#resumeAfter = fromZ(next, LONGEST_Z);
@@ -146,7 +149,9 @@ class Execution {
     const undecided: OrderedMarker[] = [];
     const first = read.findIndex(({ cursorPosition }) => compareBytes(cursorPosition, this.#resumeAfter) > 0);
     let paid = true;
+    let steps = 0;
     for (const one of first < 0 ? [] : read.slice(first)) {
+      if (++steps % STEP === 0) await this.#context.turn();
       const { marker, cursorPosition } = one;
       const known = this.#versions.get(marker.key);
       if (known !== undefined && known >= marker.mapVersion) continue;

@@ -84,6 +84,7 @@ export async function planShape(
     return expected > WORTH_FINER || (enough < Infinity && most(counts) > enough);
   };
   const counts = await knownCounts(context, collection, { area, precision, open, budget });
+  await context.turn();
   // Counts of cells wider than partitions do not show which partitions are empty.
   const tooCoarse = counts && counts.precision < Math.min(prefixLength, FINEST_STORED);
   return {

@@ -1,7 +1,9 @@
 import { FINEST_STORED } from '../../model/cell.js';
 import type { Bounds } from '../../geo/bounds.js';
-import { coverShape } from '../../geo/cover.js';
-import { type Shape, readShape } from '../../geo/polygon.js';
+import { countPositions, readPaths } from '../../geo/paths.js';
+import { type Shape, coverForSearch, shapeInSteps } from '../../geo/polygon.js';
+import type { ZRange } from '../../geo/ranges.js';
+import { type Steps, atOnce } from '../../geo/steps.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapContext } from '../context.js';
 import type { MarkerFilterInput } from '../filter.js';
@@ -9,30 +11,61 @@ import { type MarkerPage, type PageInput, readPage } from '../page.js';
 import type { Budget } from '../../loaders/budget.js';
 import type { OrderedMarker } from '../markers/execute-plan.js';
 import { type SearchPlanner, planShape } from '../markers/planners.js';
-
-/** Ranges of Z-order that a polygon is cut into before they are joined. */
-const FINENESS = 512;
+import { inTurns, takeTurn } from '../../turns.js';
 
 /** Positions of a polygon, those that close its rings included. */
 const MOST_VERTICES = 10_000;
+
+/** A shape, and the ranges of Z-order that cover it. */
+interface CoveredShape {
+  readonly shape: Shape;
+  readonly cover: readonly ZRange[];
+}
+
+function* coveredShape(polygon: unknown): Steps<CoveredShape> {
+  const parts = readPaths('polygon', polygon, { types: ['Polygon', 'MultiPolygon'], mostVertices: MOST_VERTICES });
+  yield;
+  const shape = yield* shapeInSteps(parts);
+  return { shape, cover: yield* coverForSearch(shape) };
+}
+
+/** Polygons of up to this many positions are read at once, so that their markers are read with those of other fields. */
+const FEW_VERTICES = 500;
+
+async function readInTurns(polygon: unknown): Promise<CoveredShape> {
+  await takeTurn();
+  return inTurns(coveredShape(polygon), takeTurn);
+}
+
+/** Shapes of large polygons, which fields share if they share a variable. */
+const shapes = new WeakMap<object, Promise<CoveredShape>>();
+
+function readPolygon(polygon: unknown): CoveredShape | Promise<CoveredShape> {
+  const { coordinates, geometry } = (polygon ?? {}) as { coordinates?: unknown; geometry?: { coordinates?: unknown } };
+  const isSmall = countPositions(coordinates ?? geometry?.coordinates) <= FEW_VERTICES;
+  if (isSmall || typeof polygon !== 'object' || polygon === null) return atOnce(coveredShape(polygon));
+  const reading = shapes.get(polygon) ?? readInTurns(polygon);
+  shapes.set(polygon, reading);
+  return reading;
+}
 
 /**
  * A page of the markers inside a GeoJSON Polygon or MultiPolygon that pass the filter, edges included, in the order of
  * their geohashes. Throws BAD_USER_INPUT naming the part of the polygon that is wrong.
  */
-export function markersInside(
+export async function markersInside(
   context: MapContext,
   collection: Collection,
   polygon: unknown,
   page: PageInput,
   filter?: MarkerFilterInput | null,
 ): Promise<MarkerPage> {
-  const shape = readShape('polygon', polygon, { types: ['Polygon', 'MultiPolygon'], mostVertices: MOST_VERTICES });
+  const covered = await readPolygon(polygon);
   const list = {
     collection,
     of: ['inside', polygon],
-    planner: (budget: Budget) => planPolygon(context, collection, shape, budget),
-    accept: ({ marker }: OrderedMarker) => shape.contains(marker.position),
+    planner: (budget: Budget) => planPolygon(context, collection, covered, budget),
+    accept: ({ marker }: OrderedMarker) => covered.shape.contains(marker.position),
     filter,
   };
   return readPage(context, list, page);
@@ -42,12 +75,10 @@ export function markersInside(
 export function planPolygon(
   context: MapContext,
   collection: Collection,
-  shape: Shape,
+  { shape, cover }: CoveredShape,
   budget: Budget,
 ): Promise<SearchPlanner> {
-  const relation = (cell: Bounds) => shape.relationToCell(cell);
-  const cover = coverShape(relation, FINENESS);
-  const overlaps = (cell: Bounds) => relation(cell) !== 'outside';
+  const overlaps = (cell: Bounds) => shape.relationToCell(cell) !== 'outside';
   const options = { precision: FINEST_STORED, budget };
   return planShape(context, collection, { area: shape.area, cover, overlaps }, options);
 }

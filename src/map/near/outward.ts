@@ -12,6 +12,7 @@ import { type Expected, type Ring, distanceFor, expectedAround, planRing } from 
 import { cellsOfBlock, knownCounts } from '../cells/known-counts.js';
 import type { MapContext } from '../context.js';
 import type { MarkerFilter } from '../filter.js';
+import { eachInTurns } from '../../turns.js';
 import { BEGIN, type NearMarker, type NearPosition, compareNear, nearestFirst, positionOf } from './by-distance.js';
 
 export interface NearQuery {
@@ -131,9 +132,11 @@ class OutwardWalk {
     const { collection, center, filter, wanted, budget, reserve } = this.#query;
     const { itemsPerField } = this.#context.limits;
     const { distance: from } = this.#resumeAfter;
+    await this.#context.turn();
     const rate = filter ? (this.#passed + 1) / (this.#seen + 1) : 1;
     const goal = Math.min(itemsPerField / 2, FEWEST + (SPARE * (wanted - this.#found.length)) / rate);
     const { expected, counts, upTo } = (this.#near = await this.#look(from, goal));
+    await this.#context.turn();
     const endFor = (many: number) =>
       Math.min(this.#cap, expected ? distanceFor(expected, many, from, upTo) : this.#guess(from, many));
     const stop = (): Outward => {
@@ -143,6 +146,7 @@ class OutwardWalk {
     };
 
     const ring = { center, from, to: endFor(goal) };
+    await this.#context.turn();
     const spent = budget.items < 1;
     const unreserved = budget.calls - reserve;
     const planned =
@@ -153,7 +157,13 @@ class OutwardWalk {
     const { to, ranges } = planned;
     const most = Math.min(itemsPerField, Math.max(this.#limit, 4 * goal));
     const { markers, complete } = await this.#read(ranges, most, this.#emitted ? budget.upTo(unreserved) : budget);
-    const near = Array.from(markers, (marker) => ({ distance: distance(center, marker.position), marker }));
+    const { turn } = this.#context;
+    await turn();
+    const near: NearMarker[] = [];
+    await eachInTurns([...markers], turn, (marker) => {
+      near.push({ distance: distance(center, marker.position), marker });
+    });
+    await turn();
     const inRing = nearestFirst(
       near.filter((one) => one.distance <= to && compareNear(positionOf(one), this.#resumeAfter) > 0),
     );
@@ -192,6 +202,7 @@ class OutwardWalk {
     };
     const question = { area: circleArea(center, upTo), precision: FINEST_STORED, open, most: COUNT_RANGES, budget };
     const counts = await knownCounts(this.#context, collection, question);
+    await this.#context.turn();
     return { upTo, counts, expected: counts && expectedAround(center, counts.cells) };
   }
 

@@ -17,7 +17,7 @@ export async function zoneGeometry(
   if (most !== undefined) readWhole('maxVertices', most, LEAST_VERTICES, MOST_ZONE_VERTICES);
   const geometry = await loaders.zoneGeometry(zone);
   const whole = most === undefined || zone.geometry.vertices <= most;
-  const json = whole ? geometry.json : geometry.simplified(most);
+  const json = whole ? geometry.json : await geometry.simplified(most);
   loaders.countGeometry(json.length);
   return json;
 }

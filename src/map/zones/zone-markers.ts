@@ -19,13 +19,17 @@ export async function zoneMarkers(
   filter?: MarkerFilterInput | null,
 ): Promise<MarkerPage> {
   const collection = await requireCollection(context, collectionKey);
-  const { geometry, shape } = await context.loaders.zoneGeometry(zone);
+  const loaded = await context.loaders.zoneGeometry(zone);
+  const shape = await loaded.shape;
   return readPage(
     context,
     {
       collection,
       of: ['zone', zone.collection, zone.key, zone.geometry.sha256],
-      planner: (budget) => (shapeIsArea(geometry) ? planPolygon(context, collection, shape, budget) : NOTHING),
+      planner: async (budget) => {
+        if (!shapeIsArea(loaded.geometry)) return NOTHING;
+        return planPolygon(context, collection, { shape, cover: await loaded.cover }, budget);
+      },
       accept: ({ marker }) => shape.contains(marker.position),
       filter,
     },

@@ -23,7 +23,7 @@ export async function zonesAt(
   collection: Collection,
   { lng, lat }: Point,
 ): Promise<readonly Zone[]> {
-  const { loaders, keys, limits } = context;
+  const { loaders, keys, limits, turn } = context;
   const point = { lng: canonicalLng(lng), lat };
   const scope = keys.scope(collection);
   const lists = await Promise.all(
@@ -39,7 +39,13 @@ export async function zonesAt(
   }
   const zones = (await loaders.zones(collection, [...near].sort(compareBytes))).filter((zone) => zone !== null);
   // Concurrently, as large ones are in an object store.
-  const inside = await Promise.all(zones.map(async (zone) => (await loaders.zoneGeometry(zone)).shape.contains(point)));
+  const inside = await Promise.all(
+    zones.map(async (zone) => {
+      const shape = await (await loaders.zoneGeometry(zone)).shape;
+      await turn();
+      return shape.contains(point);
+    }),
+  );
   return zones.filter((_, index) => inside[index]);
 }
 
@@ -47,9 +53,13 @@ export async function zonesAt(
  * Whether a zone intersects an area. Its geometry is read only if its bounding box is partly in the area; if
  * that fails, the zone is assumed to intersect it, and its field `geometry` reports the failure.
  */
-export async function isZoneIn({ loaders }: MapContext, zone: Zone, area: Area): Promise<boolean> {
+export async function isZoneIn({ loaders, turn }: MapContext, zone: Zone, area: Area): Promise<boolean> {
   try {
-    return boundsMeet(zone.bounds, area) ?? shapeMeets((await loaders.zoneGeometry(zone)).shape, area);
+    const byBounds = boundsMeet(zone.bounds, area);
+    if (byBounds !== undefined) return byBounds;
+    const shape = await (await loaders.zoneGeometry(zone)).shape;
+    await turn();
+    return shapeMeets(shape, area);
   } catch (error) {
     if (error instanceof CellportError && error.code === 'UNAVAILABLE') return true;
     throw error;

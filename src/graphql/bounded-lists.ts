@@ -1,0 +1,106 @@
+import {
+  type GraphQLFieldResolver,
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  Kind,
+  type SelectionSetNode,
+  getNamedType,
+  getNullableType,
+  isCompositeType,
+  isListType,
+  isObjectType,
+} from 'graphql';
+
+import type { Turn } from '../turns.js';
+import type { RequestContext } from './context.js';
+import { shared } from './shared-fields.js';
+
+type Resolver = GraphQLFieldResolver<unknown, RequestContext>;
+
+/** An object of more fields counts as several: no answer has more than this many values for each object of the limit. */
+const FIELDS_OF_AN_OBJECT = 20;
+/** How many values of a list are completed before others get their turn: a few milliseconds. */
+const STEP = 2_000;
+/** How many values compiled code completes at once: as long as graphql-js takes for a step. */
+const COMPILED_STEP = 50_000;
+
+const fieldCounts = new WeakMap<SelectionSetNode, number>();
+
+/** How many fields a selection has, with its fragments and everything under it. */
+function fieldsOf(set: SelectionSetNode, info: Pick<GraphQLResolveInfo, 'fragments'>): number {
+  const known = fieldCounts.get(set);
+  if (known !== undefined) return known;
+  let fields = 0;
+  for (const selection of set.selections) {
+    const under =
+      selection.kind === Kind.FRAGMENT_SPREAD
+        ? info.fragments[selection.name.value]?.selectionSet
+        : selection.selectionSet;
+    fields += (selection.kind === Kind.FIELD ? 1 : 0) + (under ? fieldsOf(under, info) : 0);
+  }
+  fieldCounts.set(set, fields);
+  return fields;
+}
+
+/** The same list, of which graphql-js completes a part in each turn: it waits for items that are promises. */
+function paced(items: readonly unknown[], size: number, turn: Turn): readonly unknown[] {
+  let before: Promise<void> | undefined;
+  return items.map((item, index) => {
+    if (index < size) return item;
+    if (index % size === 0) before = before ? before.then(turn) : turn();
+    return before?.then(() => item) ?? item;
+  });
+}
+
+/** Counts the objects of a list when it is resolved, and completes it in turns. */
+function bounded(resolve: Resolver): Resolver {
+  return async (parent, args, context, info) => {
+    const items: unknown = await resolve(parent, args, context, info);
+    if (!Array.isArray(items)) return items;
+    const { work, compiled } = context;
+    const fields = info.fieldNodes.reduce(
+      (sum, { selectionSet }) => sum + (selectionSet ? fieldsOf(selectionSet, info) : 0),
+      0,
+    );
+    work.charge(items.length * Math.max(1, Math.ceil(fields / FIELDS_OF_AN_OBJECT)));
+    await work.turn();
+    const values = items.length * Math.max(1, fields);
+    if (!compiled) return values <= STEP ? items : paced(items, Math.ceil(STEP / Math.max(1, fields)), work.turn);
+    if (values <= COMPILED_STEP) return items;
+    compiled.tooLong = true;
+    throw new Error('a list is too long for compiled code');
+  };
+}
+
+const isListOfObjects = (type: GraphQLOutputType) =>
+  isListType(getNullableType(type)) && isCompositeType(getNamedType(type));
+
+/** Fields without arguments that read, or compute for long. */
+const EXPENSIVE: readonly string[] = ['Collection.count', 'Collection.bounds', 'Cell.children'];
+/** What these return depends on their selection, or is counted each time it is in the answer. */
+const NEVER_SHARED: readonly string[] = [
+  'Query.node',
+  'Query.nodes',
+  'Query.marker',
+  'Collection.marker',
+  'Zone.geometry',
+];
+
+/**
+ * Bounds every field of a schema, in place: lists of objects count towards the limit of objects and are completed in turns,
+ * and fields that read are resolved once for equal arguments.
+ */
+export function boundFields(schema: GraphQLSchema): void {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || type.name.startsWith('__') || type === schema.getSubscriptionType()) continue;
+    for (const field of Object.values(type.getFields())) {
+      const name = `${type.name}.${field.name}`;
+      const isShared = (field.args.length > 0 || EXPENSIVE.includes(name)) && !NEVER_SHARED.includes(name);
+      if (isShared && field.resolve && type !== schema.getMutationType()) field.resolve = shared(name, field.resolve);
+      if (!isListOfObjects(field.type)) continue;
+      const property: Resolver = (parent) => (parent as Readonly<Record<string, unknown>>)[field.name];
+      field.resolve = bounded(field.resolve ?? property);
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { type GraphqlServer, createGraphqlServer } from '../../src/graphql/server.js';
+import { silentLog } from '../../src/log.js';
+import { createFolderStore } from '../../src/objects/folder-store.js';
+import { DEFAULT_LIMITS, type Limits } from '../../src/model/limits.js';
+import { createServices } from '../../src/server/services.js';
+import { createZone } from '../../src/store/zone/zones.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { memoryDatabase } from '../support/memory-store.js';
+
+import { NOW, makeCollection, realMarkers } from './fixture.js';
+
+/** A star of so many vertices. */
+function star(vertices: number, lng = 10) {
+  const ring = Array.from({ length: vertices - 1 }, (_, index) => {
+    const angle = (2 * Math.PI * index) / (vertices - 1);
+    const reach = index % 2 === 0 ? 60 : 12;
+    return [lng + reach * Math.cos(angle), 20 + (reach / 2) * Math.sin(angle)];
+  });
+  return { type: 'Polygon', coordinates: [[...ring, ring[0]]] };
+}
+
+const aliases = (count: number, field: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => `a${index}: ${field(index)}`).join(' ');
+
+const inCities = (fields: string) => `{ collection(key: "cities") { ${fields} } }`;
+
+describe('attacks on the event loop', () => {
+  const memory = memoryDatabase('readable');
+  let folder: string;
+  let services: ReturnType<typeof createServices>;
+  const servers: GraphqlServer[] = [];
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'cellport-stalls-'));
+    const database = { ...memory, geometry: { ...memory.geometry, objects: createFolderStore(folder) } };
+    const collection = await makeCollection(database, { key: 'cities' }, realMarkers(40));
+    await createZone(database, collection, { key: 'big', geometry: star(100_000) }, NOW, newCall());
+    const consumerStatus = () => ({ owner: true, behindMs: 0, countsExact: true });
+    services = createServices({ database }, { consumerStatus });
+  });
+
+  afterAll(async () => {
+    for (const server of servers) await server.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  /** The answer, and the longest time in ms for which nothing else could run. */
+  async function attack(query: string, variables: object = {}, limits: Partial<Limits> = {}) {
+    const server = await createGraphqlServer({ ...services, limits: { ...DEFAULT_LIMITS, ...limits } }, silentLog);
+    servers.push(server);
+    const delay = monitorEventLoopDelay({ resolution: 1 });
+    delay.enable();
+    await wait(20);
+    const headers = { 'content-type': 'application/json' };
+    const request = { method: 'POST', headers, search: '', body: { query, variables } };
+    const { body } = await server.answer(request, new AbortController().signal);
+    await wait(20);
+    delay.disable();
+    const { data, errors = [] } = JSON.parse(String(body)) as {
+      data?: Record<string, unknown>;
+      errors?: { message: string; extensions: { code: string } }[];
+    };
+    return { data, errors, stall: delay.max / 1e6 };
+  }
+
+  // Each of these took seconds, up to minutes, without a break. Generous, as tests run on busy machines.
+  const LONGEST = 1_000;
+
+  test('one star of 10,000 vertices under 190 aliases is read once', async () => {
+    const query = `query($p: GeoJSON!) ${inCities(aliases(190, () => 'inside(polygon: $p, first: 1) { nodes { id } }'))}`;
+    const { errors, stall } = await attack(query, { p: star(9_998) });
+    expect(errors).toEqual([]);
+    expect(stall).toBeLessThan(LONGEST);
+  });
+
+  test('different stars of 10,000 vertices give way to others', async () => {
+    const names = Array.from({ length: 8 }, (_, index) => `p${index}`);
+    const fields = names.map((name) => `${name}: inside(polygon: $${name}, first: 1) { nodes { id } }`).join(' ');
+    const query = `query(${names.map((name) => `$${name}: GeoJSON!`).join(' ')}) ${inCities(fields)}`;
+    const { stall } = await attack(query, Object.fromEntries(names.map((name, index) => [name, star(9_998, index)])));
+    expect(stall).toBeLessThan(LONGEST);
+  });
+
+  test('a stored zone of 100,000 vertices gives way to others', async () => {
+    const query = inCities(
+      `zone(key: "big") { ${aliases(20, (index) => `markers(first: ${index + 1}) { nodes { id } }`)} }`,
+    );
+    const { errors, stall } = await attack(query);
+    expect(errors).toEqual([]);
+    expect(stall).toBeLessThan(LONGEST);
+  });
+
+  test('a long list of long objects gives way to others', async () => {
+    const query = inCities(`markers(first: 3000) { nodes { ${aliases(190, () => 'name')} } }`);
+    const { errors, stall } = await attack(query);
+    expect(errors).toEqual([]);
+    expect(stall).toBeLessThan(LONGEST);
+  });
+
+  test('lists that nobody matches give way to others', async () => {
+    const filter = 'filter: { properties: [{ name: "population", in: $v }] }';
+    const query = `query($v: [JSON!]) ${inCities(aliases(190, (index) => `markers(first: ${index + 1}, ${filter}) { nodes { id } }`))}`;
+    const { stall } = await attack(query, { v: Array.from({ length: 500 }, (_, index) => ({ a: index })) });
+    expect(stall).toBeLessThan(LONGEST);
+  });
+
+  test('lists count as many objects as they have, wherever they are', async () => {
+    const query = inCities(`markers(first: 1000) { ${aliases(5, () => 'nodes { id }')} }`);
+    const { data, errors } = await attack(query, {}, { maxNodes: 4_999 });
+    const message =
+      'number of objects in the answer is more than 4999, the limit is 4999: request shorter pages, or fewer nested lists';
+    expect(data).toBeUndefined();
+    expect(errors).toMatchObject([{ message, extensions: { code: 'LIMIT_EXCEEDED' } }]);
+    expect((await attack(query, {}, { maxNodes: 5_000 })).errors).toEqual([]);
+  });
+
+  test.each([
+    ['in', { name: 'a', in: Array.from({ length: 1_001 }, (_, index) => index) }, 'a list of at most 1000 JSON values'],
+    ['in', { name: 'a', in: ['x'.repeat(20_001)] }, 'at most 20000 characters and values'],
+    ['eq', { name: 'a', eq: JSON.parse('['.repeat(100) + ']'.repeat(100)) as unknown }, 'at most 32 levels deep'],
+  ])('a filter of %s has a limit', async (comparison, property, allowed) => {
+    const query = `query($f: MarkerFilter) ${inCities('markers(filter: $f) { nodes { id } }')}`;
+    const { errors } = await attack(query, { f: { properties: [property] } });
+    expect(errors).toHaveLength(1);
+    expect(errors[0]?.message).toContain(`filter.properties[0].${comparison} must be`);
+    expect(errors[0]?.message).toContain(allowed);
+  });
+
+  test('a filter has at most 50 comparisons and 1,000 categories', async () => {
+    const query = `query($f: MarkerFilter) ${inCities('markers(filter: $f) { nodes { id } }')}`;
+    const properties = Array.from({ length: 51 }, () => ({ name: 'a', eq: 1 }));
+    const category = Array.from({ length: 1_001 }, () => 'x');
+    const [first, second] = [await attack(query, { f: { properties } }), await attack(query, { f: { category } })];
+    expect(first.errors[0]?.message).toContain('filter.properties must be a list of at most 50 comparisons');
+    expect(second.errors[0]?.message).toContain('filter.category must be a list of at most 1000 categories');
+  });
+});
