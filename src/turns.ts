@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers';
 export type Turn = () => Promise<void>;
 
 /** How long one piece of work may keep the event loop, in milliseconds. */
-const SLICE_MS = 10;
+const SLICE_MS = 20;
 
 /** When the work of this round of the event loop began, as far as it has been looked at. */
 let began: number | undefined;
@@ -26,7 +26,7 @@ function grant(): void {
 
 /**
  * To be awaited between steps of long work: resolves at once, or lets everything else run first if this round of the event
- * loop has taken 10 ms. Rejects with the reason of `signal` once it is aborted.
+ * loop has taken 20 ms. Rejects with the reason of `signal` once it is aborted.
  */
 export async function takeTurn(signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
