@@ -23,7 +23,7 @@ beforeAll(async () => {
   const now = new Date().toISOString();
   await createCollection(db, { key: 'parks', name: 'Parks' }, now, newCall());
   hub.connected();
-  server = await startServer(db, { live: hub, limits: { deadlineMs: 1_000 } });
+  server = await startServer(db, { live: hub, limits: { deadlineMs: 5_000 } });
 });
 afterAll(() => server.close());
 
