@@ -13,8 +13,8 @@ export interface ChangeFeedOptions {
   readonly url: string;
   readonly collection: string;
   readonly onChange: (change: MarkerChange) => void;
-  /** Called when a connection is up. Data loaded before may lack changes. */
-  readonly onConnect: () => void;
+  /** Called when a connection is up, with the time from which on no change is missing, in ms. */
+  readonly onConnect: (completeFrom: number) => void;
 }
 
 /** Changes to the markers inside a bounding box, as they happen. */
@@ -25,7 +25,7 @@ export interface ChangeFeed {
 }
 
 type Message =
-  | { readonly type: 'connection_ack'; readonly payload?: { readonly changesFrom?: string } }
+  | { readonly type: 'connection_ack'; readonly payload?: { readonly changesFrom?: string; readonly now?: string } }
   | { readonly type: 'ping' }
   | { readonly type: 'next'; readonly payload: { readonly data?: { readonly markerChanged: MarkerChange } | null } }
   | { readonly type: 'error' | 'complete'; readonly id: string };
@@ -78,9 +78,11 @@ export function createChangeFeed({ url, collection, onChange, onConnect }: Chang
       isOpen = true;
       openedAt = Date.now();
       changesFrom = Date.parse(message.payload?.changesFrom ?? '');
+      // Both by the server's clock, which may differ from this one.
+      const age = Date.parse(message.payload?.now ?? '') - changesFrom;
       subscription = 0;
       subscribe();
-      onConnect();
+      onConnect(openedAt - (age || 0));
     } else if ((message.type === 'error' || message.type === 'complete') && message.id === String(subscription)) {
       // The server cannot deliver all changes now: another server took over, or records were lost. Reconnect.
       socket?.close();

@@ -22,7 +22,7 @@ const MAX_TILES = 1_000;
 /** A response may lack changes emitted this long before it was requested, in ms: indexes follow a little later. */
 const INDEX_LAG = 1_000;
 /** The same for counts, which follow the stream. */
-const COUNTS_LAG = 3_000;
+export const COUNTS_LAG = 3_000;
 /** How long changes are kept for responses under way, in ms: longer than any response takes. */
 const CHANGES_KEPT = 15_000;
 

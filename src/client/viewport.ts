@@ -4,7 +4,7 @@ import type { ClientExpandQuery } from './generated.js';
 import { loadTiles } from './load-tiles.js';
 import type { MapCluster, MapMarker, ViewportOptions, ViewportState } from './options.js';
 import { ViewportError, send } from './request.js';
-import { EMPTY, TileCache, createMerge } from './tile-cache.js';
+import { COUNTS_LAG, EMPTY, TileCache, createMerge } from './tile-cache.js';
 import {
   type Bounds,
   type TileKey,
@@ -84,7 +84,8 @@ class TiledViewport implements Viewport {
   #reloadIn = FIRST_RELOAD;
   #feed: ChangeFeed | undefined;
   #watched: ReadonlySet<TileKey> = new Set();
-  #connectedAt = 0;
+  /** Responses to earlier requests may lack changes that do not arrive any more. */
+  #completeFrom = 0;
   #isClosed = false;
 
   constructor(options: ViewportOptions) {
@@ -185,9 +186,9 @@ class TiledViewport implements Viewport {
       url: this.#options.url,
       collection: this.#options.collection,
       onChange: (change) => this.#onChange(change),
-      onConnect: () => {
-        this.#connectedAt = Date.now();
-        this.#cache.expireBefore(this.#connectedAt);
+      onConnect: (completeFrom) => {
+        this.#completeFrom = Math.min(completeFrom + COUNTS_LAG, Date.now());
+        this.#cache.expireBefore(this.#completeFrom);
         this.#loadTimer.within(0);
       },
     });
@@ -222,7 +223,7 @@ class TiledViewport implements Viewport {
       for await (const loaded of loadTiles(this.#options, rects, view.keys.length, signal)) {
         if (this.#isClosed) return null;
         for (const entry of loaded.entries) this.#cache.put(entry);
-        this.#cache.expireBefore(this.#connectedAt);
+        this.#cache.expireBefore(this.#completeFrom);
         error ??= loaded.error;
         this.#draw({ answer: loaded.answer });
       }

@@ -57,7 +57,8 @@ function createProtocol({ subscribe, recentFrom, limits }: SubscriptionsOptions,
     // By this server's clock, which a client does not know.
     onConnect: async () => {
       const from = await recentFrom();
-      return from === undefined ? true : { changesFrom: new Date(from).toISOString() };
+      if (from === undefined) return true;
+      return { changesFrom: new Date(from).toISOString(), now: new Date().toISOString() };
     },
     onSubscribe: async ({ subscriptions }, _id, request) => {
       const count = Object.keys(subscriptions).length;

@@ -297,11 +297,15 @@ describe('a rejected subscription', () => {
     await once(socket, 'open');
     socket.send('{"type":"connection_init"}');
     const [data] = (await once(socket, 'message')) as [Buffer];
-    const { type, payload } = JSON.parse(data.toString()) as { type: string; payload: { changesFrom: string } };
+    const { type, payload } = JSON.parse(data.toString()) as {
+      type: string;
+      payload: { changesFrom: string; now: string };
+    };
     expect(type).toBe('connection_ack');
     const ago = Date.now() - Date.parse(payload.changesFrom);
     expect(ago).toBeLessThanOrEqual(11_000);
     expect(ago).toBeGreaterThan(-3_000);
+    expect(Math.abs(Date.now() - Date.parse(payload.now))).toBeLessThan(3_000);
     socket.close();
   });
 
