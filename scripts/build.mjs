@@ -1,11 +1,14 @@
 // Builds the server (TypeScript into dist/), the map page and GraphiQL (Vite into dist/page/ and dist/graphiql/) in
 // parallel.
-// `node scripts/build.mjs` builds everything; `--if-needed` skips parts that are newer than their sources.
+// `node scripts/build.mjs` builds everything; `--if-needed` skips parts that are newer than their sources. `--compress`
+// also compresses the pages' files, which takes as long again and is not needed on one machine.
 
 import { spawn } from 'node:child_process';
 import { chmod, mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+
+import { precompress } from './precompress.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -71,8 +74,8 @@ async function buildPart({ name, stamp, command }) {
   console.error(`built ${name} in ${((Date.now() - began.getTime()) / 1000).toFixed(1)} s`);
 }
 
-/** Builds all parts, or with `ifNeeded` those that are older than their sources. */
-export async function build({ ifNeeded }) {
+/** Builds all parts, or with `ifNeeded` those that are older than their sources; `compress` compresses the pages. */
+export async function build({ ifNeeded, compress = false }) {
   const built = await Promise.all(parts.map(async (part) => ifNeeded && (await isBuilt(part))));
   const missing = parts.filter((_, at) => !built[at]);
   if (missing.length > 0) console.error(`building ${missing.map(({ name }) => name).join(', ')} …`);
@@ -81,10 +84,12 @@ export async function build({ ifNeeded }) {
   if (failed !== undefined) throw failed.reason;
   const main = join(root, parts[0].result);
   if ((await changedAt(main)) > 0) await chmod(main, 0o755);
+  if (compress) await Promise.all(['dist/page', 'dist/graphiql'].map((folder) => precompress(join(root, folder))));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await build({ ifNeeded: process.argv.includes('--if-needed') }).catch((error) => {
+  const [ifNeeded, compress] = ['--if-needed', '--compress'].map((option) => process.argv.includes(option));
+  await build({ ifNeeded, compress }).catch((error) => {
     console.error(`the build failed: ${error.message}`);
     process.exitCode = 1;
   });

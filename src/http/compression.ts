@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 
 type Encoding = 'br' | 'gzip';
 
@@ -40,13 +40,18 @@ function encodingFor(accepted: string): Encoding | undefined {
   return qualityOf(best) > 0 && qualityOf(best) >= (qualities.get('identity') ?? 0) ? best : undefined;
 }
 
+/** Tells caches that the response depends on what the client accepts. */
+export function varyByEncoding(reply: FastifyReply): void {
+  void reply.header('vary', [reply.getHeader('vary') ?? [], 'Accept-Encoding'].flat().join(', '));
+}
+
 /** Compresses JSON that is sent in one piece, for clients that accept it. */
 export function compressJson(server: FastifyInstance): void {
   server.addHook('onSend', async ({ headers }, reply, body) => {
     if (typeof body !== 'string' && !Buffer.isBuffer(body)) return;
     if (body.length < LEAST_BYTES || reply.hasHeader('content-encoding')) return;
     if (!String(reply.getHeader('content-type')).includes('json')) return;
-    void reply.header('vary', [reply.getHeader('vary') ?? [], 'Accept-Encoding'].flat().join(', '));
+    varyByEncoding(reply);
     const encoding = encodingFor(headers['accept-encoding'] ?? '');
     if (encoding === undefined) return;
     void reply.header('content-encoding', encoding).removeHeader('content-length');

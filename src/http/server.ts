@@ -1,7 +1,4 @@
-import { existsSync } from 'node:fs';
-
 import cors from '@fastify/cors';
-import fastifyStatic from '@fastify/static';
 import { type FastifyInstance, fastify } from 'fastify';
 
 import type { Limits } from '../model/limits.js';
@@ -15,6 +12,7 @@ import { type Readiness, addHealth } from './health.js';
 import { addEventStreams } from './event-stream.js';
 import { addGraphql } from './graphql-route.js';
 import { type HostOptions, checkHosts, hostChecker } from './hosts.js';
+import { addGraphiql, addMap } from './pages.js';
 import { endConnectionsOnClose } from './shutdown.js';
 import { watchLoad } from './load.js';
 import { addWebsockets } from './websocket.js';
@@ -46,24 +44,6 @@ const LOOK_FOR_SLOW_MS = 1_000;
 /** The maximum that Chromium accepts. */
 const PREFLIGHT_MAX_AGE_S = 7_200;
 
-/** A content security policy that allows what this server serves, and the given sources. */
-const policy = (also: Partial<Record<'style' | 'font' | 'img', string>>) =>
-  [
-    "default-src 'none'",
-    "script-src 'self'",
-    "worker-src 'self'",
-    "connect-src 'self'",
-    ...(['style', 'font', 'img'] as const).map((kind) => `${kind}-src ${["'self'", also[kind]].join(' ').trim()}`),
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
-
-/** GraphiQL's editor writes style elements and has its icon font in a data URL. */
-const GRAPHIQL_POLICY = policy({ style: "'unsafe-inline'", font: 'data:', img: 'data:' });
-/** MapLibre's style sheet has its icons in data URLs. */
-const MAP_POLICY = policy({ img: 'data:' });
-
 /**
  * Allows pages of other sites to send requests, without credentials: no user is identified by a cookie, so `*` exposes no
  * more than the port itself does.
@@ -74,49 +54,6 @@ function allowOrigins(server: FastifyInstance, origins: readonly string[]): void
     origin: origins.includes('*') ? '*' : [...origins],
     methods: ['GET', 'POST'],
     maxAge: PREFLIGHT_MAX_AGE_S,
-  });
-}
-
-/** The map at `/`, its files under `/map/`; a redirect to GraphiQL if the map is not built. */
-function addMap(server: FastifyInstance, folder: string | undefined): void {
-  if (folder === undefined || !existsSync(folder)) {
-    server.get('/', (_request, reply) => reply.redirect('/graphiql/'));
-    return;
-  }
-  void server.register(fastifyStatic, {
-    root: folder,
-    prefix: '/map/',
-    index: false,
-    // It would overwrite what setHeaders sets.
-    cacheControl: false,
-    setHeaders(response, path) {
-      // Files with a hash in their name never change; all others are revalidated, mostly with a 304.
-      const cacheControl = path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
-      response.setHeader('cache-control', cacheControl);
-      response.setHeader('content-security-policy', MAP_POLICY);
-    },
-  });
-  server.get('/', (_request, reply) => reply.sendFile('index.html', { cacheControl: false }));
-  server.get('/map/', (_request, reply) => reply.redirect('/'));
-}
-
-function addGraphiql(server: FastifyInstance, folder: string): void {
-  if (!existsSync(folder)) {
-    for (const url of ['/graphiql', '/graphiql/']) {
-      server.get(url, (_request, reply) =>
-        reply.code(404).type('text/plain').send('GraphiQL is not built; run `npm run build`.\n'),
-      );
-    }
-    return;
-  }
-  server.get('/graphiql', (_request, reply) => reply.redirect('/graphiql/'));
-  void server.register(fastifyStatic, {
-    root: folder,
-    prefix: '/graphiql/',
-    decorateReply: false,
-    setHeaders: (response) => {
-      response.setHeader('content-security-policy', GRAPHIQL_POLICY);
-    },
   });
 }
 

@@ -4,6 +4,9 @@ import { REGULAR, fontFaces } from './fonts.js';
 import { GRATICULE, graticuleLayers, noLines } from './graticule.js';
 import { PALETTES, type Theme } from './palette.js';
 
+/** Set by the build. */
+declare const TILES_VERSION: string;
+
 /** Tiles exist up to this zoom, see build/tiles.ts. */
 const TILES_TO_ZOOM = 5;
 /** Natural Earth's coastline is accurate to about a kilometre: from this zoom on it fades, to claim no more than that. */
@@ -76,7 +79,7 @@ export function baseLayers(theme: Theme): LayerSpecification[] {
 
 /** The style of the base map. Tiles and fonts come from the same server as the page. */
 export function baseStyle(theme: Theme): StyleSpecification {
-  const tiles = new URL('/map/tiles/', location.href).href;
+  const tiles = new URL(`/map/tiles/${TILES_VERSION}/`, location.href).href;
   return {
     version: 8,
     'font-faces': fontFaces(),

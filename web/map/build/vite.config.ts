@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,14 +8,23 @@ import { makeTiles } from './tiles.js';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** Writes the base map to `tiles/`, beside the page. */
+const tiles = [...makeTiles()];
+/** Changes with the content of any tile, so that browsers may keep tiles for ever. */
+const version = tiles
+  .reduce((hash, { bytes }) => hash.update(bytes), createHash('sha256'))
+  .digest('hex')
+  .slice(0, 8);
+
+/** Writes the base map to `tiles/{version}/`, beside the page. */
 const baseMap: Plugin = {
   name: 'base-map',
+  config: () => ({ define: { TILES_VERSION: JSON.stringify(version) } }),
   // Not as assets of the bundler, which would take longer to hash them than it takes to generate them.
   async writeBundle({ dir = '' }) {
-    for (const { path, bytes } of makeTiles()) {
-      await mkdir(dirname(join(dir, 'tiles', path)), { recursive: true });
-      await writeFile(join(dir, 'tiles', path), bytes);
+    for (const { path, bytes } of tiles) {
+      const target = join(dir, 'tiles', version, path);
+      await mkdir(dirname(target), { recursive: true });
+      await writeFile(target, bytes);
     }
   },
 };

@@ -1,0 +1,42 @@
+// Writes copies of the built pages' files that are compressed with brotli (.br) and gzip (.gz), for clients that accept
+// them.
+
+import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+
+/** Other files are compressed already (woff2, png) or hardly get smaller. */
+const COMPRESSIBLE = /\.(html|m?js|css|svg|json|ttf|pbf)$/;
+/** A copy that saves less, of its file's bytes or altogether, is not worth its place in the package. */
+const LEAST_PART_SAVED = 1 / 4;
+const LEAST_BYTES_SAVED = 1_000;
+
+const brotlied = promisify(brotliCompress);
+const gzipped = promisify(gzip);
+
+/** The best that each can do: the files are compressed once. */
+const ENCODINGS = [
+  ['.br', (body) => brotlied(body, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: body.length } })],
+  ['.gz', (body) => gzipped(body, { level: constants.Z_BEST_COMPRESSION })],
+];
+
+async function compress(path) {
+  const body = await readFile(path);
+  const least = Math.max(LEAST_BYTES_SAVED, LEAST_PART_SAVED * body.length);
+  if (body.length <= least) return;
+  await Promise.all(
+    ENCODINGS.map(async ([extension, encode]) => {
+      const encoded = await encode(body);
+      if (body.length - encoded.length >= least) await writeFile(path + extension, encoded);
+    }),
+  );
+}
+
+/** Compresses the files of a folder and of the folders in it, unless that has been done: each build empties the folder. */
+export async function precompress(folder) {
+  const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((each) => each.isFile());
+  if (files.some(({ name }) => name.endsWith('.br'))) return;
+  const compressible = files.filter(({ name }) => COMPRESSIBLE.test(name));
+  await Promise.all(compressible.map(({ parentPath, name }) => compress(join(parentPath, name))));
+}

@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { newDatabase } from '../support/test-database.js';
+import { type LiveServer, startServer } from './live-server.js';
+
+const FOREVER = 'public, max-age=31536000, immutable';
+
+let folder: string;
+let server: LiveServer;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cellport-pages-'));
+  for (const name of ['assets', 'tiles/0a1b2c3d/0/0']) await mkdir(join(folder, name), { recursive: true });
+  for (const name of ['index.html', 'assets/main-0a1b.js', 'tiles/0a1b2c3d/0/0/0.pbf']) {
+    for (const extension of ['', '.br', '.gz']) await writeFile(join(folder, name + extension), name + extension);
+  }
+  await writeFile(join(folder, 'assets/small-0a1b.js'), 'assets/small-0a1b.js');
+  const allowedOrigins = ['https://maps.example.org'];
+  server = await startServer(newDatabase(), { staticDir: folder, mapDir: folder, allowedOrigins });
+});
+afterAll(async () => {
+  await server.close();
+  await rm(folder, { recursive: true });
+});
+
+/** Gets a file without what `fetch` adds and undoes. */
+async function get(path: string, accepted: string) {
+  const sending = request(`${server.url}${path}`, { headers: { 'accept-encoding': accepted } }).end();
+  const [response] = (await once(sending, 'response')) as [IncomingMessage];
+  return { status: response.statusCode, headers: response.headers, body: await text(response) };
+}
+
+test.each([
+  ['/', 'index.html', 'text/html; charset=utf-8', 'no-cache'],
+  ['/graphiql/', 'index.html', 'text/html; charset=utf-8', 'no-cache'],
+  ['/map/assets/main-0a1b.js', 'assets/main-0a1b.js', 'application/javascript; charset=utf-8', FOREVER],
+  ['/graphiql/assets/main-0a1b.js', 'assets/main-0a1b.js', 'application/javascript; charset=utf-8', FOREVER],
+  ['/map/tiles/0a1b2c3d/0/0/0.pbf', 'tiles/0a1b2c3d/0/0/0.pbf', 'application/octet-stream', FOREVER],
+])('%s is sent in the encoding that is accepted, with its own type', async (path, file, type, cached) => {
+  for (const [accepted, extension, encoding] of [
+    ['gzip, deflate, br', '.br', 'br'],
+    ['gzip, deflate', '.gz', 'gzip'],
+    ['br;q=0, gzip', '.gz', 'gzip'],
+    ['deflate', '', undefined],
+    ['', '', undefined],
+  ] as const) {
+    const { status, headers, body } = await get(path, accepted);
+    expect([status, accepted, body]).toEqual([200, accepted, file + extension]);
+    expect(headers).toMatchObject({ 'content-type': type, 'cache-control': cached, vary: 'Origin, Accept-Encoding' });
+    expect(headers['content-encoding']).toBe(encoding);
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none'/);
+  }
+});
+
+test('a file that is not compressed is sent as it is', async () => {
+  const { headers, body } = await get('/map/assets/small-0a1b.js', 'gzip, deflate, br');
+  expect([headers['content-encoding'], body]).toEqual([undefined, 'assets/small-0a1b.js']);
+});
+
+test('/map/ is the page at /', async () => {
+  expect((await get('/map/', '')).headers['location']).toBe('/');
+});
