@@ -12,7 +12,7 @@ const SOAK = [
   'test/fuzz/*.test.ts',
 ];
 /** They need Chromium. */
-const BROWSER = ['test/web/{examples,explain,graphiql,map}.test.ts'];
+const BROWSER = ['test/web/{examples,explain,first-load,graphiql,map}.test.ts'];
 /** Neither DynamoDB Local nor a browser. */
 const UNIT = [
   'test/{layers,log}.test.ts',

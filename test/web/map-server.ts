@@ -1,4 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,13 +21,26 @@ export interface MapServer {
   ask(query: string, variables?: Json): Promise<any>;
   /** Waits until the cells include everything that was written. */
   counted(): Promise<void>;
+  /** Bytes that all its connections have sent so far, with their headers. */
+  bytesSent(): number;
   close(): Promise<void>;
 }
 
-/** Starts a server with a fresh build of the map page, which follows the changes of a database. */
-export async function startMapServer(db: Database): Promise<MapServer> {
-  const folder = await mkdtemp(join(tmpdir(), 'cellport-map-'));
+interface Pages {
+  readonly mapDir: string;
+  readonly staticDir: string;
+}
+
+/** Builds the map page anew, without GraphiQL. */
+async function buildMap(folder: string): Promise<Pages> {
   await build({ configFile: join(root, 'web/map/build/vite.config.ts'), build: { outDir: folder, minify: false } });
+  return { mapDir: folder, staticDir: join(folder, 'none') };
+}
+
+/** Starts a server which follows the changes of a database, with these pages or a fresh build of the map page. */
+export async function startMapServer(db: Database, built?: Pages): Promise<MapServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'cellport-map-'));
+  const pages = built ?? (await buildMap(folder));
   const heard = followChanges(db);
   const services = createServices(
     { database: db },
@@ -38,8 +52,9 @@ export async function startMapServer(db: Database): Promise<MapServer> {
       limits: { ...DEFAULT_LIMITS, deadlineMs: 60_000 },
     },
   );
-  const pages = { staticDir: join(folder, 'none'), mapDir: folder };
   const { http, close } = await createHttpServer(services, { pages });
+  const sockets = new Set<Socket>();
+  http.server.on('connection', (socket) => sockets.add(socket));
   const url = await http.listen({ host: '127.0.0.1', port: 0 });
   return {
     url,
@@ -54,6 +69,7 @@ export async function startMapServer(db: Database): Promise<MapServer> {
       return data;
     },
     counted: () => heard.cells.caughtUp(new AbortController().signal),
+    bytesSent: () => [...sockets].reduce((total, { bytesWritten }) => total + bytesWritten, 0),
     async close() {
       await close();
       await heard.stop();

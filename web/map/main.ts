@@ -1,12 +1,10 @@
-import '@fontsource/noto-sans/latin-400.css';
-import '@fontsource/noto-sans/latin-600.css';
-import '@fontsource/noto-sans/latin-ext-400.css';
-import '@fontsource/noto-sans/latin-ext-600.css';
 import 'maplibre-gl/dist/maplibre-gl.css';
 import './style.css';
 
+import { addFonts } from './base-map/fonts.js';
 import { startPage } from './page.js';
 
+addFonts();
 startPage().catch((error: unknown) => {
   console.error(error);
   const bar = document.querySelector<HTMLElement>('#bar');

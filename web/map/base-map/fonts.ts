@@ -28,7 +28,7 @@ const RANGES: Readonly<Record<string, readonly string[]>> = {
   devanagari: ['U+0900-097F'],
 };
 
-function faces(weight: 400 | 600) {
+function filesOf(weight: 400 | 600) {
   return Object.entries(RANGES).map(([name, ranges]) => {
     const file = Object.entries(FILES).find(([path]) => path.endsWith(`/noto-sans-${name}-${weight}-normal.woff2`));
     if (file === undefined) throw new Error(`the font file ${name} ${weight} is missing`);
@@ -38,5 +38,18 @@ function faces(weight: 400 | 600) {
 
 /** For the style's `font-faces`: files from this server only, loaded when one of their characters is first drawn. */
 export function fontFaces(): NonNullable<StyleSpecification['font-faces']> {
-  return { [REGULAR]: faces(400), [STRONG]: faces(600) };
+  return { [REGULAR]: filesOf(400), [STRONG]: filesOf(600) };
+}
+
+/**
+ * Offers the same files to the text around the map. The package's style sheets of single scripts do not say which
+ * characters are in a file, so that browsers load one of 60 kB for text that needs none of it.
+ */
+export function addFonts(): void {
+  for (const weight of [400, 600] as const) {
+    for (const { url, 'unicode-range': ranges } of filesOf(weight)) {
+      const face = { weight: String(weight), unicodeRange: ranges.join(', '), display: 'swap' } as const;
+      document.fonts.add(new FontFace(REGULAR, `url(${JSON.stringify(url)})`, face));
+    }
+  }
 }
