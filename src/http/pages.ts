@@ -47,7 +47,9 @@ function addFiles(server: FastifyInstance, { root, prefix, contentSecurityPolicy
     cacheControl: false,
     setHeaders(response, path) {
       // All others are revalidated, mostly with a 304.
-      const cacheControl = UNCHANGING.test(path.slice(root.length)) ? 'public, max-age=31536000, immutable' : 'no-cache';
+      const cacheControl = UNCHANGING.test(path.slice(root.length))
+        ? 'public, max-age=31536000, immutable'
+        : 'no-cache';
       response.setHeader('cache-control', cacheControl);
     },
   });
