@@ -6,13 +6,13 @@ import type { CellBlock } from '../model/cell.js';
 import type { BlockPlan } from '../plan/blocks.js';
 import { getBlocks } from '../store/cell/blocks.js';
 import { blockFromItem } from '../store/cell/cells.js';
-import type { Database } from '../store/database.js';
+import type { Database, Item } from '../store/database.js';
 import type { Call } from '../store/request/meter.js';
 import type { Budget } from './budget.js';
 import type { CellCache } from './cell-cache.js';
-import { afterTurns } from '../turns.js';
 import { groupBy } from './group.js';
 import type { RangeLoader } from './range-loader.js';
+import { type Turn, afterTurns, eachInTurns, takeTurn } from '../turns.js';
 
 /** The blocks of one collection that a plan names, and the budget that pays for them. */
 export interface BlocksRequest {
@@ -40,6 +40,8 @@ export class BlockLoader {
   readonly #cache: CellCache;
   readonly #call: Call;
   readonly #range: RangeLoader;
+  readonly #turn: Turn = () => takeTurn(this.#call.signal);
+  readonly #decoded = new WeakMap<Item, CellBlock>();
   readonly #plans = new DataLoader<BlocksRequest, CellBlock[] | undefined>(
     async (requests) => {
       const settled = await Promise.allSettled(requests.map((request) => this.#loadPlan(request)));
@@ -111,7 +113,11 @@ export class BlockLoader {
     const { pk, ...bounds } = keys.cellRange(scope, fromZ(from + first, length), fromZ(from + last, length));
     const answer = await this.#range({ range: { index: 'cells', pk, ...bounds }, limit: Infinity, budget });
     if (!answer.complete) return undefined;
-    const read = answer.items.map((item) => blockFromItem(keys, item)).filter((block) => block !== undefined);
+    const read: CellBlock[] = [];
+    await eachInTurns(answer.items, this.#turn, (item) => {
+      const block = this.#decode(item);
+      if (block) read.push(block);
+    });
     if (isLong) return read.map((block) => this.#cache.put(scope, block, token));
     const missing = new Map(parents.slice(first, last + 1).map((parent) => [parent, emptyBlock(parent)]));
     for (const block of read) missing.set(block.parent, block);
@@ -120,6 +126,15 @@ export class BlockLoader {
       ...Array.from(missing.values(), (block) => this.#cache.put(scope, block, token)),
       ...this.#hit(scope, cached.slice(last + 1)),
     ];
+  }
+
+  /** Overlapping ranges share their items. */
+  #decode(item: Item): CellBlock | undefined {
+    const known = this.#decoded.get(item);
+    if (known !== undefined) return known;
+    const block = blockFromItem(this.#db.keys, item);
+    if (block) this.#decoded.set(item, block);
+    return block;
   }
 
   async #loadEach(names: readonly BlockName[]): Promise<CellBlock[]> {
