@@ -51,10 +51,10 @@ const LONGEST_DOCUMENT = 10_000;
 /** A request waits as long as an answer takes, within these. */
 const WAIT_MS = { least: 100, most: 300 };
 /** One that has waited for longer, because its wait was underestimated, is refused after all. */
-const LONGEST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 3_000;
 const MOST_WAITING = 1_000;
 /** So many may always wait. */
-const FEW_WAITING = 8;
+const FEW_WAITING = 16;
 /** For so many refusals in a turn, one more request starts in the next: clients that retry at once cost time, too. */
 const REFUSALS_PER_START = 20;
 /** Weight of the latest value in a moving average. */

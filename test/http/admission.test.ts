@@ -181,7 +181,7 @@ test('clients that retry at once do not keep others from being started', async (
     for (const callback of clock.later.splice(0)) callback();
     for (let step = 0; step < 5; step += 1) await Promise.resolve();
   };
-  for (let time = 0; time < 10; time += 1) ask();
+  for (let time = 0; time < 20; time += 1) ask();
   await turn();
   expect(started).toBe(1);
   clock.now += 50;
