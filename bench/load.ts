@@ -1,14 +1,13 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
 
-import { type Engine, startEngine } from '../src/engine/start.js';
+import { startEngine } from '../src/engine/start.js';
 import { viewOf } from './rig/places.js';
 import { randomFrom } from '../test/support/random.js';
 import { type BenchMarker, cityMarkers } from './rig/points.js';
+import { type Served, serveCities } from './rig/serve-cities.js';
 import { mean, quantile, shown, table } from './rig/statistics.js';
 import type { BenchOptions, Benchmark, Section } from './section.js';
 
@@ -50,39 +49,6 @@ function walker(cities: readonly BenchMarker[], seed: number) {
   };
 }
 
-interface Served {
-  readonly child: ChildProcess;
-  readonly url: string;
-}
-
-/** Starts the built server with the demo cities. Resolves when its cells are complete. */
-async function serve(engine: Engine, cacheMb: number): Promise<Served> {
-  const child = spawn(process.execPath, ['dist/cli/main.js', 'serve', '--demo'], {
-    cwd: fileURLToPath(new URL('..', import.meta.url)),
-    env: {
-      ...process.env,
-      PORT: '0',
-      // Without a limit, V8 lets garbage grow to gigabytes if memory is available, which would hide a leak.
-      NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
-      CELLPORT_CACHE_MB: String(cacheMb),
-      CELLPORT_ENGINE: 'aws',
-      AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint,
-      AWS_REGION: engine.region,
-      AWS_ACCESS_KEY_ID: engine.credentials.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: engine.credentials.secretAccessKey,
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  for await (const line of createInterface({ input: child.stdout })) {
-    const url = /Serving +(http:\/\/\S+)/.exec(line)?.[1];
-    if (url !== undefined) {
-      child.stdout.resume();
-      return { child, url: url.replace(/\/$/, '') };
-    }
-  }
-  throw new Error('the server exited before it was ready');
-}
-
 const residentMb = ({ pid }: ChildProcess) =>
   Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
 
@@ -96,6 +62,8 @@ interface Run {
   readonly p50: number;
   readonly p99: number;
   readonly failures: number;
+  /** Requests answered with 503 and Retry-After, which these clients send again at once. */
+  readonly refused: number;
   /** Mean cost of a viewport in each sixth of the run. */
   readonly costs: readonly Cost[];
   /** Resident memory in each sixth of the run. */
@@ -114,6 +82,7 @@ async function walk({ child, url }: Served, cities: readonly BenchMarker[]): Pro
     method: 'POST',
     connections: CONNECTIONS,
     duration: SECONDS,
+    excludeErrorStats: true,
     headers: { 'content-type': 'application/json' },
     setupClient(client) {
       const next = walker(cities, SEED + clients++);
@@ -137,11 +106,13 @@ async function walk({ child, url }: Served, cities: readonly BenchMarker[]): Pro
   const watch = setInterval(() => memory.push(residentMb(child)), (SECONDS * 1000) / parts);
   const result = await running;
   clearInterval(watch);
+  const refused = result.statusCodeStats?.['503']?.count ?? 0;
   return {
-    perSecond: result.requests.average,
+    perSecond: result['2xx'] / result.duration,
     p50: result.latency.p50,
     p99: result.latency.p99,
-    failures: failures + result.errors + result.non2xx,
+    failures: failures + result.errors - refused,
+    refused,
     costs: seen.map((costs) => ({
       queries: mean(costs.map(({ queries }) => queries)),
       readUnits: mean(costs.map(({ readUnits }) => readUnits)),
@@ -161,7 +132,11 @@ async function run({ say }: BenchOptions): Promise<Section> {
       ['no caches', 0],
     ] as const) {
       say(`${name}: loading the cities`);
-      const served = await serve(engine, cacheMb);
+      const served = await serveCities(engine, {
+        // Without a limit, V8 lets garbage grow to gigabytes if memory is available, which would hide a leak.
+        NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
+        CELLPORT_CACHE_MB: String(cacheMb),
+      });
       say(`${name}: ${CONNECTIONS} clients for ${SECONDS} s`);
       try {
         runs.push({ name, run: await walk(served, cities) });
@@ -200,16 +175,18 @@ async function run({ say }: BenchOptions): Promise<Section> {
       table([
         [
           '',
-          'requests/s',
+          'answers/s',
+          'refused/s',
           'p50 ms',
           'p99 ms',
           'Query calls per viewport, by sixths',
           'read units, by sixths',
           'MB, by sixths',
         ],
-        ...runs.map(({ name, run: { perSecond, p50, p99, costs, memory } }) => [
+        ...runs.map(({ name, run: { perSecond, refused, p50, p99, costs, memory } }) => [
           name,
           shown(perSecond, 0),
+          shown(refused / SECONDS, 0),
           shown(p50, 0),
           shown(p99, 0),
           costs.map(({ queries }) => shown(queries)).join(' '),

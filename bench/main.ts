@@ -16,6 +16,7 @@ import { pans } from './pans.js';
 import { prefixes } from './prefixes.js';
 import { writeReport } from './report.js';
 import type { Benchmark, Row, Section } from './section.js';
+import { stalls } from './stalls.js';
 import { streaming } from './stream.js';
 import { viewports } from './viewports.js';
 
@@ -36,6 +37,7 @@ const ALL: readonly Benchmark[] = [
   hierarchies,
   load,
   attacks,
+  stalls,
 ];
 
 // The SDK's warning about Node 20 would clutter the output.

@@ -1,0 +1,38 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+import type { Engine } from '../../src/engine/start.js';
+
+export interface Served {
+  readonly child: ChildProcess;
+  readonly url: string;
+}
+
+/**
+ * Starts the built server with the demo cities on an engine, with these settings. Resolves when its cells are complete.
+ */
+export async function serveCities(engine: Engine, settings: Readonly<Record<string, string>> = {}): Promise<Served> {
+  const child = spawn(process.execPath, ['dist/cli/main.js', 'serve', '--demo'], {
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    env: {
+      ...process.env,
+      PORT: '0',
+      CELLPORT_ENGINE: 'aws',
+      AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint,
+      AWS_REGION: engine.region,
+      AWS_ACCESS_KEY_ID: engine.credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: engine.credentials.secretAccessKey,
+      ...settings,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = /Serving +(http:\/\/\S+)/.exec(line)?.[1];
+    if (url !== undefined) {
+      child.stdout.resume();
+      return { child, url: url.replace(/\/$/, '') };
+    }
+  }
+  throw new Error('the server exited before it was ready');
+}
