@@ -18,10 +18,10 @@ const ROUNDS = {
   /** Bounding boxes covered with S2 cells. */
   boxesOfGeoLibrary: [600, 3_000],
   /** Documents of the schema with random values. */
-  fuzzedQueries: [200, 30_000],
-  fuzzedMutations: [60, 5_000],
+  fuzzedQueries: [200, 8_000],
+  fuzzedMutations: [60, 1_500],
   /** Raw inputs of each kind. */
-  fuzzedInputs: [150, 10_000],
+  fuzzedInputs: [150, 5_000],
 } as const satisfies Readonly<Record<string, readonly [quick: number, full: number]>>;
 
 /** The number of rounds of a test. CELLPORT_RUNS overrides it, for a longer search. */
