@@ -5,7 +5,7 @@ import { areaContains, normalizeBounds } from '../../src/geo/bounds.js';
 import { distance } from '../../src/geo/distance.js';
 import type { Point } from '../../src/geo/point.js';
 import { hashKeyOf, hashKeysOf, partsUnder } from '../../src/geolibrary/hash-keys.js';
-import { planQueries } from '../../src/geolibrary/plan.js';
+import { type PlannedQuery, planQueries } from '../../src/geolibrary/plan.js';
 import { type IdRange, areaRegion, centreOf, coverRegion, idAt, ringRegion } from '../../src/geolibrary/s2.js';
 import { rounds } from '../support/rounds.js';
 
@@ -115,7 +115,9 @@ describe('a plan', () => {
         });
         const ranges = coverRegion(areaRegion(area), 48);
         const plan = planQueries(ranges, length);
-        const first = [...plan.queries()].slice(0, 200);
+        // Near a pole there may be millions.
+        const first: PlannedQuery[] = [];
+        for (const query of plan.queries()) if (first.push(query) === 200) break;
         expect(first.length).toBeLessThanOrEqual(Math.max(6, Number(plan.hashKeys)));
         const inside = idAt({
           lng: wrapped(at.lng + Math.abs(wide) / 3),

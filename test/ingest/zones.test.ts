@@ -313,7 +313,7 @@ describe('an import of zones', () => {
       [8, /duplicate key "good", first on line 1/],
       [9, /name is not text/],
       [10, /not a GeoJSON Feature/],
-      [11, /a position: \[longitude, latitude\] in degrees; got \[1,"12345678901234567890"\]/],
+      [11, /a position: \[longitude, latitude\] in degrees; got \[1,12345678901234567890\]/],
       [12, /invalid JSON/],
       [13, /key must be well-formed Unicode/],
     ];

@@ -6,5 +6,5 @@ const [, newline] = Object.keys(JSON.parse('{"":0,"\\n":0}') as object);
  * key for another one that begins with a backslash: https://github.com/nodejs/node/issues/63785
  */
 export function readsKeysOf(value: unknown): boolean {
-  return newline === '\n' || !JSON.stringify(value).includes('\\\\');
+  return newline === '\n' || !JSON.stringify(value).includes('\\');
 }
