@@ -59,10 +59,8 @@ async function run({ say }: BenchOptions): Promise<Section> {
     say('loading the cities');
     const served = await serveCities(engine);
     say(`${EXPENSIVE.length} expensive requests`);
-    const stalls = await measure(served).finally(async () => {
-      served.child.kill('SIGTERM');
-      await once(served.child, 'exit');
-    });
+    const stalls = await measure(served).finally(() => served.child.kill('SIGTERM'));
+    await once(served.child, 'exit');
     const worst = stalls.reduce((most, each) => (each.waitMs > most.waitMs ? each : most));
     return {
       title: `Stalls: ${EXPENSIVE.length} expensive requests over 49,025 cities`,
