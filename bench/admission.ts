@@ -8,6 +8,7 @@ import { load, post } from './http/load.js';
 import { startMeasured, waitForOutput } from './http/processes.js';
 import { openFreshTables } from './rig/fresh-tables.js';
 import type { Benchmark, Row } from './section.js';
+import { settingsOf } from '../test/support/engine-settings.js';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
@@ -128,12 +129,8 @@ export const admission: Benchmark = {
   async run({ say }) {
     execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], { cwd: root });
     const { engine, database, close } = await openFreshTables({ table: 'bench-admission' });
-    const { endpoint, region, credentials } = engine;
     const server = startMeasured(['dist/cli/main.js', 'serve'], {
-      AWS_ENDPOINT_URL_DYNAMODB: endpoint,
-      AWS_REGION: region,
-      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+      ...settingsOf(engine),
       CELLPORT_ENGINE: 'aws',
       CELLPORT_TABLE: database.tables.entities,
       PORT: '0',

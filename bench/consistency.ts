@@ -5,6 +5,7 @@ import { randomFrom } from '../test/support/random.js';
 import { type Measured, startMeasured, waitForOutput } from './http/processes.js';
 import { quantile, shown, table } from './rig/statistics.js';
 import type { Benchmark, Section } from './section.js';
+import { settingsOf } from '../test/support/engine-settings.js';
 
 /** Maps per case; two markers are created in each, one after the other. */
 const MAPS = 20;
@@ -45,14 +46,11 @@ interface Server {
   readonly url: string;
 }
 
-async function startServer({ endpoint, region, credentials }: Engine): Promise<Server> {
+async function startServer(engine: Engine): Promise<Server> {
   const process = startMeasured(['--import', 'tsx', 'src/cli/main.ts', 'serve'], {
     PORT: '0',
     CELLPORT_ENGINE: 'aws',
-    AWS_ENDPOINT_URL_DYNAMODB: endpoint,
-    AWS_REGION: region,
-    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    ...settingsOf(engine),
   });
   const [, url = ''] = await waitForOutput(process, /Serving +(http:\/\/\S+)/);
   return { process, url };

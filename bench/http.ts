@@ -16,6 +16,7 @@ import { profiled } from './http/profile.js';
 import { type Measured, startMeasured, waitForOutput } from './http/processes.js';
 import { openFreshTables } from './rig/fresh-tables.js';
 import type { BenchOptions, Benchmark, Row, Section } from './section.js';
+import { settingsOf } from '../test/support/engine-settings.js';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
@@ -251,12 +252,8 @@ export const http: Benchmark = {
   async run(options) {
     execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], { cwd: root });
     const { engine, database, close } = await openFreshTables({ table: 'bench-http' });
-    const { endpoint, region, credentials } = engine;
     const env = {
-      AWS_ENDPOINT_URL_DYNAMODB: endpoint,
-      AWS_REGION: region,
-      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+      ...settingsOf(engine),
       CELLPORT_ENGINE: 'aws',
       CELLPORT_TABLE: database.tables.entities,
       PORT: '0',

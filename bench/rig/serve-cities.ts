@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 import type { Engine } from '../../src/engine/start.js';
+import { settingsOf } from '../../test/support/engine-settings.js';
 
 export interface Served {
   readonly child: ChildProcess;
@@ -19,10 +20,7 @@ export async function serveCities(engine: Engine, settings: Readonly<Record<stri
       ...process.env,
       PORT: '0',
       CELLPORT_ENGINE: 'aws',
-      AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint,
-      AWS_REGION: engine.region,
-      AWS_ACCESS_KEY_ID: engine.credentials.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: engine.credentials.secretAccessKey,
+      ...settingsOf(engine),
       ...settings,
     },
     stdio: ['ignore', 'pipe', 'inherit'],

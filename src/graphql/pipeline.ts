@@ -172,7 +172,6 @@ export async function createPipeline(options: PipelineOptions): Promise<Pipeline
     stopOnTerminationSignals: false,
     persistedQueries: false,
     csrfPrevention: true,
-    parseOptions: { maxTokens: limits.maxTokens },
     formatError: (_formatted, error) => format(error),
     async stringifyResult(result) {
       try {

@@ -88,6 +88,27 @@ function hasLongName(value: unknown): boolean {
   return Object.entries(value).some(([name, member]) => name.length > LONGEST_SIMILAR_NAME || hasLongName(member));
 }
 
+/** The errors of all variables, or the first of them and one that says that there are more. */
+function mistakes(
+  schema: GraphQLSchema,
+  definitions: readonly VariableDefinitionNode[],
+  given: Values,
+  hideSuggestions: boolean,
+): readonly GraphQLError[] {
+  const errors: GraphQLError[] = [];
+  const add = (error: GraphQLError) => {
+    if (errors.length === MAX_ERRORS) throw new Enough();
+    errors.push(error);
+  };
+  try {
+    for (const definition of definitions) check(schema, definition, given, { hideSuggestions, add });
+  } catch (error) {
+    if (!(error instanceof Enough)) throw error;
+    errors.push(new GraphQLError(`There are more errors in the variables than these ${MAX_ERRORS}.`));
+  }
+  return errors;
+}
+
 /**
  * What is wrong with the variables of an operation: nested too deep, BAD_USER_INPUT with the path; or not of their types,
  * up to 20 GraphQLErrors with the path as `field`. graphql-js would find the same when it executes the operation, but
@@ -105,17 +126,8 @@ export function variableErrors(
       return [badInput(written(name, path), value, `nested at most ${MAX_NESTING} levels deep`)];
     }
   }
-  const errors: GraphQLError[] = [];
-  const add = (error: GraphQLError) => {
-    if (errors.length === MAX_ERRORS) throw new Enough();
-    errors.push(error);
-  };
-  try {
-    const hide = hideSuggestions || hasLongName(given);
-    for (const definition of variableDefinitions) check(schema, definition, given, { hideSuggestions: hide, add });
-  } catch (error) {
-    if (!(error instanceof Enough)) throw error;
-    errors.push(new GraphQLError(`There are more errors in the variables than these ${MAX_ERRORS}.`));
-  }
-  return errors;
+  const errors = mistakes(schema, variableDefinitions, given, true);
+  // Similar names are looked for only where there is something wrong.
+  if (errors.length === 0 || hideSuggestions || hasLongName(given)) return errors;
+  return mistakes(schema, variableDefinitions, given, false);
 }

@@ -8,6 +8,7 @@ import { type Database, type DatabaseOptions, createDatabase } from '../../src/s
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
 import { ensureTables } from '../../src/store/table/tables.js';
 import { betweenFiles } from './between-files.js';
+import { settingsOf } from './engine-settings.js';
 
 // DynamoDB Local has a separate database for each access key. Writes slow down with every change that the streams of
 // a database hold, including those of deleted tables, so each test file gets a new one. Starting and warming up a Java
@@ -31,13 +32,7 @@ export function engine(): EngineAddress {
 
 /** Settings with which a command uses this file's database. */
 export function engineSettings(): Readonly<Record<string, string>> {
-  const { endpoint, region, credentials } = engine();
-  return {
-    AWS_ENDPOINT_URL_DYNAMODB: endpoint,
-    AWS_REGION: region,
-    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-  };
+  return settingsOf(engine());
 }
 
 /** A database whose tables do not exist yet, for tests that create them. */
