@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
+import { NO_RULES } from '../../web/map/filter/rules.js';
 import { readHash, writeHash } from '../../web/map/url-hash.js';
 
 const key = fc.stringMatching(/^[a-z0-9][a-z0-9_-]{0,8}$/);
@@ -13,6 +14,34 @@ const state = fc.record({
   on: fc.uniqueArray(key),
   heat: fc.uniqueArray(key, { minLength: 1 }),
   place: fc.string({ minLength: 1, unit: 'binary' }).map((text) => `marker::cities::${text}`),
+});
+
+const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((each) => each + 0);
+const interval = fc.tuple(number, number).map(([a, b]) => ({ from: Math.min(a, b), to: Math.max(a, b) }));
+const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('a/b', ',', '%2C', '1..2', '', '&=#', '%'));
+const range = fc.record({ field: text, interval }).map(({ field, interval: ends }) => ({ field, ...ends }));
+const choice = fc.record({ field: fc.option(text), values: fc.array(text, { minLength: 1 }) });
+const rules = fc.record({
+  conditions: fc.array(fc.oneof(range, choice), { maxLength: 3 }),
+  colour: fc.option(fc.oneof(range, choice), { nil: undefined }),
+  size: fc.option(range, { nil: undefined }),
+});
+
+test('an address restores filters, colours and sizes by properties of any name and values', () => {
+  fc.assert(
+    fc.property(fc.dictionary(key, rules, { minKeys: 1, maxKeys: 3 }), (byKey) => {
+      const given = new Map(Object.entries(byKey).filter(([, each]) => JSON.stringify(each) !== '{"conditions":[]}'));
+      expect(readHash(writeHash({ rules: given })).rules ?? new Map()).toEqual(given);
+    }),
+  );
+  const open = { ...NO_RULES, conditions: [{ field: 'population', from: 1_000, to: Infinity }] };
+  expect(writeHash({ rules: new Map([['cities', open]]) })).toBe('#range=cities/population/1000..');
+  expect(readHash('#range=cities/population/1000..').rules?.get('cities')).toEqual(open);
+});
+
+test('invalid rules of an address are ignored', () => {
+  const invalid = ['range=', 'range=a/b', 'range=a/b/x..1', 'range=a/b/2..1', 'range=a/b/1..2..3', 'shade=a/b/1..', 'only=a', 'only=a/b/c/d', 'only=/b/c']; // prettier-ignore
+  for (const part of invalid) expect([part, readHash(`#${part}`)]).toEqual([part, {}]);
 });
 
 test('an address restores the view it was written from, to within a pixel', () => {

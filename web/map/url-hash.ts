@@ -1,3 +1,6 @@
+import { readRules, writeRules } from './filter/rules-in-hash.js';
+import type { Rules } from './filter/rules.js';
+
 /** The part of the page's state that its address holds. */
 export interface PageState {
   /** Center of the map in degrees, and its zoom. */
@@ -6,6 +9,8 @@ export interface PageState {
   readonly on?: readonly string[];
   /** Those of them that are drawn as heatmaps. */
   readonly heat?: readonly string[];
+  /** Filters, colours and sizes by collection. */
+  readonly rules?: ReadonlyMap<string, Rules>;
   /** ID of the marker whose card is open. */
   readonly place?: string;
 }
@@ -31,17 +36,19 @@ export function readHash(hash: string): PageState {
   const at = readAt(parts.get('at'));
   const on = readKeys(parts.get('on'));
   const heat = readKeys(parts.get('heat'));
+  const rules = readRules(parts);
   const place = parts.get('place');
   return {
     ...(at && { at }),
     ...(on && { on }),
     ...(heat && { heat }),
+    ...(rules.size > 0 && { rules }),
     ...(place !== null && place !== '' && { place }),
   };
 }
 
 /** The hash of a state, with as many digits as are visible on a screen. */
-export function writeHash({ at, on, heat, place }: PageState): string {
+export function writeHash({ at, on, heat, rules, place }: PageState): string {
   const keys = (name: string, list: readonly string[]) => `${name}=${list.map(encodeURIComponent).join(',')}`;
   const parts: string[] = [];
   if (at) {
@@ -51,6 +58,7 @@ export function writeHash({ at, on, heat, place }: PageState): string {
   }
   if (on) parts.push(keys('on', on));
   if (heat && heat.length > 0) parts.push(keys('heat', heat));
+  if (rules) parts.push(...writeRules(rules));
   if (place !== undefined) parts.push(`place=${encodeURIComponent(place).replaceAll('%3A', ':')}`);
   return `#${parts.join('&')}`;
 }

@@ -5,11 +5,14 @@ import {
   type MapCluster,
   type MapMarker,
   type Viewport,
+  ViewportError,
   type ViewportState,
   createViewport,
 } from '../../../src/client/public.js';
 import type { Theme } from '../base-map/palette.js';
 import type { Collection } from '../documents.js';
+import { lookOf } from '../filter/look.js';
+import { NO_RULES, type Rules, filterOf, passes } from '../filter/rules.js';
 import { type Crossfade, createCrossfade } from './crossfade.js';
 import { styledFeatures } from './features.js';
 import { cellSketches, pointSketches, zoneSketches } from './paint.js';
@@ -29,7 +32,7 @@ export interface LayerOptions {
 
 type Part = 'points' | 'cells' | 'zones';
 interface OpenPart {
-  readonly viewport: Viewport;
+  viewport: Viewport;
   readonly fader: Crossfade;
 }
 const CONTENT = { points: 'auto', cells: 'cells', zones: 'zones' } as const;
@@ -43,6 +46,11 @@ const sameMarker = (a: MapMarker, b: MapMarker) =>
   a.name === b.name &&
   a.category === b.category &&
   JSON.stringify(a.properties) === JSON.stringify(b.properties);
+
+/** After a filter was too much for the server, it is tried again when this many markers are left. */
+const FILTERED_AGAIN = 10_000;
+
+const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 /** Identifies a drawing by everything in it. */
 function namesOf({ markers, clusters, cells, zones }: ViewportState): Set<string> {
@@ -78,6 +86,11 @@ export class CollectionLayer {
   #theme: Theme;
   #view: readonly [Bounds, number] | undefined;
   #explain = false;
+  #rules = NO_RULES;
+  /** Whether clusters show all places, because filtering those in view is too much for the server. */
+  #isUnfiltered = false;
+  /** The filter is tried again when at most this many markers are in view. */
+  #filteredAgain = FILTERED_AGAIN;
 
   constructor(map: MapLibre, collection: Collection, accent: number, options: LayerOptions) {
     this.collection = collection;
@@ -95,7 +108,18 @@ export class CollectionLayer {
   get content(): { readonly markers: readonly MapMarker[]; readonly clusters: readonly MapCluster[] } {
     const { markers = [], clusters = [] } = this.#parts.get('points')?.viewport.state ?? {};
     const kept = markers.filter(({ id }) => !this.#optimistic.has(id));
-    return { markers: [...kept, ...[...this.#optimistic.values()].filter((marker) => marker !== null)], clusters };
+    const changed = [...this.#optimistic.values()].filter((marker) => marker !== null);
+    return { markers: [...kept, ...changed].filter((marker) => passes(marker, this.#rules)), clusters };
+  }
+
+  get rules(): Rules {
+    return this.#rules;
+  }
+
+  /** Whether a filter is set that clusters or cells do not follow: only markers do. */
+  get isUnfiltered(): boolean {
+    if (this.#rules.conditions.length === 0 || this.#drawn === 'off') return false;
+    return this.#drawn === 'heat' || (this.#isUnfiltered && this.content.clusters.length > 0);
   }
 
   /** Whether something is loading, and the last error. */
@@ -115,6 +139,15 @@ export class CollectionLayer {
     if (drawn !== 'off') wanted.add(drawn === 'heat' ? 'cells' : 'points');
     for (const part of this.#parts.keys()) if (!wanted.has(part)) this.#close(part);
     for (const part of wanted) if (!this.#parts.has(part)) this.#open(part);
+  }
+
+  setRules(rules: Rules): void {
+    if (same(rules, this.#rules)) return;
+    const hasOtherFilter = !same(rules.conditions, this.#rules.conditions);
+    this.#rules = rules;
+    if (!hasOtherFilter) return this.#redraw();
+    this.#filteredAgain = FILTERED_AGAIN;
+    return this.#setUnfiltered(false);
   }
 
   view(bounds: Bounds, zoom: number): void {
@@ -155,6 +188,7 @@ export class CollectionLayer {
   repaint(theme: Theme): void {
     this.#theme = theme;
     for (const [part, { fader }] of this.#parts) fader.repaint(SKETCHES[part](this.accent, theme));
+    this.#redraw();
   }
 
   refresh(): void {
@@ -162,36 +196,78 @@ export class CollectionLayer {
   }
 
   #open(part: Part): void {
-    const { key } = this.collection;
-    const { fade, onState, onChange } = this.#options;
+    const { fade } = this.#options;
     const before = BELOW[part];
     const sketches = SKETCHES[part](this.accent, this.#theme);
-    const fader = createCrossfade(this.#map, `${key}/${part}`, sketches, { fade, ...(before && { before }) });
+    const id = `${this.collection.key}/${part}`;
+    const fader = createCrossfade(this.#map, id, sketches, { fade, ...(before && { before }) });
+    this.#parts.set(part, { viewport: this.#connect(part, fader), fader });
+    this.#look(part);
+  }
+
+  /** Begins to load a part. */
+  #look(part: Part): void {
+    if (this.#view) this.#parts.get(part)?.viewport.view(...this.#view);
+  }
+
+  /** A viewport whose content is drawn. */
+  #connect(part: Part, fader: Crossfade): Viewport {
+    const { onState, onChange } = this.#options;
     const viewport = createViewport({
       url: '/graphql',
-      collection: key,
+      collection: this.collection.key,
       content: CONTENT[part],
       explain: this.#explain,
+      filter: part === 'points' && !this.#isUnfiltered ? filterOf(this.#rules) : undefined,
     });
-    this.#parts.set(part, { viewport, fader });
     let last = viewport.state;
     let names = new Set<string>();
+    let hasBegun = false;
     viewport.subscribe((state) => {
+      hasBegun ||= state.loading;
       if (part === 'points') {
+        if (this.#fitFilter(state)) return;
         this.#confirm(state.markers);
         for (const { position } of changedMarkers(last, state)) onChange(position);
       }
       last = state;
       const next = namesOf(state);
       // Until the response is there, the old picture stays: only the server knows that there is nothing.
-      if (next.size > 0 || !state.loading) {
+      if (next.size > 0 || (hasBegun && !state.loading)) {
         const areOthers = names.size > 0 && next.size > 0 && ![...names].some((name) => next.has(name));
         names = next;
-        fader.draw(styledFeatures(part === 'points' ? this.content : state), areOthers);
+        if (part === 'points') this.#redraw(areOthers);
+        else fader.draw(styledFeatures(state), areOthers);
       }
       onState(state);
     });
-    if (this.#view) viewport.view(...this.#view);
+    return viewport;
+  }
+
+  /** Goes on without the filter where it is too much for the server, and with it where that is over. Returns whether it did. */
+  #fitFilter({ error, loading, markers, clusters }: ViewportState): boolean {
+    if (this.#rules.conditions.length === 0 || loading) return false;
+    if (!this.#isUnfiltered) {
+      if (!(error instanceof ViewportError && error.code === 'LIMIT_EXCEEDED')) return false;
+      this.#setUnfiltered(true);
+      return true;
+    }
+    const total = clusters.reduce((sum, { count }) => sum + count, markers.length);
+    if (error || total === 0 || total > this.#filteredAgain) return false;
+    // If that fails too, not before much fewer are left.
+    this.#filteredAgain = total / 2;
+    this.#setUnfiltered(false);
+    return true;
+  }
+
+  /** Loads the points again, with or without the filter. The old picture stays until the response is there. */
+  #setUnfiltered(isUnfiltered: boolean): void {
+    this.#isUnfiltered = isUnfiltered;
+    const part = this.#parts.get('points');
+    if (part === undefined) return;
+    part.viewport.close();
+    part.viewport = this.#connect('points', part.fader);
+    this.#look('points');
   }
 
   #close(part: Part): void {
@@ -200,8 +276,9 @@ export class CollectionLayer {
     this.#parts.delete(part);
   }
 
-  #redraw(): void {
-    this.#parts.get('points')?.fader.draw(styledFeatures(this.content), false);
+  #redraw(areOthers = false): void {
+    const features = styledFeatures(this.content, lookOf(this.#rules, this.#theme));
+    this.#parts.get('points')?.fader.draw(features, areOthers);
   }
 
   /** Drops optimistic changes that the server has confirmed. */

@@ -1,8 +1,9 @@
 import type { Feature, FeatureCollection } from 'geojson';
 
-import { toFeatures } from '../../../src/client/public.js';
+import { type MapMarker, toFeatures } from '../../../src/client/public.js';
 import type { TileContent } from '../../../src/client/options.js';
 import { EMPTY } from '../../../src/client/tile-cache.js';
+import type { Look } from '../filter/look.js';
 
 /** What a feature of the map represents: its property `kind`. `single` is a cluster of one. */
 export type Kind = 'marker' | 'single' | 'cluster' | 'cell' | 'zone';
@@ -25,14 +26,22 @@ function styleOf(properties: Readonly<Record<string, unknown>>, greatest: number
   return { kind, id, name: name ?? '', weight: Math.max(0, ...numbers) };
 }
 
-/** Content of a viewport as features with the properties that the layers' styles need. */
-export function styledFeatures(content: Partial<TileContent>): FeatureCollection {
+/**
+ * Content of a viewport as features with the properties that the layers' styles need; `lookOf` adds those of single
+ * markers.
+ */
+export function styledFeatures(
+  content: Partial<TileContent>,
+  lookOf: (marker: MapMarker) => Look = () => ({}),
+): FeatureCollection {
   const greatest = Math.max(1, ...(content.cells ?? []).map(({ count }) => count));
   const { features } = toFeatures({ ...EMPTY, ...content });
+  const looks = new Map((content.markers ?? []).map((marker) => [marker.id, lookOf(marker)]));
   return {
     type: 'FeatureCollection',
     features: features.map(({ type, geometry, properties }): Feature => {
-      return { type, geometry, properties: { ...styleOf(properties, greatest) } };
+      const look = properties['kind'] === 'marker' ? looks.get(String(properties['id'])) : undefined;
+      return { type, geometry, properties: { ...styleOf(properties, greatest), ...look } };
     }),
   };
 }

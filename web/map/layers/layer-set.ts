@@ -4,6 +4,7 @@ import { boundsOf } from '../../../src/client/maplibre.js';
 import type { Answer, MapMarker, ViewportState } from '../../../src/client/public.js';
 import type { Theme } from '../base-map/palette.js';
 import type { Collection } from '../documents.js';
+import { NO_RULES } from '../filter/rules.js';
 import type { PageState } from '../url-hash.js';
 import { CollectionLayer, type Drawn } from './collection-layer.js';
 
@@ -22,10 +23,10 @@ export interface LayerSetOptions {
 /** All collections as layers of one map. */
 export interface LayerSet {
   readonly all: readonly CollectionLayer[];
-  /** The layers that are on, for the page's address. */
-  readonly address: Pick<PageState, 'on' | 'heat'>;
+  /** The layers that are on and their rules, for the page's address. */
+  readonly address: Pick<PageState, 'on' | 'heat' | 'rules'>;
   /** Switches layers on and off. Without `on`, those with places are on. */
-  show(state: Pick<PageState, 'on' | 'heat'>): void;
+  show(state: Pick<PageState, 'on' | 'heat' | 'rules'>): void;
   repaint(theme: Theme): void;
   refresh(): void;
   setExplain(on: boolean): void;
@@ -63,14 +64,16 @@ export function createLayerSet(
   return {
     all,
     get address() {
-      return { on: [...keysOf('points'), ...keysOf('heat')], heat: keysOf('heat') };
+      const rules = new Map(all.map((layer) => [layer.collection.key, layer.rules]));
+      return { on: [...keysOf('points'), ...keysOf('heat')], heat: keysOf('heat'), rules };
     },
-    show({ on, heat = [] }) {
+    show({ on, heat = [], rules }) {
       const withPlaces = all.filter(({ collection }) => collection.count > 0);
       const wanted = on ?? (withPlaces.length > 0 ? withPlaces : all).map(({ collection }) => collection.key);
       for (const layer of all) {
         const { key } = layer.collection;
         const next: Drawn = wanted.includes(key) ? (heat.includes(key) ? 'heat' : 'points') : 'off';
+        layer.setRules(rules?.get(key) ?? NO_RULES);
         if (layer.drawn !== next) layer.set(next);
       }
     },

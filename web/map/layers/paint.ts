@@ -33,6 +33,7 @@ export function pointSketches(accent: number, theme: Theme): Sketch[] {
   const paper = theme === 'light' ? '#ffffff' : '#10161b';
   const ink = theme === 'light' ? '#2b3238' : '#e3e9ee';
   const isCluster: FilterSpecification = ['==', ['get', 'kind'], 'cluster'];
+  const scale: ExpressionSpecification = ['coalesce', ['get', 'scale'], 1];
   const isMarker: FilterSpecification = ['!=', ['get', 'kind'], 'cluster'];
   return [
     {
@@ -68,10 +69,12 @@ export function pointSketches(accent: number, theme: Theme): Sketch[] {
       name: 'markers',
       type: 'circle',
       filter: isMarker,
+      // Small circles stay visible on large ones.
+      layout: { 'circle-sort-key': ['-', scale] },
       paint: {
-        'circle-color': colour,
+        'circle-color': ['to-color', ['get', 'tint'], colour],
         'circle-opacity': 1,
-        'circle-radius': ['interpolate', ['linear'], ['zoom'], 3, 4, 10, 6.5],
+        'circle-radius': ['interpolate', ['linear'], ['zoom'], 3, ['*', 4, scale], 10, ['*', 6.5, scale]],
         'circle-stroke-color': paper,
         'circle-stroke-width': 1.6,
         'circle-stroke-opacity': 1,

@@ -1,0 +1,70 @@
+import type { MapMarker } from '../../../src/client/public.js';
+import type { Theme } from '../base-map/palette.js';
+import { type Range, type Rules, choiceOf, isRange, valueOf } from './rules.js';
+
+/** From few to many; what is much stands out from the land. */
+export const RAMP: Readonly<Record<Theme, readonly string[]>> = {
+  light: ['#d8a428', '#d9703c', '#b53f66', '#77308a', '#2c1f73'],
+  dark: ['#6a5acd', '#b455b8', '#e8648c', '#f7975c', '#ffdf6b'],
+};
+/** Colours of values, in their order; all other values are grey. */
+export const COLOURS: Readonly<Record<Theme, readonly string[]>> = {
+  light: ['#0b6e99', '#b4461d', '#6a4cb3', '#2c7a4b', '#b02a6b', '#806400', '#3f4a54'],
+  dark: ['#56b6e0', '#f0916a', '#ab93f2', '#68c690', '#ee80b2', '#d6b84a', '#e3e9ee'],
+};
+export const OTHER: Readonly<Record<Theme, string>> = { light: '#9aa3aa', dark: '#6b7780' };
+
+/** A range this wide is divided into equal ratios, not equal differences. */
+const LOGARITHMIC_FROM = 100;
+const [SMALLEST, LARGEST] = [0.6, 2.6];
+
+const isLogarithmic = ({ from, to }: Range) => from > 0 && to / from >= LOGARITHMIC_FROM;
+
+/** Where a number is in a range, 0 to 1. */
+export function shareOf(value: number, range: Range): number {
+  const { from, to } = range;
+  if (to <= from) return value < from ? 0 : 1;
+  const share = isLogarithmic(range)
+    ? Math.log(Math.max(value, from) / from) / Math.log(to / from)
+    : (value - from) / (to - from);
+  return Math.min(1, Math.max(0, share));
+}
+
+/** The number in the middle of a range's scale. */
+export const middleOf = (range: Range): number =>
+  isLogarithmic(range) ? Math.sqrt(range.from * range.to) : (range.from + range.to) / 2;
+
+/** A colour between those of a ramp. */
+function mixed(ramp: readonly string[], share: number): string {
+  const at = share * (ramp.length - 1);
+  const [low = '', high = ''] = [ramp[Math.floor(at)], ramp[Math.ceil(at)]];
+  const channel = (colour: string, index: number) => Number.parseInt(colour.slice(1 + 2 * index, 3 + 2 * index), 16);
+  const part = at - Math.floor(at);
+  const rgb = [0, 1, 2].map((index) => Math.round(channel(low, index) * (1 - part) + channel(high, index) * part));
+  return `rgb(${rgb.join(',')})`;
+}
+
+/** How a marker is drawn: the colour of its circle and a factor for its radius, where rules say so. */
+export interface Look {
+  readonly tint?: string;
+  readonly scale?: number;
+}
+
+/** How markers are drawn under these rules. Those without the property are grey and small. */
+export function lookOf({ colour, size }: Rules, theme: Theme): (marker: MapMarker) => Look {
+  const shareIn = (marker: MapMarker, range: Range) => {
+    const value = valueOf(marker, range.field);
+    return typeof value === 'number' ? shareOf(value, range) : undefined;
+  };
+  const tintOf = (marker: MapMarker) => {
+    if (colour === undefined) return undefined;
+    if (!isRange(colour)) return COLOURS[theme][colour.values.indexOf(choiceOf(marker, colour.field) ?? '')];
+    const share = shareIn(marker, colour);
+    return share === undefined ? undefined : mixed(RAMP[theme], share);
+  };
+  return (marker) => ({
+    ...(colour && { tint: tintOf(marker) ?? OTHER[theme] }),
+    // The area follows the number.
+    ...(size && { scale: SMALLEST + (LARGEST - SMALLEST) * Math.sqrt(shareIn(marker, size) ?? 0) }),
+  });
+}
