@@ -10,6 +10,7 @@ import { openCountries } from '../../src/ingest/zones/countries.js';
 import { COLLECTIONS, CREATE, DELETE, DETAILS, READINGS, UPDATE } from '../../web/map/documents.js';
 import { until } from '../live/support.js';
 import { testDatabase } from '../support/test-database.js';
+import { accessibilityFaults } from './accessibility.js';
 import { differingPixels, hasChromium, keep, openBrowser, shoot } from './browser.js';
 import { type MapServer, startMapServer } from './map-server.js';
 
@@ -260,6 +261,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     expect(await measured()).toBe(48);
     expect(await card.locator('.id').textContent()).toBe(`marker::cities::${LONDON}`);
     await keep(page, 'card');
+    expect(await accessibilityFaults(page)).toEqual([]);
     // The subscription starts a moment after the card opens. A user of the card is not disturbed.
     await card.getByLabel('Close').focus();
     for (let hour = 48; (await measured()) === 48; hour++) {
@@ -301,6 +303,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.keyboard.press('Enter');
     await expectSoon(page, `${HANDLE}.layers[0].content.markers.some(({ name }) => name === 'Newtown')`);
     await page.getByRole('button', { name: 'Undo: add Newtown' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
 
     const before = await readLondon();
     const from = await project(page, before.position);
@@ -362,6 +365,10 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     );
     expect(cells).toBeGreaterThan(20);
     await keep(page, 'heatmap');
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await page.locator('#explain tbody tr').first().waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Explain' }).click();
     await page.getByRole('switch', { name: /Cities/ }).uncheck();
     await settled(page);
     const { x, y } = await project(page, { lng: 19, lat: 52 });
@@ -388,6 +395,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     expect([sheet?.x, sheet?.width]).toEqual([0, 390]);
     expect(await wide()).toBe(390);
     await keep(page, 'phone-card');
+    expect(await accessibilityFaults(page)).toEqual([]);
     await page.context().close();
   });
 
@@ -418,6 +426,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.keyboard.press('Enter');
     await page.locator('#card .id').waitFor();
     await keep(page, 'list');
+    expect(await accessibilityFaults(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.locator('#card').waitFor({ state: 'hidden' });
     expect(await focused()).toContain('London');

@@ -1,0 +1,20 @@
+import axe, { type AxeResults } from 'axe-core';
+import type { Page } from 'playwright-core';
+
+/** Faults that axe-core finds in what a page shows now, one line per element, in light and in dark. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  const faults: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    // Colours that fade would be measured halfway.
+    await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished.catch(() => undefined)))');
+    await page.evaluate(axe.source);
+    const { violations } = await page.evaluate<AxeResults>('axe.run({ resultTypes: ["violations"] })');
+    for (const { id, nodes } of violations) {
+      for (const { target, any, all, none } of nodes) {
+        faults.push(`${colorScheme} ${id}: ${target.join(' ')}: ${[...any, ...all, ...none][0]?.message}`);
+      }
+    }
+  }
+  return faults;
+}
