@@ -202,6 +202,16 @@ describe('the direction of imports', () => {
     expect(impure).toEqual([]);
   });
 
+  test('what reads rows runs in browsers: it imports nothing of Node or of the rest of ingest', () => {
+    const rows = files.filter((file) => file.startsWith('ingest/rows/'));
+    expect(rows.length).toBeGreaterThan(0);
+    const wrong = rows.flatMap((file) => [
+      ...importsOf(file).filter((specifier) => !specifier.startsWith('.') && specifier !== 'uuid'),
+      ...targetsOf(file).filter((path) => !/^(ingest\/rows|geo|model|errors)\b/.test(path)),
+    ]);
+    expect(wrong).toEqual([]);
+  });
+
   test('no file is called index, util, helper, common or misc', () => {
     expect(files.filter((file) => /(^|\/)(index|utils?|helpers?|common|misc)\.ts$/.test(file))).toEqual([]);
   });

@@ -15,7 +15,7 @@ import {
 const HELP = `
 Rows: GeoJSON features with Point geometry (id, properties.name, properties.category); NDJSON lines, each a feature or
 an object with key, lng, lat, name, category; CSV with these columns. A list of names called place is the marker's place
-in a hierarchy. Everything else becomes properties.
+in a hierarchy. Everything else becomes properties. A row without a key gets one from its content.
 Zones: features with Polygon, MultiPolygon, LineString or MultiLineString geometry, in GeoJSON or one per line. An import
 takes either markers or zones and rejects the others: for a file with both, run it once with --zones and once with
 --no-zones.
@@ -73,7 +73,9 @@ export function importCommand(): Command {
         'readings',
         'zones',
         'format',
-        'keyField',
+        'keyColumn',
+        'latColumn',
+        'lngColumn',
       ]),
     )
     .addOption(geohashIndexOption())
@@ -82,7 +84,9 @@ export function importCommand(): Command {
       new Option('--segments <n>', 'segments of the parallel Scan of that table (8)').argParser(wholeNumber(1, 256)),
     )
     .addOption(new Option('--format <format>', 'format of the file, regardless of its extension').choices(FILE_FORMATS))
-    .option('--key-field <name>', 'field or property that holds the key (GeoJSON: the id; else key or id)')
+    .option('--key-column <name>', 'column or property that holds the key (GeoJSON: the id; else key or id)')
+    .option('--lat-column <name>', 'column that holds the latitude (found by its usual names)')
+    .option('--lng-column <name>', 'column that holds the longitude (found by its usual names)')
     .option('--rejects <file>', 'file for rejected rows (FILE.rejects.ndjson)')
     .option('--name <name>', 'name of the collection to create (its key)')
     .option('--code <code>', 'two-character code of the collection to create, for compact keys')

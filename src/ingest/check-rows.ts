@@ -6,6 +6,7 @@ import type { Reject, RejectsFile } from './read/rejects.js';
 import { RowOffsets } from './read/row-offset.js';
 import type { RowSource } from './read/row-source.js';
 import { type Row, isInvalid } from './read/row.js';
+import type { Keyed } from './rows/content-key.js';
 
 export interface CheckProgress {
   /** Rows so far. */
@@ -31,7 +32,7 @@ export interface Checked {
 }
 
 /** Why a row is invalid; undefined if it is valid. */
-async function faultOf<C extends { readonly key: string }>(
+async function faultOf<C extends Keyed>(
   { line, content }: Row<C>,
   check: (content: C) => unknown,
   lines: KeyLines,
@@ -44,14 +45,17 @@ async function faultOf<C extends { readonly key: string }>(
     if (error instanceof CellportError) return error.message;
     throw error;
   }
-  return first === undefined ? undefined : `duplicate key ${JSON.stringify(content.key)}, first on line ${first}`;
+  if (first === undefined) return undefined;
+  return content.keyFromContent === true
+    ? `the same as line ${first}, and without a key of its own`
+    : `duplicate key ${JSON.stringify(content.key)}, first on line ${first}`;
 }
 
 /**
  * Finds the valid rows of a source. Rows for which `check` throws CellportError, and those that repeat a key, go to the
  * rejects file. Does not use the database. Takes 16 bytes of memory per row, and 40 more per key while it runs.
  */
-export async function checkRows<C extends { readonly key: string }>(
+export async function checkRows<C extends Keyed>(
   { collection, source, rejects: file, call, onChecked }: CheckJob<C>,
   check: (content: C) => unknown,
 ): Promise<Checked> {

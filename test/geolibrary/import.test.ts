@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 
 import { readLayout } from '../../src/geolibrary/layout.js';
 import { spoolRows, spoolTable } from '../../src/geolibrary/spool.js';
-import type { MarkerRow } from '../../src/ingest/markers/marker-row.js';
+import type { MarkerRow } from '../../src/ingest/rows/marker-row.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { wireOf } from '../../src/store/request/wire.js';
 import { canonical } from '../support/any-json.js';

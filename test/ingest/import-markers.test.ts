@@ -24,7 +24,7 @@ import { importMarkers, type ImportProgress } from '../../src/ingest/markers/imp
 import { type ImportState, fileIdentity, importStateFile } from '../../src/ingest/markers/import-state.js';
 import { shuffledOrder } from '../../src/ingest/markers/order.js';
 import { openMarkers } from '../../src/ingest/markers/marker-reader.js';
-import type { MarkerRow } from '../../src/ingest/markers/marker-row.js';
+import type { MarkerRow } from '../../src/ingest/rows/marker-row.js';
 import { formatOf } from '../../src/ingest/read/file-format.js';
 import { RejectsFile } from '../../src/ingest/read/rejects.js';
 import type { RowSource } from '../../src/ingest/read/row-source.js';
@@ -238,23 +238,24 @@ describe('importing a file', () => {
       row('b', { lat: 91 }),
       row('c', { lng: 52, lat: 100 }),
       'no json',
-      row('', {}),
+      row('', { name: 'no key' }),
+      row('', { name: 'no key' }),
       row('d', { text: 'x'.repeat(500_000) }),
       '{"key":"e","lng":1,"lat":2,"n":9007199254740993}',
       row('x'.repeat(3000)),
       `{"key":"y","lng":1,"lat":2,"${'n'.repeat(50_000)}":1,"properties":{"${'n'.repeat(50_000)}":2}}`,
       row('z'),
     ]);
-    expect(await run(collection, path, { fresh: true })).toMatchObject({ counts: counts(2, 0, 0, 9) });
+    expect(await run(collection, path, { fresh: true })).toMatchObject({ counts: counts(3, 0, 0, 9) });
     const lines = (await readText(`${path}.rejects.ndjson`, 'utf8')).trim().split('\n');
     const rejects = lines.map((line) => JSON.parse(line) as { line: number; reason: string; row: unknown });
-    expect(rejects.map(({ line }) => line)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(rejects.map(({ line }) => line)).toEqual([2, 3, 4, 5, 7, 8, 9, 10, 11]);
     const reasons = [
       /duplicate key "a", first on line 1/,
       /lat.*91/,
       /swapped/,
       /invalid JSON/,
-      /no key/,
+      /the same as line 6, and without a key/,
       /bytes/,
       /properties\.n/,
       /key/,

@@ -47,7 +47,7 @@ async function file(name: string, lines: readonly unknown[]): Promise<string> {
 }
 
 interface Options {
-  readonly keyField?: string;
+  readonly keyColumn?: string;
   readonly signal?: AbortSignal;
   readonly db?: typeof database;
   readonly onProgress?: () => void;
@@ -163,7 +163,7 @@ describe('importing readings', () => {
       [2, expect.stringMatching(/no marker "nobody"/)],
       [3, expect.stringMatching(/^at must be an RFC 3339 instant.*"yesterday"/)],
       [4, expect.stringMatching(/no time of measurement in field at/)],
-      [5, expect.stringMatching(/no key in field marker/)],
+      [5, expect.stringMatching(/no key in marker/)],
       [6, expect.stringMatching(/^values\.on must be a number or text/)],
       [7, expect.stringMatching(/no values/)],
       [8, expect.stringMatching(/invalid JSON/)],
@@ -195,7 +195,7 @@ describe('importing readings', () => {
       ['a', at(0), ...cells].join('|'),
       ['a', at(1), ...cells].slice(1).join('|'),
     ]);
-    expect(await run(collection, path, { keyField: 'sensor' })).toEqual(counts(1, 0, 1));
+    expect(await run(collection, path, { keyColumn: 'sensor' })).toEqual(counts(1, 0, 1));
     const [found] = await readingsOf(collection, 'a');
     expect(Object.values(found?.values ?? {})).toEqual([
       9007199254740991,

@@ -7,8 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMarkers } from '../../src/ingest/markers/marker-reader.js';
 import { type FileFormat, formatOf } from '../../src/ingest/read/file-format.js';
 import { contentSize } from '../../src/ingest/read/file-source.js';
-import type { MarkerRow } from '../../src/ingest/markers/marker-row.js';
-import { type ReadOptions, type Row, isInvalid } from '../../src/ingest/read/row.js';
+import type { MarkerRow } from '../../src/ingest/rows/marker-row.js';
+import { type Row, isInvalid } from '../../src/ingest/read/row.js';
+import type { ReadOptions } from '../../src/ingest/rows/fields.js';
 import { readsKeysOf } from '../support/json-keys.js';
 
 let folder = '';
@@ -52,6 +53,8 @@ const feature = (id: unknown, rest: object = {}) => ({
   ...rest,
 });
 const collection = (...features: unknown[]) => ({ type: 'FeatureCollection', features });
+
+const UUID = /^[\da-f]{8}-[\da-f]{4}-5[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/;
 
 describe('every format', () => {
   it('reads the same markers from GeoJSON, NDJSON of features, NDJSON of objects and CSV', async () => {
@@ -148,8 +151,8 @@ describe('every format', () => {
     await expect(rowsOf('csv', latin1('id,lng,lat,ñ\n'))).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
   });
 
-  it('uses another field as the key with keyField', async () => {
-    const options = { keyField: 'code' };
+  it('uses another field as the key with keyColumn', async () => {
+    const options = { keyColumn: 'code' };
     const withCode = feature('x', { properties: { code: 'PL-1' } });
     expect(markersOf(await rowsOf('geojson', JSON.stringify(collection(withCode)), options))).toMatchObject([
       { key: 'PL-1', properties: { code: 'PL-1' } },
@@ -158,9 +161,110 @@ describe('every format', () => {
       { key: 'PL-1', properties: { id: 7, code: 'PL-1' } },
     ]);
     expect(reasonsOf(await rowsOf('ndjson', '{"id":1,"lng":1,"lat":2}', options))).toEqual([
-      [1, expect.stringMatching(/no key in field code/)],
+      [1, expect.stringMatching(/no key in code/)],
     ]);
-    await expect(rowsOf('csv', 'id,lng,lat\n7,1,2\n', options)).rejects.toThrow(/column named code/);
+    await expect(rowsOf('csv', 'id,lng,lat\n7,1,2\n', options)).rejects.toThrow(/no column code/);
+  });
+});
+
+describe('a row without a key', () => {
+  const properties = { name: 'Poznań', population: 538_633, area: 262 };
+  const keysOf = async (format: FileFormat, content: string, options?: ReadOptions) =>
+    markersOf(await rowsOf(format, content, options)).map(({ key }) => key);
+
+  it('gets one from its content, the same in every format, order of rows and order of fields', async () => {
+    const geometry = { type: 'Point', coordinates: [16.9, 52.4] };
+    const [key, other] = await keysOf('csv', 'lng,lat,name,population,area\n16.9,52.4,Poznań,538633,262\n1,2,,,\n');
+    // Another key would make every file that was imported before new.
+    expect(key).toBe('95af7a0b-313d-586c-8455-1c47c96ece62');
+    expect(await keysOf('csv', 'area;population;name;lat;lng\n;;;2;1\n262;538633;Poznań;52,4;16,9\n')).toEqual([
+      other,
+      key,
+    ]);
+    expect(await keysOf('ndjson', JSON.stringify({ ...properties, lat: 52.4, lng: 16.9, id: null }))).toEqual([key]);
+    expect(await keysOf('geojson', JSON.stringify({ type: 'Feature', properties, geometry }))).toEqual([key]);
+    expect(other).not.toBe(key);
+  });
+
+  it('gets another one if any of its content differs', async () => {
+    const point = { position: { lng: 1, lat: 2 } };
+    const rows = [
+      point,
+      { position: { lng: 1, lat: 2.000001 } },
+      { ...point, name: 'a' },
+      { ...point, category: 'a' },
+      { ...point, place: ['a'] },
+      { ...point, properties: { a: { b: 1 } } },
+      { ...point, properties: { a: { b: '1' } } },
+      { ...point, properties: { a: [{ b: 1 }] } },
+    ];
+    const found = await keysOf('ndjson', rows.map((row) => JSON.stringify(row)).join('\n'));
+    expect(new Set(found).size).toBe(rows.length);
+  });
+});
+
+describe('the position of a row', () => {
+  const csv = async (header: string, row: string, options?: ReadOptions) =>
+    (await rowsOf('csv', `${header}\n${row}\n`, options)).map(({ content }) =>
+      isInvalid(content) ? content.reason : [content.position, content.properties],
+    );
+
+  it('is found in one column, as WKT or as latitude and longitude', async () => {
+    const wkt = ['POINT (16.9 52.4)', 'Point(16.9 52.4)', 'POINT Z (16.9 52.4 83)', 'POINTZM(16.9 52.4 1 2)'];
+    const more = ['SRID=4326;POINT(16.9 52.4)', 'MULTIPOINT ((16.9 52.4))', 'MultiPoint (16.9 52.4)'];
+    for (const text of [...wkt, ...more])
+      expect(await csv('WKT|a', `${text}|1`)).toEqual([[{ lng: 16.9, lat: 52.4 }, { a: 1 }]]);
+    for (const text of ['52.4, 16.9', '52.4,16.9', '(52.4, 16.9)', '[52.4 16.9]', '52.4;16.9', 'POINT (16.9 52.4)']) {
+      expect(await csv('Location|a', `${text}|1`)).toEqual([[{ lng: 16.9, lat: 52.4 }, { a: 1 }]]);
+    }
+    for (const text of ['Berlin', '52.4', '', 'POINT EMPTY', '0101000020E6100000', '1,2,3']) {
+      expect(await csv('Location|a', `${text}|1`)).toEqual([expect.stringMatching(/^Location is neither WKT/)]);
+    }
+    const area = await csv('WKT|a', 'POLYGON ((1 2, 3 4, 5 6, 1 2))|1');
+    expect(area).toEqual([expect.stringMatching(/WKT is POLYGON, a marker needs a POINT/)]);
+  });
+
+  it('is the geometry before columns of degrees, and these before x and y or a name of a town', async () => {
+    expect(await csv('WKT,lat,lng', 'POINT (3 4),1,2')).toEqual([
+      [
+        { lng: 3, lat: 4 },
+        { lat: 1, lng: 2 },
+      ],
+    ]);
+    expect(await csv('x,y,Lat,Lon,location', '371000,5800000,2,1,Bonn')).toEqual([
+      [
+        { lng: 1, lat: 2 },
+        { x: 371_000, y: 5_800_000, location: 'Bonn' },
+      ],
+    ]);
+    expect(await csv('X,Y,location', '1,2,Bonn')).toEqual([[{ lng: 1, lat: 2 }, { location: 'Bonn' }]]);
+  });
+
+  it('has to be chosen where several columns may hold it, and may be where none does', async () => {
+    const two = csv('lat,Latitude,lng', '1,2,3');
+    await expect(two).rejects.toThrow(
+      /which of lat, Latitude holds the position\? Choose with --lat-column.*columns are/,
+    );
+    await expect(csv('lat,lon,long', '1,2,3')).rejects.toThrow(/lon, long.*--lng-column/);
+    const [line] = await rowsOf('ndjson', '{"lat":1,"latitude":2,"lng":3}');
+    expect(line?.content).toEqual({ reason: expect.stringMatching(/--lat-column/) as unknown });
+    expect(await csv('lat,Latitude,lng', '1,2,3', { latColumn: 'Latitude' })).toEqual([
+      [{ lng: 3, lat: 2 }, { lat: 1 }],
+    ]);
+    expect(await csv('Breite;Länge', '52,4;16,9', { latColumn: 'Breite', lngColumn: 'Länge' })).toEqual([
+      [{ lng: 16.9, lat: 52.4 }, {}],
+    ]);
+    await expect(csv('Breite,Länge', '1,2')).rejects.toThrow(
+      /no position.*--lat-column and --lng-column.*Breite, Länge/,
+    );
+    await expect(csv('lat,lng', '1,2', { latColumn: 'Breite' })).rejects.toThrow(/no column Breite/);
+  });
+
+  it('in an object called position is not looked for elsewhere', async () => {
+    const [row] = markersOf(
+      await rowsOf('ndjson', '{"position":{"lng":1,"lat":2},"properties":{"latitude":3,"wkt":"x"}}'),
+    );
+    expect(row).toMatchObject({ position: { lng: 1, lat: 2 }, properties: { latitude: 3, wkt: 'x' } });
   });
 });
 
@@ -227,11 +331,10 @@ describe('GeoJSON', () => {
       ']}',
     ];
     const rows = await rowsOf('geojson', lines.join('\n'));
-    expect(markersOf(rows).map(({ key }) => key)).toEqual(['a', 'g']);
+    expect(markersOf(rows).map(({ key }) => key)).toEqual(['a', expect.stringMatching(UUID), 'g']);
     const patterns = [
       [4, /no geometry/],
       [5, /Polygon/],
-      [6, /no key in field id/],
       [7, /invalid JSON/],
       [8, /not a GeoJSON Feature/],
       [9, /invalid JSON/],
@@ -306,8 +409,8 @@ describe('NDJSON', () => {
       '{"id":2,"lon":1,"latitude":2}',
     ];
     const rows = await rowsOf('ndjson', lines.join('\r\n'));
-    expect(markersOf(rows).map(({ key }) => key)).toEqual(['1', '2']);
-    expect(reasonsOf(rows).map(([line]) => line)).toEqual([3, 4, 5, 6]);
+    expect(markersOf(rows).map(({ key }) => key)).toEqual(['1', expect.stringMatching(UUID), '2']);
+    expect(reasonsOf(rows).map(([line]) => line)).toEqual([3, 4, 6]);
   });
 
   it('does not split lines at the line separators of Unicode', async () => {
@@ -347,7 +450,7 @@ describe('CSV', () => {
       const rows = await rowsOf('csv', `${lat},name,ID,${lng}\n52.4,Poznań,poz,16.9\n`);
       expect(markersOf(rows)).toMatchObject([{ key: 'poz', position: { lng: 16.9, lat: 52.4 }, name: 'Poznań' }]);
     }
-    for (const header of ['id,lat', 'id,lng', 'lng,lat', 'id,lng,lat,a,a', '']) {
+    for (const header of ['id,lat', 'id,lng', 'lat,x', 'id,lng,lat,a,a', '']) {
       await expect(rowsOf('csv', `${header}\n1,2\n`)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
     }
   });

@@ -292,6 +292,7 @@ describe('an import of zones', () => {
       feature('point', { type: 'Point', coordinates: [0, 0] }),
       feature('many', { type: 'GeometryCollection', geometries: [] }),
       feature(undefined, square(0, 0)),
+      feature(undefined, square(0, 0)),
       feature('none', null),
       feature('good', square(5, 5)),
       feature('named', square(0, 0), { name: ['x'] }),
@@ -302,24 +303,28 @@ describe('an import of zones', () => {
       feature('also good', square(7, 7), null),
     ]);
     const { counts, rejects } = await run(collection, path);
-    expect(counts).toEqual({ created: 2, updated: 0, unchanged: 0, rejected: 12 });
+    expect(counts).toEqual({ created: 3, updated: 0, unchanged: 0, rejected: 12 });
     const reasons: [number, RegExp][] = [
       [2, /^geometry\.coordinates\[0\] must be a closed ring.*; got \[\[0,0\],\[0,1\]\]/],
       [3, /^geometry\.coordinates\[1\]\[1\] must be a latitude from -90 to 90.*; got 91/],
       [4, /geometry is Point, a zone needs Polygon or .*--no-zones/],
       [5, /geometry is GeometryCollection, a zone needs Polygon or/],
-      [6, /no key in field id.*--key-field/],
-      [7, /has no geometry/],
-      [8, /duplicate key "good", first on line 1/],
-      [9, /name is not text/],
-      [10, /not a GeoJSON Feature/],
-      [11, /a position: \[longitude, latitude\] in degrees; got \[1,12345678901234567890\]/],
-      [12, /invalid JSON/],
-      [13, /key must be well-formed Unicode/],
+      [7, /the same as line 6, and without a key/],
+      [8, /has no geometry/],
+      [9, /duplicate key "good", first on line 1/],
+      [10, /name is not text/],
+      [11, /not a GeoJSON Feature/],
+      [12, /a position: \[longitude, latitude\] in degrees; got \[1,12345678901234567890\]/],
+      [13, /invalid JSON/],
+      [14, /key must be well-formed Unicode/],
     ];
     expect(rejects.map(({ line }) => line)).toEqual(reasons.map(([line]) => line));
     rejects.forEach(({ reason }, index) => expect(reason).toMatch(reasons[index]![1]));
-    expect((await zonesOf(collection)).map(({ key }) => key)).toEqual(['also good', 'good']);
+    expect((await zonesOf(collection)).map(({ key }) => key)).toEqual([
+      'also good',
+      expect.stringMatching(/^[\da-f-]{36}$/),
+      'good',
+    ]);
   });
 
   test('rejects zones that need an object store if there is none, before anything is written', async () => {

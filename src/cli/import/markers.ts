@@ -16,12 +16,13 @@ interface Opened {
 
 /** Imports a file of markers. */
 export async function importMarkersFile(path: string, options: ImportOptions): Promise<void> {
-  const { keyField, format = formatOf(path) } = options;
+  const { keyColumn, latColumn, lngColumn, format = formatOf(path) } = options;
+  const columns = { keyColumn, latColumn, lngColumn };
   // Before the database is opened.
   await fileSize(path);
   await importMarkerRows(path, options, async ({ config }) => {
-    const identity = [await fileIdentity(path), format, keyField ?? ''].join(' ');
-    const rows = await openMarkers(path, format, { keyField }, importsFolder(config.dataDir));
+    const identity = [await fileIdentity(path), format, JSON.stringify(columns)].join(' ');
+    const rows = await openMarkers(path, format, columns, importsFolder(config.dataDir));
     return { source: { name: path, identity, rows } };
   });
 }

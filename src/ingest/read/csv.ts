@@ -1,14 +1,13 @@
 import { parse } from 'csv-parse/sync';
-import { type CellportError, badInput } from '../../errors.js';
+import { badInput } from '../../errors.js';
 import { chunks } from '../../store/request/concurrency.js';
+import { type Delimiter, type TableKind, delimiterOf } from '../rows/marker-table.js';
 import { NOT_UTF8, decodeUtf8 } from './bytes.js';
 import { readLines, type Line } from './lines.js';
 import { rowOffsetOf } from './row-offset.js';
 import { type Invalid, type Row, type RowReader, contentOf } from './row.js';
 
 const QUOTE = 0x22;
-const DELIMITERS = [',', ';', '\t', '|'] as const;
-export type Delimiter = (typeof DELIMITERS)[number];
 
 /** A quoted field may span lines up to this size; a longer record lacks a closing quote. */
 const LONGEST_RECORD = 4 * 1024 * 1024;
@@ -106,24 +105,6 @@ function parseRecords(text: string, delimiter: Delimiter): string[][] | undefine
     return undefined;
   }
 }
-
-/** The delimiter that occurs most often in a header outside quotes. */
-function delimiterOf(header: string): Delimiter {
-  const bare = header.replace(/"[^"]*"/g, '');
-  const counted = DELIMITERS.map((delimiter) => ({ delimiter, count: bare.split(delimiter).length }));
-  return counted.reduce((best, next) => (next.count > best.count ? next : best)).delimiter;
-}
-
-/** BAD_USER_INPUT for a table without a column of any of these names. */
-export function columnMissing(path: string, wanted: readonly string[], names: readonly string[]): CellportError {
-  return badInput('file', path, `CSV with a column named ${wanted.join(' or ')}; its columns are ${names.join(', ')}`);
-}
-
-/**
- * Returns a function that reads the cells of a record, one per column. Throws BAD_USER_INPUT if a column is missing; the
- * function throws InvalidRow.
- */
-export type TableKind<C> = (columns: readonly string[], delimiter: Delimiter) => (cells: readonly string[]) => C;
 
 interface Header<C> {
   readonly delimiter: Delimiter;

@@ -1,9 +1,10 @@
 import { badInput } from '../../errors.js';
 import { LONGEST_ROW, readBytes } from './bytes.js';
-import { parseExactly } from './exact-json.js';
+import { parseExactly } from '../rows/exact-json.js';
 import { readJsonRow } from './json-row.js';
 import { rowOffsetOf } from './row-offset.js';
-import { type Fields, type ReadValue, type Row, type RowReader, isFields } from './row.js';
+import type { ReadValue, Row, RowReader } from './row.js';
+import { type Fields, isFields } from '../rows/fields.js';
 
 const NEWLINE = 0x0a;
 const SPACE = 0x20;

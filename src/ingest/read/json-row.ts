@@ -1,5 +1,5 @@
 import { NOT_UTF8, decodeUtf8 } from './bytes.js';
-import { parseExactly } from './exact-json.js';
+import { parseExactly } from '../rows/exact-json.js';
 import { type Invalid, type ReadValue, type RowText, contentOf } from './row.js';
 
 /** A row from the bytes of a JSON value. */

@@ -2,20 +2,12 @@ import { CellportError, badInput } from '../../errors.js';
 import { readInstant } from '../../model/instant.js';
 import type { Reading } from '../../model/reading.js';
 import { readValues } from '../../store/reading/reading-item.js';
-import { type TableKind, columnMissing, tableReader } from '../read/csv.js';
+import { tableReader } from '../read/csv.js';
+import { type TableKind, wrongColumns } from '../rows/marker-table.js';
 import { valueReader } from '../read/ndjson.js';
 import type { FileFormat } from '../read/file-format.js';
-import {
-  type Fields,
-  type ReadOptions,
-  type ReadValue,
-  InvalidRow,
-  type RowReader,
-  findFields,
-  isFields,
-  keyText,
-  without,
-} from '../read/row.js';
+import type { ReadValue, RowReader } from '../read/row.js';
+import { type Fields, InvalidRow, type ReadOptions, findFields, isFields, keyText, without } from '../rows/fields.js';
 
 /** A reading read from a row, valid except that its marker may not exist. */
 export interface ReadingRow extends Reading {
@@ -27,9 +19,9 @@ export interface ReadingRow extends Reading {
 const FIELD_NAMES = { key: ['marker', 'key'], at: ['at', 'time', 'timestamp'] } as const;
 type FieldMap = Readonly<Record<keyof typeof FIELD_NAMES, string>>;
 
-function mapFields(names: readonly string[], { keyField }: ReadOptions): Partial<FieldMap> {
+function mapFields(names: readonly string[], { keyColumn }: ReadOptions): Partial<FieldMap> {
   const { key, at } = findFields(names, FIELD_NAMES);
-  const named = keyField === undefined ? key : names.find((name) => name === keyField);
+  const named = keyColumn === undefined ? key : names.find((name) => name === keyColumn);
   return { ...(named === undefined ? {} : { key: named }), ...(at === undefined ? {} : { at }) };
 }
 
@@ -76,8 +68,10 @@ const readingTable =
   (path: string, options: ReadOptions): TableKind<ReadingRow> =>
   (columns) => {
     const { key, at } = mapFields(columns, options);
-    if (key === undefined) throw columnMissing(path, options.keyField ? [options.keyField] : FIELD_NAMES.key, columns);
-    if (at === undefined) throw columnMissing(path, FIELD_NAMES.at, columns);
+    const wanted = options.keyColumn === undefined ? FIELD_NAMES.key : [options.keyColumn];
+    if (key === undefined)
+      throw wrongColumns(path, `no column ${wanted.join(' or ')} with the key of the marker`, columns);
+    if (at === undefined) throw wrongColumns(path, `no column ${FIELD_NAMES.at.join(' or ')} with the time`, columns);
     return (cells) => {
       const texts = Object.fromEntries(columns.map((name, index) => [name, cells[index] ?? '']));
       const measured = Object.entries(without(texts, [key, at])).filter(([, text]) => text !== '');

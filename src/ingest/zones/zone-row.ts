@@ -6,23 +6,21 @@ import { valueReader } from '../read/ndjson.js';
 import type { FileFormat } from '../read/file-format.js';
 import { fileSize, openFile } from '../read/file-source.js';
 import type { RowSource } from '../read/row-source.js';
+import { type ReadValue, type RowReader, isInvalid } from '../read/row.js';
+import { type Keyed, withKey } from '../rows/content-key.js';
 import {
-  type ReadOptions,
-  type ReadValue,
   InvalidRow,
-  type RowReader,
+  type ReadOptions,
   isFields,
-  isInvalid,
   label,
   ownLabel,
   partsOfFeature,
   typeOf,
   without,
-} from '../read/row.js';
+} from '../rows/fields.js';
 
 /** A zone read from a row; the store validates it. */
-export interface ZoneRow {
-  readonly key: string;
+export interface ZoneRow extends Keyed {
   readonly name: string | null;
   readonly properties: Properties;
   readonly geometry: unknown;
@@ -47,7 +45,7 @@ function zoneOfFeature(feature: unknown, options: ReadOptions): ZoneRow {
   const named = isFields(own)
     ? { name: ownLabel('name', own['name']), properties }
     : { name: label('name', properties['name']), properties: without(properties, ['name']) };
-  return { key: key(), ...named, geometry };
+  return withKey(key(), { ...named, geometry });
 }
 
 function jsonReader<C>(path: string, format: Exclude<FileFormat, 'csv'>, read: ReadValue<C>): RowReader<C> {

@@ -1,5 +1,5 @@
-import { parseExactly } from '../read/exact-json.js';
-import { InvalidRow, isFields, keyText } from '../read/row.js';
+import { parseExactly } from './exact-json.js';
+import { InvalidRow, isFields, keyText } from './fields.js';
 import type { MarkerRow } from './marker-row.js';
 
 /**

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { v4 as randomUuid } from 'uuid';
 
 /** Sixteen digits: the length of the smallest integers that a JavaScript number cannot represent exactly. */
 const LONG_NUMBER = /\d{16}/;
@@ -13,7 +13,7 @@ export function writeExactly(value: unknown): string {
   } catch {
     // Contains a bigint: the data have no cycles, the only other reason to throw.
   }
-  const mark = `${randomUUID()}:`;
+  const mark = `${randomUuid()}:`;
   const marked = JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? `${mark}${part}` : part));
   return marked.replace(new RegExp(`"${mark}(-?\\d+)"`, 'g'), '$1');
 }
@@ -25,7 +25,7 @@ export function writeExactly(value: unknown): string {
 export function parseExactly(text: string): unknown {
   if (!LONG_NUMBER.test(text)) return JSON.parse(text);
   // Node 20's reviver does not get the source text of a number, so long integers become strings with a unique mark.
-  const mark = `${randomUUID()}:`;
+  const mark = `${randomUuid()}:`;
   const marked = text.replace(STRING_OR_NUMBER, (token) =>
     WHOLE_NUMBER.test(token) && !Number.isSafeInteger(Number(token)) ? `"${mark}${token}"` : token,
   );

@@ -1,0 +1,98 @@
+/** How rows are read; names are those of columns, fields or properties, which have to match exactly. */
+export interface ReadOptions {
+  /** Holds the key, in place of the defaults; every row needs one then. */
+  readonly keyColumn?: string | undefined;
+  /** Holds the latitude, in place of the usual names. */
+  readonly latColumn?: string | undefined;
+  readonly lngColumn?: string | undefined;
+}
+
+/** Thrown for an invalid row; the message is the reason in the rejects file. */
+export class InvalidRow extends Error {}
+
+/** A JSON object, or the cells of a table by column. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * A key as text: strings as they are, integers by their digits (those beyond 2^53 are bigint); undefined if it is missing
+ * or empty. Throws InvalidRow.
+ */
+export function givenKey(field: string, value: unknown): string | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value === 'string') return value;
+  if (typeof value === 'bigint' || (typeof value === 'number' && Number.isSafeInteger(value))) return String(value);
+  throw new InvalidRow(`${field} is neither text nor an integer`);
+}
+
+/** As `givenKey`, but throws InvalidRow if it is missing. */
+export function keyText(field: string, value: unknown): string {
+  const key = givenKey(field, value);
+  if (key !== undefined) return key;
+  throw new InvalidRow(`no key in ${field}; pass --key-column if another column or property holds it`);
+}
+
+/** A name or category: text as it is, numbers and booleans as text, null if missing or empty. Throws InvalidRow. */
+export function label(field: string, value: unknown): string | null {
+  if (value === undefined || value === null || value === '') return null;
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value);
+  throw new InvalidRow(`${field} is not text`);
+}
+
+/** The fields without those already used. */
+export function without(fields: Fields, used: readonly (string | undefined)[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !used.includes(name)));
+}
+
+/** Member of a Feature for the name, category and place of a marker that cannot be among its properties. */
+export const OWN_MEMBER = 'cellport';
+
+/** A name or category in that member, where an empty string is kept. Throws InvalidRow. */
+export function ownLabel(field: string, value: unknown): string | null {
+  if (value === undefined || value === null || typeof value === 'string') return value ?? null;
+  throw new InvalidRow(`${field} in the member ${OWN_MEMBER} is not text`);
+}
+
+/** The parts of a Feature. Throws InvalidRow if it is not one. */
+export function partsOfFeature(feature: unknown, { keyColumn }: ReadOptions) {
+  if (!isFields(feature) || feature['type'] !== 'Feature') throw new InvalidRow('not a GeoJSON Feature');
+  const { geometry } = feature;
+  if (!isFields(geometry)) throw new InvalidRow('the feature has no geometry');
+  const properties = feature['properties'] ?? {};
+  if (!isFields(properties)) throw new InvalidRow('properties is not an object');
+  return {
+    geometry,
+    /** Undefined if it has none. A function, so that an invalid geometry is reported first. */
+    key: () => (keyColumn === undefined ? givenKey('id', feature['id']) : keyText(keyColumn, properties[keyColumn])),
+    properties,
+    own: feature[OWN_MEMBER],
+  };
+}
+
+/** The type of a geometry, for messages. */
+export function typeOf({ type }: Fields): string {
+  return typeof type === 'string' ? type : 'of no type';
+}
+
+/** For each part, the first of its names that is a field, ignoring case and surrounding blanks. */
+export function findFields<Part extends string>(
+  names: readonly string[],
+  partNames: Readonly<Record<Part, readonly string[]>>,
+): Partial<Record<Part, string>> {
+  const byPlainName = new Map<string, string>();
+  for (const name of names) {
+    const plain = name.trim().toLowerCase();
+    if (!byPlainName.has(plain)) byPlainName.set(plain, name);
+  }
+  const found: Partial<Record<Part, string>> = {};
+  for (const part of Object.keys(partNames) as Part[]) {
+    const hit = partNames[part].find((name) => byPlainName.has(name));
+    const name = hit === undefined ? undefined : byPlainName.get(hit);
+    if (name !== undefined) found[part] = name;
+  }
+  return found;
+}

@@ -1,0 +1,153 @@
+import type { Properties } from '../../model/marker.js';
+import { type Keyed, withKey } from './content-key.js';
+import {
+  type Fields,
+  OWN_MEMBER,
+  type ReadOptions,
+  InvalidRow,
+  findFields,
+  givenKey,
+  isFields,
+  keyText,
+  label,
+  ownLabel,
+  partsOfFeature,
+  typeOf,
+  without,
+} from './fields.js';
+import { type PositionFields, type RowPosition, findPosition, positionIn } from './position.js';
+
+/** A marker read from a row; the store validates key, position and sizes. */
+export interface MarkerRow extends Keyed {
+  readonly position: RowPosition;
+  readonly name: string | null;
+  readonly category: string | null;
+  readonly properties: Properties;
+  /** Undefined if the row has none. */
+  readonly place: readonly string[] | undefined;
+}
+
+/** A place in a hierarchy, if the value is a list of strings; other fields called `place` are properties. */
+function placeIn(value: unknown): readonly string[] | undefined {
+  return Array.isArray(value) && value.every((name): name is string => typeof name === 'string') ? value : undefined;
+}
+
+/** The parts of a Feature other than key and position. Throws InvalidRow. */
+function contentOfFeature(
+  own: unknown,
+  properties: Fields,
+): Pick<MarkerRow, 'name' | 'category' | 'place' | 'properties'> {
+  if (isFields(own)) {
+    const { name, category, place = [] } = own;
+    const names = placeIn(place);
+    if (names === undefined) throw new InvalidRow(`place in the member ${OWN_MEMBER} is not a list of strings`);
+    return { name: ownLabel('name', name), category: ownLabel('category', category), place: names, properties };
+  }
+  const place = placeIn(properties['place']);
+  return {
+    name: label('name', properties['name']),
+    category: label('category', properties['category']),
+    place,
+    properties: without(properties, ['name', 'category', ...(place === undefined ? [] : ['place'])]),
+  };
+}
+
+/** The position of a Point, or of a MultiPoint of one, as QGIS writes it. Throws InvalidRow. */
+function positionOfGeometry(geometry: Fields): RowPosition {
+  const { type, coordinates } = geometry;
+  const single: unknown =
+    type === 'MultiPoint' && Array.isArray(coordinates) && coordinates.length === 1 ? coordinates[0] : undefined;
+  if (type !== 'Point' && single === undefined) {
+    throw new InvalidRow(
+      `geometry is ${typeOf(geometry)}, a marker needs a Point; pass --zones to import areas and lines`,
+    );
+  }
+  const position: unknown = single ?? coordinates;
+  if (!Array.isArray(position) || position.length < 2) throw new InvalidRow('the Point has no coordinates');
+  return { lng: position[0] as unknown, lat: position[1] as unknown };
+}
+
+/**
+ * A marker from a GeoJSON Feature: `id` is the key, `name` and `category` come from its properties, the rest stay
+ * properties. If it has a member `cellport`, as `export` writes it, name, category and place come from there, and all
+ * properties stay. Altitude is ignored. Throws InvalidRow.
+ */
+export function markerOfFeature(feature: unknown, options: ReadOptions): MarkerRow {
+  const { geometry, key, properties, own } = partsOfFeature(feature, options);
+  const position = positionOfGeometry(geometry);
+  return withKey(key(), { position, ...contentOfFeature(own, properties) });
+}
+
+/** Names of parts of a marker in a table or a flat object, besides its position; the first that exists is used. */
+const FIELD_NAMES = { key: ['key', 'id'], name: ['name'], category: ['category'], place: ['place'] } as const;
+
+/** The field that holds each part of a marker. */
+export type FieldMap = Readonly<Partial<Record<keyof typeof FIELD_NAMES, string>>> & {
+  readonly position: PositionFields | undefined;
+};
+
+/**
+ * Finds the parts of a marker among field names, its position among `positionNames`. Throws InvalidRow if several may hold
+ * the position.
+ */
+export function mapFields(names: readonly string[], options: ReadOptions, positionNames = names): FieldMap {
+  const { keyColumn } = options;
+  const { key, ...found } = findFields(names, FIELD_NAMES);
+  const keyField = keyColumn === undefined ? key : names.find((name) => name === keyColumn);
+  return {
+    ...found,
+    ...(keyField === undefined ? {} : { key: keyField }),
+    position: findPosition(positionNames, options),
+  };
+}
+
+/** A marker from named fields, e.g. a row of a table; fields outside `map` are properties. Throws InvalidRow. */
+export function markerOfFields(fields: Fields, map: FieldMap, { keyColumn }: ReadOptions): MarkerRow {
+  const value = (part: keyof typeof FIELD_NAMES): unknown => (map[part] === undefined ? undefined : fields[map[part]]);
+  const place = placeIn(value('place'));
+  const { key, position, name, category } = map;
+  const used = [
+    ...(position === undefined ? [] : Object.values(position)),
+    name,
+    category,
+    // A field named by keyColumn stays a property, as in GeoJSON; so does a `place` that is not a list of strings.
+    keyColumn === undefined ? key : undefined,
+    place && map.place,
+  ];
+  return withKey(keyColumn === undefined ? givenKey(key ?? 'key', value('key')) : keyText(keyColumn, value('key')), {
+    position: positionIn(fields, position),
+    name: label('name', value('name')),
+    category: label('category', value('category')),
+    properties: without(fields, used),
+    place,
+  });
+}
+
+/** Moves the fields of the objects `position` and `properties`, as in the API, to the top. Throws InvalidRow. */
+function flatten(fields: Fields): Fields {
+  const { position, properties, ...rest } = fields;
+  const flat = new Map(Object.entries(rest));
+  const parts = [
+    ['position', position],
+    ['properties', properties],
+  ] as const;
+  for (const [name, part] of parts) {
+    if (part === undefined || part === null) continue;
+    if (!isFields(part)) throw new InvalidRow(`${name} is not an object`);
+    for (const [field, value] of Object.entries(part)) {
+      if (flat.has(field)) throw new InvalidRow(`duplicate field ${field}, also in ${name}`);
+      flat.set(field, value);
+    }
+  }
+  return Object.fromEntries(flat);
+}
+
+/** A marker from a JSON value: a GeoJSON Feature, or an object with lng, lat and other fields. Throws InvalidRow. */
+export function markerOfValue(value: unknown, options: ReadOptions): MarkerRow {
+  if (!isFields(value)) throw new InvalidRow('not a JSON object');
+  if (value['type'] === 'Feature') return markerOfFeature(value, options);
+  const fields = flatten(value);
+  const names = Object.keys(fields);
+  const { position } = value;
+  return markerOfFields(fields, mapFields(names, options, isFields(position) ? Object.keys(position) : names), options);
+}
