@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { openCities } from '../../src/ingest/markers/cities.js';
 import { openCountries } from '../../src/ingest/zones/countries.js';
-import { COLLECTIONS, CREATE, DELETE, DETAILS, READINGS, UPDATE } from '../../web/map/documents.js';
+import * as documents from '../../web/map/documents.js';
 import { until } from '../live/support.js';
 import { testDatabase } from '../support/test-database.js';
 import { accessibilityFaults } from './accessibility.js';
@@ -22,6 +22,7 @@ interface City {
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
+const { CREATE, DELETE, DETAILS, UPDATE } = documents;
 const LEAST_POPULATION = 500_000;
 const LONDON = '2643743';
 
@@ -42,7 +43,7 @@ describe('the documents of the map page', () => {
   it('are valid', () => {
     const folder = fileURLToPath(new URL('../../schema/', import.meta.url));
     const schema = buildSchema(readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8')).join('\n')); // prettier-ignore
-    for (const text of [COLLECTIONS, DETAILS, READINGS, CREATE, UPDATE, DELETE]) {
+    for (const text of Object.values(documents)) {
       expect([text, ...validate(schema, parse(text))]).toEqual([text]);
     }
   });
@@ -384,18 +385,25 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     const wide = () => page.evaluate<number>('document.documentElement.scrollWidth');
     expect(await wide()).toBe(390);
     await keep(page, 'phone');
+    await page.getByRole('button', { name: 'List places' }).tap();
     await page.getByRole('button', { name: 'Layers' }).tap();
     await page.getByRole('switch', { name: /Cities/ }).waitFor();
+    // One sheet at a time, and no button says that another is open.
+    expect(await page.locator('#places').isVisible()).toBe(false);
+    expect(await page.locator('#tools [aria-pressed=true]').count()).toBe(0);
     await keep(page, 'phone-layers');
-    await page.getByRole('button', { name: 'Layers' }).tap();
     const { x, y } = await project(page, city(LONDON).position);
     await page.touchscreen.tap(x, y);
     await page.locator('#card .id').waitFor();
     const sheet = await page.locator('#card').boundingBox();
     expect([sheet?.x, sheet?.width]).toEqual([0, 390]);
+    expect(await page.getByRole('switch', { name: /Cities/ }).isVisible()).toBe(false);
     expect(await wide()).toBe(390);
     await keep(page, 'phone-card');
     expect(await accessibilityFaults(page)).toEqual([]);
+    await page.evaluate(`${HANDLE}.map.setZoom(-2)`);
+    const [[west, south], [east, north]] = await page.evaluate<[[number, number], [number, number]]>(`${HANDLE}.map.getBounds().toArray()`); // prettier-ignore
+    expect([Math.round(east - west), south < -85, north > 85]).toEqual([360, true, true]);
     await page.context().close();
   });
 

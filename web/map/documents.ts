@@ -8,15 +8,33 @@ export interface Collection {
   readonly name: string;
   readonly description: string | null;
   readonly idStrategy: 'GIVEN' | 'SEQUENCE' | 'UUID';
+  /** Time of creation. */
+  readonly createdAt: string;
   readonly count: number;
   readonly bounds: Bounds | null;
   readonly zones: { readonly nodes: readonly { readonly id: string }[] };
 }
 
-export const COLLECTIONS = `query Collections {
-  collections(first: 50) {
-    nodes { key name description idStrategy count bounds { west south east north } zones(first: 1) { nodes { id } } }
-  }
+const COLLECTION = `key name description idStrategy createdAt count bounds { west south east north }
+  zones(first: 1) { nodes { id } }`;
+
+/** A page of collections. */
+export const COLLECTIONS = `query Collections($after: String) {
+  collections(first: 50, after: $after) { nodes { ${COLLECTION} } pageInfo { hasNextPage endCursor } }
+}`;
+
+/** The same page with only what costs little. */
+export const COUNTS = `query Counts($after: String) {
+  collections(first: 50, after: $after) { nodes { key name count } pageInfo { hasNextPage endCursor } }
+}`;
+
+/** The collections with these IDs. */
+export const COLLECTION_DETAILS = `query CollectionDetails($ids: [ID!]!) {
+  nodes(ids: $ids) { ... on Collection { ${COLLECTION} } }
+}`;
+
+export const CREATE_COLLECTION = `mutation CreateCollection($input: CreateCollectionInput!) {
+  createCollection(input: $input) { ${COLLECTION} }
 }`;
 
 export interface Reading {

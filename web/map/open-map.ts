@@ -1,14 +1,39 @@
-import { AttributionControl, Map as MapLibre, ScaleControl, setWorkerUrl } from 'maplibre-gl';
+import {
+  AttributionControl,
+  LngLat,
+  Map as MapLibre,
+  MercatorCoordinate,
+  ScaleControl,
+  type TransformConstrainFunction,
+  setWorkerUrl,
+} from 'maplibre-gl';
 import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url';
 
 import { baseLayers, baseStyle } from './base-map/style.js';
 import { addGraticule } from './base-map/graticule.js';
 import type { Theme } from './base-map/palette.js';
+import { byId } from './element.js';
 import { paintLayer } from './layers/paint.js';
-import type { PageState } from './url-hash.js';
+import { MIN_ZOOM, type PageState } from './url-hash.js';
 
 // MapLibre looks for its worker beside its own file, which has another name in the build.
 setWorkerUrl(new URL(workerUrl, location.href).href);
+
+/** Edge of the world at zoom 0, in px. */
+const WORLD_PX = 512;
+
+/**
+ * Lets the map be zoomed out until the world fits the shorter edge of the screen. MapLibre by itself keeps it higher than
+ * the screen, of which a phone then shows half. The world can be moved up and down as far as it stays in view.
+ */
+const withinWorld: TransformConstrainFunction = ({ lng, lat }, wanted) => {
+  const { clientWidth: width, clientHeight: height } = byId('map');
+  const zoom = Math.max(wanted, Math.log2(Math.min(width, height) / WORLD_PX));
+  const half = height / 2 / (WORLD_PX * 2 ** zoom);
+  const [from, to] = half < 0.5 ? [half, 1 - half] : [1 - half, half];
+  const y = Math.min(Math.max(MercatorCoordinate.fromLngLat([lng, lat]).y, from), to);
+  return { center: new LngLat(lng, new MercatorCoordinate(0, y).toLngLat().lat), zoom };
+};
 
 /** Opens a map with only the base map on it. Resolves once it has loaded. */
 export async function openMap(theme: Theme, at: PageState['at'], still: boolean): Promise<MapLibre> {
@@ -16,13 +41,14 @@ export async function openMap(theme: Theme, at: PageState['at'], still: boolean)
     container: 'map',
     style: baseStyle(theme),
     center: at ?? [12, 28],
-    zoom: at?.zoom ?? 1.4,
-    minZoom: 0.6,
+    zoom: at?.zoom ?? Math.min(1.4, Math.log2(innerWidth / WORLD_PX)),
+    minZoom: MIN_ZOOM,
     maxZoom: 20,
     pitchWithRotate: false,
     dragRotate: false,
     touchPitch: false,
     attributionControl: false,
+    transformConstrain: withinWorld,
     fadeDuration: still ? 0 : 250,
   });
   map.touchZoomRotate.disableRotation();

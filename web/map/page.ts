@@ -2,58 +2,30 @@ import type { Map as MapLibre } from 'maplibre-gl';
 
 import type { Answer, MapCluster, ViewportState } from '../../src/client/public.js';
 import { keepAddress } from './address.js';
-import { COLLECTIONS, type Collection } from './documents.js';
+import { CollectionFeed, type FirstCollections } from './collections.js';
+import type { Collection } from './documents.js';
 import { EditMode } from './edit/edit-mode.js';
 import { byId } from './element.js';
 import { createExplain } from './explain/explain.js';
-import { fitWithoutAnimation, flyInto } from './fly.js';
-import { request } from './graphql.js';
-import { icon } from './icons.js';
+import { flyInto } from './fly.js';
 import { followKeys } from './keys.js';
-import type { CollectionLayer } from './layers/collection-layer.js';
+import type { CollectionLayer, Drawn } from './layers/collection-layer.js';
 import { drawLayerList } from './layers/layer-list.js';
 import { createLayerSet } from './layers/layer-set.js';
 import { createPulse } from './layers/pulse.js';
-import { openMap, repaintBase } from './open-map.js';
+import { repaintBase } from './open-map.js';
 import { createSelection } from './panel/selection.js';
 import { createPlacesPanel } from './places-panel.js';
 import { followPointer } from './pointer.js';
-import { type Status, createStatus } from './status.js';
-import { type ThemeSwitch, createTheme } from './theme.js';
+import { type Sheet, createLayersSheet, keepOneSheet } from './sheets.js';
+import type { Status } from './status.js';
+import type { ThemeSwitch } from './theme.js';
 import { createTools } from './tools.js';
-import { type PageState, readHash } from './url-hash.js';
+import type { PageState } from './url-hash.js';
 
-/** Reads the collections, and lets the user retry until the server responds. */
-async function readCollections(status: Status): Promise<readonly Collection[]> {
-  for (;;) {
-    try {
-      const { collections } = await request<{ readonly collections: { readonly nodes: readonly Collection[] } }>(
-        COLLECTIONS,
-      );
-      return collections.nodes;
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      await new Promise<void>((resolve) =>
-        status.show(`Could not load the collections: ${message}`, { label: 'Retry', act: resolve }),
-      );
-    }
-  }
-}
-
-/** The button that opens the list of layers on small screens. */
-function createLayersToggle(): HTMLElement {
-  const toggle = byId('layers-toggle');
-  toggle.append(icon('layers'));
-  toggle.setAttribute('aria-label', 'Layers');
-  toggle.addEventListener('click', () => {
-    toggle.setAttribute('aria-expanded', String(document.body.classList.toggle('with-layers')));
-  });
-  return toggle;
-}
-
-interface PageOptions {
+export interface PageOptions {
   readonly map: MapLibre;
-  readonly collections: readonly Collection[];
+  readonly collections: FirstCollections;
   readonly status: Status;
   readonly theme: ThemeSwitch;
   /** Whether changes may fade. */
@@ -61,7 +33,7 @@ interface PageOptions {
 }
 
 /** The page around the map: connects its parts with each other. */
-class Page {
+export class Page {
   readonly #map: MapLibre;
   readonly #status: Status;
   readonly #theme: ThemeSwitch;
@@ -73,7 +45,9 @@ class Page {
   readonly #places;
   readonly #tools;
   readonly #address;
-  readonly #layersToggle = createLayersToggle();
+  readonly #feed;
+  readonly #sheets;
+  readonly #keepOneSheet;
 
   constructor({ map, collections, status, theme, fade }: PageOptions) {
     this.#map = map;
@@ -81,20 +55,24 @@ class Page {
     this.#theme = theme;
     this.#pulse = createPulse(map);
     this.#explain = createExplain(map, byId('explain'));
-    this.#layers = createLayerSet(map, collections, {
+    this.#layers = createLayerSet(map, {
       theme: theme.theme,
       fade,
       onState: (state) => this.#onState(state),
       onChange: (position) => {
         this.#pulse(position);
         this.#selection.refresh();
+        this.#feed.refresh();
       },
       onAnswer: (answer) => this.#onAnswer(answer),
     });
     const layers = () => this.#layers.all;
     this.#selection = createSelection(map, {
       buttonsFor: (marker) => this.#edit.buttonsFor(marker),
-      onChange: () => this.#address.write(),
+      onChange: () => {
+        if (this.#sheets.card.open) this.#keepOneSheet(this.#sheets.card);
+        this.#address.write();
+      },
       onError: (message) => status.show(message),
     });
     this.#edit = new EditMode({
@@ -137,8 +115,18 @@ class Page {
       },
     });
     followKeys(map, () => this.#closeTopmost());
+    this.#sheets = this.#createSheets();
+    this.#keepOneSheet = keepOneSheet(Object.values(this.#sheets));
+    this.#feed = new CollectionFeed(collections, (changed) => this.#update(changed));
     // For the browser's console.
-    Object.assign(globalThis, { cellport: { map, layers: this.#layers.all } });
+    Object.defineProperty(globalThis, 'cellport', { get: () => ({ map, layers: this.#layers.all }) });
+  }
+
+  /** Shows the collections and the state of an address. */
+  begin({ collections }: FirstCollections, state: PageState): void {
+    this.#layers.show(state);
+    this.#layers.update(collections);
+    this.go(state);
   }
 
   /** Shows the state of an address. */
@@ -170,6 +158,14 @@ class Page {
     else this.#status.clear();
   }
 
+  /** Collections have come, gone or changed. */
+  #update(collections: readonly Collection[]): void {
+    this.#layers.update(collections);
+    this.#edit.redraw();
+    this.#drawLayerList();
+    this.#places.update();
+  }
+
   #onAnswer(answer: Answer): void {
     const states = this.#layers.all.flatMap((layer) => layer.states);
     const shown = states.flatMap(({ markers, clusters, cells, zones }) => [markers, clusters, cells, zones].flat());
@@ -186,47 +182,60 @@ class Page {
     flyInto(this.#map, cluster, found?.zoom);
   }
 
+  /** What is a sheet on a small screen, the topmost first. */
+  #createSheets() {
+    const [card, explain, places] = [byId('card'), byId('explain'), this.#places];
+    return {
+      card: {
+        get open() {
+          return !card.hidden;
+        },
+        close: () => this.#selection.show(undefined),
+      },
+      layers: createLayersSheet((sheet) => this.#keepOneSheet(sheet)),
+      places: {
+        get open() {
+          return places.open;
+        },
+        close: () => this.#showPlaces(false),
+      },
+      explain: {
+        get open() {
+          return !explain.hidden;
+        },
+        close: () => this.#showExplain(false),
+      },
+    } satisfies Record<string, Sheet>;
+  }
+
   #showPlaces(on: boolean): void {
     this.#places.set(on);
     this.#tools.list.set(on);
+    if (on) this.#keepOneSheet(this.#sheets.places);
   }
 
   #showExplain(on: boolean): void {
     this.#explain.setVisible(on);
     this.#layers.setExplain(on);
     this.#tools.explain?.set(on);
+    if (on) this.#keepOneSheet(this.#sheets.explain);
   }
 
   #drawLayerList(): void {
-    drawLayerList(byId('layers'), this.#layers.all, this.#theme.theme, (layer, drawn) => {
-      layer.set(drawn);
+    const set = (layer: CollectionLayer, drawn: Drawn) => {
+      this.#layers.set(layer, drawn);
       this.#drawLayerList();
       this.#places.update();
       this.#address.write('step');
-    });
+    };
+    drawLayerList(byId('layers'), this.#layers.all, this.#theme.theme, set);
   }
 
   #closeTopmost(): void {
-    if (!byId('card').hidden) this.#selection.show(undefined);
-    else if (document.body.classList.contains('with-layers')) this.#layersToggle.click();
-    else if (this.#places.open) this.#showPlaces(false);
+    const { explain, ...sheets } = this.#sheets;
+    const topmost = Object.values(sheets).find(({ open }) => open);
+    if (topmost) topmost.close();
     else if (this.#edit.on) this.#edit.set(false);
+    else if (explain.open) explain.close();
   }
-}
-
-/** Opens the map and everything around it. Rejects if the browser cannot draw it. */
-export async function startPage(): Promise<void> {
-  const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-  const initial = readHash(location.hash);
-  const status = createStatus();
-  status.loading(true);
-  let page: Page | undefined;
-  const theme = createTheme(() => page?.repaint());
-  const reading = readCollections(status);
-  const map = await openMap(theme.theme, initial.at, still);
-  const collections = await reading;
-  const bounds = collections.find((each) => each.bounds !== null)?.bounds;
-  if (!initial.at && bounds) fitWithoutAnimation(map, bounds);
-  page = new Page({ map, collections, status, theme, fade: !still });
-  page.go(initial);
 }

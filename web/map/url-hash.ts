@@ -17,6 +17,8 @@ export interface PageState {
 
 const MAX_LAT = 85;
 const MAX_ZOOM = 22;
+/** The least zoom of the API and of the map. */
+export const MIN_ZOOM = -2;
 
 function readAt(text: string | null): PageState['at'] {
   const parts = text?.split('/') ?? [];
@@ -24,7 +26,7 @@ function readAt(text: string | null): PageState['at'] {
     part === '' ? Number.NaN : Number(part),
   );
   if (parts.length !== 3 || ![zoom, lat, lng].every(Number.isFinite)) return undefined;
-  if (zoom < 0 || zoom > MAX_ZOOM || Math.abs(lat) > MAX_LAT || Math.abs(lng) > 180) return undefined;
+  if (zoom < MIN_ZOOM || zoom > MAX_ZOOM || Math.abs(lat) > MAX_LAT || Math.abs(lng) > 180) return undefined;
   return { zoom, lat, lng };
 }
 

@@ -33,13 +33,16 @@ export const PALETTES: Readonly<Record<Theme, Palette>> = {
   },
 };
 
-/** Accent colours of the collections, in the order of the list; from the seventh on they repeat. */
+/** Accent colours of the collections. */
 const ACCENTS: Readonly<Record<Theme, readonly string[]>> = {
   light: ['#0b6e99', '#b4461d', '#6a4cb3', '#2c7a4b', '#b02a6b', '#806400'],
   dark: ['#56b6e0', '#f0916a', '#ab93f2', '#68c690', '#ee80b2', '#d6b84a'],
 };
 
-/** The accent colour of the collection at an index of the list. */
+/** How many accent colours there are. */
+export const ACCENT_COUNT = ACCENTS.light.length;
+
+/** The accent colour with an index. */
 export function accentOf(index: number, theme: Theme): string {
   const accents = ACCENTS[theme];
   return accents[index % accents.length] ?? '#0b6e99';

@@ -97,6 +97,11 @@ export class EditMode {
     this.#options.onSet(on);
   }
 
+  /** Offers the collections that there are now. */
+  redraw(): void {
+    if (this.#on) this.#draw();
+  }
+
   /** Asks for the name of a new marker at a position. */
   clickedAt({ lng, lat }: Position): void {
     const { showCard, status } = this.#options;

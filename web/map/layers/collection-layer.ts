@@ -74,7 +74,8 @@ function changedMarkers(before: ViewportState, after: ViewportState): MapMarker[
 
 /** One collection on the map: loads what is shown and draws it. Draws nothing until it is set. */
 export class CollectionLayer {
-  readonly collection: Collection;
+  /** Its latest name and count. */
+  collection: Collection;
   /** Index of its accent colour. */
   readonly accent: number;
   readonly #map: MapLibre;

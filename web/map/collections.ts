@@ -1,0 +1,139 @@
+import { COLLECTIONS, COLLECTION_DETAILS, COUNTS, type Collection } from './documents.js';
+import { request } from './graphql.js';
+
+/** How often a page of collections is read again while the page is visible. */
+const EVERY_MS = 10_000;
+/** After a change, so that the counts include it; more changes within this time cause no further request. */
+const SOON_MS = 2_000;
+
+/** Empty collections that are looked at again each time. */
+const MAX_EMPTY = 5;
+
+interface Page<C> {
+  readonly collections: {
+    readonly nodes: readonly C[];
+    readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+  };
+}
+
+/** The place between two pages: the cursor and the key of the last collection before it. */
+interface Cursor {
+  readonly after: string;
+  readonly key: string;
+}
+
+const hasNothing = ({ count, zones }: Collection) => count === 0 && zones.nodes.length === 0;
+
+function cursorAfter({ collections: { nodes, pageInfo } }: Page<{ readonly key: string }>): Cursor | undefined {
+  const last = nodes.at(-1);
+  return pageInfo.hasNextPage && pageInfo.endCursor !== null && last
+    ? { after: pageInfo.endCursor, key: last.key }
+    : undefined;
+}
+
+/** The first page of collections, and where the second begins. */
+export interface FirstCollections {
+  readonly collections: readonly Collection[];
+  readonly next: Cursor | undefined;
+}
+
+export async function readFirstCollections(): Promise<FirstCollections> {
+  const page = await request<Page<Collection>>(COLLECTIONS);
+  return { collections: page.collections.nodes, next: cursorAfter(page) };
+}
+
+/**
+ * Keeps the collections up to date: reads those after the first page, then one page every ten seconds in turn, so that the
+ * cost does not grow with their number. Only names and counts are read again, and nothing while the page is hidden.
+ */
+export class CollectionFeed {
+  readonly #onChange: (collections: readonly Collection[]) => void;
+  #known: ReadonlyMap<string, Collection>;
+  /** Keys that the last answer lacked. They are dropped if the next one lacks them too: an answer may be a moment old. */
+  #missing: ReadonlySet<string> = new Set();
+  /** Where the page begins that is read next. */
+  #from: Cursor | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #due = Infinity;
+  #reading = false;
+
+  constructor({ collections, next }: FirstCollections, onChange: (collections: readonly Collection[]) => void) {
+    this.#onChange = onChange;
+    this.#known = new Map(collections.map((each) => [each.key, each]));
+    this.#from = next;
+    this.#schedule(next ? 0 : EVERY_MS);
+    document.addEventListener('visibilitychange', () => this.#schedule(0));
+  }
+
+  /** Reads again soon, after something has changed. */
+  refresh(): void {
+    this.#schedule(SOON_MS);
+  }
+
+  /** Adds a collection that this page has created. */
+  add(collection: Collection): void {
+    this.#set(new Map(this.#known).set(collection.key, collection));
+  }
+
+  #schedule(ms: number): void {
+    const due = performance.now() + ms;
+    if (due >= this.#due || document.hidden) return;
+    clearTimeout(this.#timer);
+    this.#due = due;
+    this.#timer = setTimeout(() => void this.#step(), ms);
+  }
+
+  async #step(): Promise<void> {
+    this.#due = Infinity;
+    if (this.#reading) return;
+    this.#reading = true;
+    // The layers report a server that does not respond.
+    const isIncomplete = await this.#read().catch(() => false);
+    this.#reading = false;
+    this.#schedule(isIncomplete ? 0 : EVERY_MS);
+  }
+
+  /** Reads the next page. Returns whether the one after it has never been read. */
+  async #read(): Promise<boolean> {
+    const from = this.#from;
+    const variables = { after: from?.after };
+    const page = await request<Page<Pick<Collection, 'key' | 'name' | 'count'>>>(COUNTS, variables);
+    const { nodes } = page.collections;
+    const next = cursorAfter(page);
+    const read = await this.#details(nodes.map(({ key }) => key));
+
+    const inPage = (key: string) => (!from || key > from.key) && (!next || key <= next.key);
+    const found = new Set(nodes.map(({ key }) => key));
+    const missing = new Set([...this.#known.keys()].filter((key) => inPage(key) && !found.has(key)));
+    const known = new Map(this.#known);
+    for (const key of missing) if (this.#missing.has(key)) known.delete(key);
+    for (const each of read) known.set(each.key, each);
+    for (const { key, name, count } of nodes) {
+      const before = known.get(key);
+      if (before && (before.name !== name || before.count !== count)) known.set(key, { ...before, name, count });
+    }
+    this.#missing = missing;
+    this.#from = next;
+    this.#set(known);
+    return next !== undefined && ![...known.keys()].some((key) => key > next.key);
+  }
+
+  /** Those of these collections that are new, and those that had nothing in them and now have. */
+  async #details(keys: readonly string[]): Promise<readonly Collection[]> {
+    const isNew = (key: string) => !this.#known.has(key);
+    const empty = keys.filter((key) => {
+      const known = this.#known.get(key);
+      return known !== undefined && hasNothing(known);
+    });
+    const ids = [...keys.filter(isNew), ...empty.slice(0, MAX_EMPTY)].map((key) => `collection::${key}`);
+    if (ids.length === 0) return [];
+    const { nodes } = await request<{ readonly nodes: readonly (Collection | null)[] }>(COLLECTION_DETAILS, { ids });
+    return nodes.flatMap((each) => (each !== null && (isNew(each.key) || !hasNothing(each)) ? [each] : []));
+  }
+
+  #set(known: ReadonlyMap<string, Collection>): void {
+    const isSame = known.size === this.#known.size && [...known].every(([key, each]) => this.#known.get(key) === each);
+    this.#known = known;
+    if (!isSame) this.#onChange([...known.values()].toSorted((a, b) => (a.key < b.key ? -1 : 1)));
+  }
+}
