@@ -15,7 +15,7 @@ const SOAK = [
 const BROWSER = ['test/web/{examples,explain,first-load,graphiql,map}.test.ts'];
 /** Neither DynamoDB Local nor a browser. */
 const UNIT = [
-  'test/{layers,log}.test.ts',
+  'test/{layers,log,turns}.test.ts',
   'test/{geo,graphql,keys,plan}/**/*.test.ts',
   'test/cli/{config,progress}.test.ts',
   'test/client/{bundle,tiles}.test.ts',

@@ -6,44 +6,56 @@ export type Turn = () => Promise<void>;
 /** How long one piece of work may keep the event loop, in milliseconds. */
 const SLICE_MS = 20;
 
-/** When the work of this round of the event loop began, as far as it has been looked at. */
+/** When the first step of this round of the event loop began. */
 let began: number | undefined;
-/** Work that has had its slice, first come, first served: one continues in each round of the event loop. */
+/** Steps that wait for their turn, first come, first served. */
 const waiting: (() => void)[] = [];
+let taking = false;
 
-function begin(): number {
-  setImmediate(() => {
-    began = undefined;
-  });
-  return (began = performance.now());
+/** Milliseconds since the first step of this round, which begins with the first call. */
+function elapsed(): number {
+  if (began === undefined) {
+    began = performance.now();
+    setImmediate(() => {
+      began = undefined;
+    });
+  }
+  return performance.now() - began;
 }
 
-function grant(): void {
-  begin();
-  waiting.shift()?.();
-  if (waiting.length > 0) setImmediate(grant);
+/** Calls back once every promise that is settled by now, and what follows from it, has been handled. */
+const afterPromises = (callback: () => void) => void Promise.resolve().then(() => process.nextTick(callback));
+
+/** Takes one step after the other, for 20 ms in each round of the event loop. */
+function takeSteps(): void {
+  const step = waiting.shift();
+  taking = step !== undefined;
+  if (step === undefined) return;
+  elapsed();
+  // The step ends with the promises that it settles: only then is it known how long it took.
+  afterPromises(() => (waiting.length > 0 && elapsed() >= SLICE_MS ? setImmediate(takeSteps) : takeSteps()));
+  step();
 }
 
 /**
- * To be awaited between steps of long work: resolves at once, or lets everything else run first if this round of the event
- * loop has taken 20 ms. Rejects with the reason of `signal` once it is aborted.
+ * Runs a step after all that wait by now. What reads for several at once waits like this, so that whatever they ask for
+ * is read together.
+ */
+export function afterTurns(step: () => void): void {
+  waiting.push(step);
+  if (taking) return;
+  taking = true;
+  afterPromises(takeSteps);
+}
+
+/**
+ * To be awaited between steps of long work: what follows runs when the steps of all who waited before have been taken,
+ * and everything else runs in between once these have taken 20 ms. Rejects with the reason of `signal` once it is aborted.
  */
 export async function takeTurn(signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
-  if (performance.now() - (began ?? begin()) < SLICE_MS) return;
-  await new Promise<void>((resolve) => {
-    if (waiting.push(resolve) === 1) setImmediate(grant);
-  });
+  await new Promise<void>(afterTurns);
   signal?.throwIfAborted();
-}
-
-/**
- * Runs what reads for several at once, after all who wait for their turn now: what they ask for is read with the rest,
- * as if nobody had waited.
- */
-export function afterTurns(read: () => void): void {
-  if (waiting.length > 0) waiting.push(read);
-  else void Promise.resolve().then(() => process.nextTick(read));
 }
 
 /** The result of work in steps, with a turn after each. */

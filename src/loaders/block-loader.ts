@@ -44,7 +44,12 @@ export class BlockLoader {
   readonly #decoded = new WeakMap<Item, CellBlock>();
   readonly #plans = new DataLoader<BlocksRequest, CellBlock[] | undefined>(
     async (requests) => {
-      const settled = await Promise.allSettled(requests.map((request) => this.#loadPlan(request)));
+      const settled = await Promise.allSettled(
+        requests.map(async (request) => {
+          await this.#turn();
+          return this.#loadPlan(request);
+        }),
+      );
       return settled.map((one) => {
         if (one.status === 'fulfilled') return one.value;
         return one.reason instanceof Error ? one.reason : new Error('cells could not be read', { cause: one.reason });
@@ -54,6 +59,7 @@ export class BlockLoader {
   );
   readonly #single = new DataLoader<BlockName, CellBlock, string>((names) => this.#loadEach(names), {
     cacheKeyFn: nameOf,
+    batchScheduleFn: afterTurns,
   });
 
   constructor(db: Database, cache: CellCache, call: Call, range: RangeLoader) {

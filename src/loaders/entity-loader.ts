@@ -21,6 +21,7 @@ import { readUuid } from '../store/marker/marker-keys.js';
 import type { Call } from '../store/request/meter.js';
 import { zoneFromItem } from '../store/zone/zone-item.js';
 import type { CollectionCache } from './collection-cache.js';
+import { afterTurns } from '../turns.js';
 
 /** Entities by their names, null for those that do not exist: those of one tick are read in one batch. */
 export interface EntityLoaders {
@@ -48,6 +49,7 @@ export function createEntityLoaders(db: Database, collectionCache: CollectionCac
       (wanted) => batchGet(db, tables.entities, wanted, call, { consistent }),
       {
         cacheKeyFn: (key) => keys.documentId(key),
+        batchScheduleFn: afterTurns,
       },
     );
   const lagging = loaderOf(false);
@@ -55,7 +57,7 @@ export function createEntityLoaders(db: Database, collectionCache: CollectionCac
   const collections = new Map<string, Promise<Collection | null>>();
   const pages = new DataLoader<{ readonly first: number; readonly after: string | undefined }, CollectionPage, string>(
     (wanted) => Promise.all(wanted.map((page) => listCollections(db, page, call))),
-    { cacheKeyFn: ({ first, after = '' }) => `${first} ${after}` },
+    { cacheKeyFn: ({ first, after = '' }) => `${first} ${after}`, batchScheduleFn: afterTurns },
   );
 
   async function readCollection(key: string, items: typeof lagging): Promise<Collection | null> {

@@ -14,6 +14,7 @@ import {
   readMarkerWithReadings,
   readReadingsOf,
 } from '../store/reading/readings.js';
+import { afterTurns } from '../turns.js';
 
 /** The name of a marker. */
 export type MarkerName = MarkerReference;
@@ -163,6 +164,7 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
 
   const loader = new DataLoader<Asked, MarkerWithReadings, string>(readAll, {
     cacheKeyFn: keyOf,
+    batchScheduleFn: afterTurns,
   });
 
   /** Whether a marker can have this key at all: one that is too long would fail the whole batch. */

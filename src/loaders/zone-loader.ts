@@ -14,6 +14,7 @@ import { missing, readGeometry } from '../store/zone/zone-geometry.js';
 import { readZoneEntries, readZonePage } from '../store/zone/zone-index.js';
 import { type ZoneEntry, zoneFromItem } from '../store/zone/zone-item.js';
 import { type GeometryCache, LoadedGeometry } from './geometry-cache.js';
+import { afterTurns } from '../turns.js';
 
 /** Reads of zones of one request. */
 export interface ZoneLoader {
@@ -48,6 +49,7 @@ export function createZoneLoader({ db, geometryCache, call, slots }: ZoneLoaderO
   const { keys, tables } = db;
   const items = new DataLoader<Key, Item | undefined, string>((wanted) => batchGet(db, tables.entities, wanted, call), {
     cacheKeyFn: (key) => keys.documentId(key),
+    batchScheduleFn: afterTurns,
   });
   const entries = new Map<string, Promise<ZoneEntry[] | undefined>>();
   const geometries = new Map<string, Promise<LoadedGeometry>>();

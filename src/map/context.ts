@@ -20,8 +20,10 @@ export interface MapContext {
 }
 
 /** The collection of this key. Throws NOT_FOUND if it does not exist. */
-export async function requireCollection({ loaders }: MapContext, key: string): Promise<Collection> {
+export async function requireCollection({ loaders, turn }: MapContext, key: string): Promise<Collection> {
   const collection = await loaders.collection(key);
   if (!collection) throw notFound('collection', key);
+  // All fields that wait for the same collection resume at once, and each makes its plan next.
+  await turn();
   return collection;
 }

@@ -117,6 +117,7 @@ class Execution {
     const share = () => budget.share(wave.length * collection.writeShards);
     const limit = Math.min(budget.items, 2 * this.#wanted() + SPARE);
     const reads = await Promise.all(wave.map((range) => this.#read(range, limit, share)));
+    await this.#context.turn();
     for (const [index, range] of wave.entries()) {
       const { markers = [], cutAt } = reads[index] ?? {};
       if (!(await this.#emit(markers))) return undefined;

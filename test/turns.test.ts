@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest';
+
+import { afterTurns, takeTurn } from '../src/turns.js';
+
+/** Keeps the thread for some milliseconds. */
+function work(ms: number): void {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
+}
+
+/** Counts the rounds of the event loop while something is under way. */
+async function roundsDuring(something: Promise<unknown>): Promise<number> {
+  let rounds = 0;
+  let next = setImmediate(function count() {
+    rounds += 1;
+    next = setImmediate(count);
+  });
+  await something;
+  clearImmediate(next);
+  return rounds;
+}
+
+describe('steps that resume together', () => {
+  test('let everything else run about every 20 ms, however short each of them is', async () => {
+    const steps = Array.from({ length: 100 }, async () => {
+      await takeTurn();
+      work(3);
+    });
+    expect(await roundsDuring(Promise.all(steps))).toBeGreaterThanOrEqual(10);
+  });
+
+  test('are followed by the reads that they ask for, all at once', async () => {
+    const asked: number[] = [];
+    let read: number[] | undefined;
+    const steps = Array.from({ length: 100 }, async (_, index) => {
+      await takeTurn();
+      work(1);
+      if (asked.push(index) === 1) {
+        afterTurns(() => {
+          read = [...asked];
+        });
+      }
+    });
+    await Promise.all(steps);
+    await takeTurn();
+    expect(read).toHaveLength(100);
+  });
+
+  test('end with the reason of their signal', async () => {
+    const stop = new AbortController();
+    const step = takeTurn(stop.signal);
+    stop.abort(new Error('too late'));
+    await expect(step).rejects.toThrow('too late');
+    await expect(takeTurn(stop.signal)).rejects.toThrow('too late');
+  });
+});
