@@ -6,7 +6,7 @@ const ROUNDS = {
   /** Seeds of the simulated stream. */
   simulatedStreams: [500, 10_000],
   /** How often a consumer is killed while clients write. */
-  kills: [3, 8],
+  kills: [2, 6],
   /** The same in each of the two halves of a comparison with a model. */
   killsOfModel: [1, 3],
   /** Radius queries in each of 18 key layouts. */
@@ -17,11 +17,13 @@ const ROUNDS = {
   positionsInCountries: [300, 2_000],
   /** Bounding boxes covered with S2 cells. */
   boxesOfGeoLibrary: [600, 3_000],
+  /** Subscriptions that start at once. */
+  subscriptions: [300, 2_000],
   /** Documents of the schema with random values. */
-  fuzzedQueries: [200, 8_000],
-  fuzzedMutations: [60, 1_500],
+  fuzzedQueries: [200, 3_000],
+  fuzzedMutations: [60, 600],
   /** Raw inputs of each kind. */
-  fuzzedInputs: [150, 5_000],
+  fuzzedInputs: [150, 2_000],
 } as const satisfies Readonly<Record<string, readonly [quick: number, full: number]>>;
 
 /** The number of rounds of a test. CELLPORT_RUNS overrides it, for a longer search. */
