@@ -55,8 +55,8 @@ map.on('load', () => {
   });
 
   map.on('click', 'clusters', ({ features: [feature] = [], lngLat }) => {
-    const { west, south, east, north, count } = feature?.properties ?? {};
-    const cluster = { position: lngLat, bounds: { west, south, east, north }, count };
+    const cluster = viewport.state.clusters.find(({ geohashes }) => geohashes[0] === feature?.properties['id']);
+    if (!cluster) return;
     void viewport.expand(cluster).then(({ zoom }) => map.flyTo({ center: lngLat, zoom: Math.min(zoom, 18) }));
   });
   map.on('click', 'markers', ({ features: [feature] = [], lngLat }) => {

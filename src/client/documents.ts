@@ -39,6 +39,7 @@ const AUTO = /* GraphQL */ `
       bounds {
         ...ClientBounds
       }
+      geohashes
       count
     }
   }
@@ -98,9 +99,7 @@ const EXPAND = /* GraphQL */ `
           ...ClientMarker
         }
         clusters {
-          bounds {
-            ...ClientBounds
-          }
+          geohashes
           expansionZoom
           marker {
             ...ClientMarker
@@ -127,7 +126,7 @@ const CHANGES = /* GraphQL */ `
   }
 `;
 
-export const EXPAND_QUERY = EXPAND + MARKER + BOUNDS;
+export const EXPAND_QUERY = EXPAND + MARKER;
 export const CHANGES_SUBSCRIPTION = CHANGES + MARKER;
 
 const FIELDS: Readonly<

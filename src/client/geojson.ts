@@ -49,8 +49,8 @@ export function toFeatures({ markers, clusters, cells, zones }: TileContent): Fe
       ...cells.map(({ geohash, bounds, count }) =>
         feature({ type: 'Polygon', coordinates: [ringOf(bounds)] }, { kind: 'cell', id: geohash, geohash, count }),
       ),
-      ...clusters.map(({ position, bounds, count }) =>
-        feature(point(position), { kind: 'cluster', id: Object.values(bounds).join('/'), ...bounds, count }),
+      ...clusters.map(({ position, bounds, geohashes, count }) =>
+        feature(point(position), { kind: 'cluster', id: geohashes[0], ...bounds, count }),
       ),
       ...markers.map(({ id, key, name, category, position, properties }) =>
         feature(point(position), { ...properties, kind: 'marker', id, key, name, category }),

@@ -1,6 +1,7 @@
 import type { MarkerChange } from './change-feed.js';
 import type { MapMarker, TileContent } from './options.js';
-import { type Bounds, type TileKey, type TileRect, holds, tileBounds } from './tiles.js';
+import { geohashOf } from './geohash.js';
+import { type Bounds, type TileKey, type TileRect, holds, surroundings, tileBounds } from './tiles.js';
 
 export const EMPTY: TileContent = { markers: [], clusters: [], cells: [], zones: [] };
 
@@ -29,7 +30,8 @@ const CHANGES_KEPT = 15_000;
 /** Applies a change to an entry. Returns whether it is visible there. */
 function applyTo(entry: TileEntry, { id, kind, marker, previous }: MarkerChange): boolean {
   const { content, maxMarkers } = entry;
-  const bounds = tileBounds(entry.rect);
+  // Clusters depend on markers a little beyond the edge.
+  const bounds = content.clusters.length > 0 ? surroundings(entry.rect) : tileBounds(entry.rect);
   const isHere = marker !== null && kind !== 'DELETED' && holds(bounds, marker.position);
   const wasHere = (previous !== null && holds(bounds, previous)) || content.markers.some((each) => each.id === id);
   if (!isHere && !wasHere) return false;
@@ -106,15 +108,22 @@ function unique<T>(lists: readonly (readonly T[])[], name: (each: T) => string):
 
 /**
  * The content of several entries as one. Clusters of a level are the same in every rectangle, so a cluster on an edge comes
- * from both sides and is drawn once; a marker of one entry may already be counted in a cluster of another.
+ * from both sides and is drawn once; a marker of one entry may already be counted in a cluster of another. Where entries
+ * contradict each other because the markers have changed in between, the latest wins.
  */
-function merge(contents: readonly TileContent[]): TileContent {
-  const lists = <K extends keyof TileContent>(kind: K) => contents.map((content) => content[kind]);
-  const clusters = unique(lists('clusters'), ({ bounds }) => Object.values(bounds).join('/'));
-  const isCounted = ({ position: { lng, lat } }: MapMarker) =>
-    clusters.some(
-      ({ bounds: { west, south, east, north } }) => west < lng && lng <= east && south < lat && lat <= north,
-    );
+function merge(entries: readonly TileEntry[]): TileContent {
+  const lists = <K extends keyof TileContent>(kind: K) => entries.map(({ content }) => content[kind]);
+  const drawn = new Set<string>();
+  const latest = entries.toSorted((a, b) => b.requestedAt - a.requestedAt);
+  const clusters = latest.flatMap(({ content }) =>
+    content.clusters.filter(({ geohashes }) => {
+      const isNew = !geohashes.some((geohash) => drawn.has(geohash));
+      if (isNew) for (const geohash of geohashes) drawn.add(geohash);
+      return isNew;
+    }),
+  );
+  const lengths = new Set(Array.from(drawn, (geohash) => geohash.length));
+  const isCounted = ({ position }: MapMarker) => [...lengths].some((length) => drawn.has(geohashOf(position, length)));
   return {
     clusters,
     markers: unique(lists('markers'), ({ id }) => id).filter((marker) => !isCounted(marker)),
@@ -130,7 +139,7 @@ export function createMerge(): (entries: readonly TileEntry[]) => TileContent {
   return (entries) => {
     if (entries.length !== parts.length || entries.some(({ content }, index) => content !== parts[index])) {
       parts = entries.map(({ content }) => content);
-      merged = merge(parts);
+      merged = merge(entries);
     }
     return merged;
   };

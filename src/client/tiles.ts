@@ -104,6 +104,16 @@ export function holds({ west, south, east, north }: Bounds, { lng, lat }: Positi
   return (west <= meridian && meridian <= east) || meridian <= east - 360;
 }
 
+/** The bounds of some tiles and of half a tile around them. */
+export function surroundings({ level, column, row, columns, rows }: TileRect): Bounds {
+  const count = 2 ** (level + 1);
+  const [from, to] = [Math.max(0, 2 * row - 1), Math.min(count, 2 * (row + rows) + 1)];
+  const wide = { level: level + 1, row: from, rows: to - from };
+  return 2 * columns + 2 >= count
+    ? tileBounds({ ...wide, column: 0, columns: count })
+    : tileBounds({ ...wide, column: (2 * column - 1 + count) % count, columns: 2 * columns + 2 });
+}
+
 /** The wanted tiles of a rectangle, joined to few rectangles: first neighbours in a row, then equal rows. */
 export function joinTiles(rect: TileRect, isWanted: (key: TileKey) => boolean): TileRect[] {
   const { level, column, row, columns, rows } = rect;

@@ -119,16 +119,15 @@ class TiledViewport implements Viewport {
     return () => void this.#listeners.delete(listener);
   };
 
-  readonly expand: Viewport['expand'] = async ({ bounds, position }) => {
+  readonly expand: Viewport['expand'] = async ({ bounds, geohashes }) => {
     const { collection, filter = null } = this.#options;
     const zoom = this.#view?.rect.level ?? 0;
     const { data, error } = await send(this.#options, EXPAND_QUERY, { bounds, zoom, collection, filter });
     const found = (data as ClientExpandQuery).viewport?.auto;
     if (!found) throw error ?? new ViewportError('the server returned no content for the cluster', 'UNAVAILABLE');
-    const distance = ({ bounds: { west, south, east, north } }: { readonly bounds: Bounds }) =>
-      Math.hypot((west + east) / 2 - position.lng, (south + north) / 2 - position.lat);
-    const [nearest] = found.clusters.toSorted((a, b) => distance(a) - distance(b));
-    return { zoom: nearest?.expansionZoom ?? 30, marker: found.markers[0] ?? nearest?.marker ?? null };
+    // It may have changed meanwhile, and others may overlap its bounds.
+    const same = found.clusters.find((each) => each.geohashes.some((geohash) => geohashes.includes(geohash)));
+    return { zoom: same?.expansionZoom ?? 30, marker: found.markers[0] ?? same?.marker ?? null };
   };
 
   readonly refresh: Viewport['refresh'] = () => {

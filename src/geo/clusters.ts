@@ -1,117 +1,115 @@
-import { type Area, type Bounds, areaOverlapsCell, normalizeBounds } from './bounds.js';
+import { type Group, agglomerate, byFirstCell, groupOf, join, meanOf, turned } from './agglomerate.js';
+import { type Area, type Bounds, areaOverlapsCell } from './bounds.js';
 import type { Cell } from './cell-sums.js';
-import { meanPosition } from './centroid.js';
-import { cellBounds, center, latBits, lngBits } from './geohash.js';
-import { latToY, lngToX, worldSize, xToLng, yToLat } from './mercator.js';
+import {
+  PASSES,
+  type Shift,
+  type Spacing,
+  type Windows,
+  crumbAt,
+  westOf,
+  windowAt,
+  windowsOf,
+} from './cluster-windows.js';
+import { takeApart } from './few-markers.js';
+import { cellBounds } from './geohash.js';
 import type { Point } from './point.js';
 import type { Steps } from './steps.js';
 
-/** Cells that are grouped in one step. */
-const STEP = 512;
+/** Groups that are handled in one step. */
+const STEP = 256;
 
 /** Neighbouring cells that a map draws as one circle. */
 export interface Cluster {
   /** The mean position of all markers in it. */
   readonly position: Point;
-  /** The bounding box of its cells. */
+  /** The bounding box of its cells; west is greater than east if it crosses the antimeridian. */
   readonly bounds: Bounds;
   readonly count: number;
   /** In the order of their geohashes. */
   readonly cells: readonly Cell[];
 }
 
-/**
- * The squares into which cells are grouped: a fixed grid over the Mercator world, `size` px wide at this zoom, counted
- * from the antimeridian and the north. Which square a cell belongs to does not depend on the viewport.
- */
-export interface ClusterGrid {
-  readonly zoom: number;
-  /** In px, more than 0. */
-  readonly size: number;
-}
-
-const columnAt = (lng: number, { zoom, size }: ClusterGrid) => Math.floor(lngToX(lng, zoom) / size);
-const rowAt = (lat: number, { zoom, size }: ClusterGrid) => Math.floor(latToY(lat, zoom) / size);
-
-/** The name of the grid square that contains a position; unique within the grid. */
-export function clusterSquare({ lng, lat }: Point, grid: ClusterGrid): string {
-  return `${columnAt(lng, grid)}/${rowAt(lat, grid)}`;
-}
-
-/**
- * The area whose cells of `precision` are needed so that `clusterCells` sees all cells of every cluster in the given
- * area: the area, widened by half a cell to include the centers of all cells that overlap it, then to whole squares.
- */
-export function gridArea({ bounds }: Area, precision: number, grid: ClusterGrid): Area {
-  const { zoom, size } = grid;
-  const halfLng = 180 / 2 ** lngBits(precision);
-  const halfLat = 90 / 2 ** latBits(precision);
-  const east = bounds.east < bounds.west ? bounds.east + 360 : bounds.east;
-  // Squares are counted from the antimeridian and the last one is narrower, so each side is wrapped before rounding.
-  const squareEdge = (lng: number, more: 0 | 1) => {
-    const turns = Math.floor((lng + 180) / 360);
-    const edge = Math.min((columnAt(lng - 360 * turns, grid) + more) * size, worldSize(zoom));
-    return xToLng(edge, zoom) + 360 * turns;
-  };
-  const north = rowAt(bounds.north + halfLat, grid) * size;
-  const south = (rowAt(bounds.south - halfLat, grid) + 1) * size;
-  return normalizeBounds('bounds', {
-    west: squareEdge(bounds.west - halfLng, 0),
-    east: squareEdge(east + halfLng, 1),
-    north: north <= 0 ? 90 : yToLat(north, zoom),
-    south: south >= worldSize(zoom) ? -90 : yToLat(south, zoom),
-  });
-}
-
-/**
- * Groups cells (of one precision, without duplicates, at least all of `gridArea`) into clusters by the squares that
- * contain their centers, and returns those with a cell that overlaps the area, ordered by their first geohash. A square
- * yields the same cluster for every area.
- */
-export function* clusterCells(area: Area, cells: Iterable<Cell>, grid: ClusterGrid): Steps<Cluster[]> {
-  const squares = new Map<string, Cell[]>();
-  let steps = 0;
-  for (const cell of cells) {
-    if (++steps % STEP === 0) yield;
-    if (cell.count <= 0) continue;
-    const square = clusterSquare(center(cell.geohash), grid);
-    const gathered = squares.get(square);
-    if (gathered) gathered.push(cell);
-    else squares.set(square, [cell]);
+/** Groups by name. */
+function gather(groups: readonly Group[], nameOf: (group: Group) => number): Map<number, Group[]> {
+  const named = new Map<number, Group[]>();
+  for (const group of groups) {
+    const name = nameOf(group);
+    const known = named.get(name);
+    if (known) known.push(group);
+    else named.set(name, [group]);
   }
-  const clusters: Cluster[] = [];
-  for (const gathered of squares.values()) {
-    if ((steps += gathered.length) % STEP < gathered.length) yield;
-    if (gathered.some(({ geohash }) => areaOverlapsCell(area, cellBounds(geohash)))) clusters.push(clusterOf(gathered));
-  }
-  return clusters.sort((a, b) => byGeohash(a.cells[0], b.cells[0]));
+  return named;
 }
 
-function byGeohash(a: Cell | undefined, b: Cell | undefined): number {
-  return (a?.geohash ?? '') < (b?.geohash ?? '') ? -1 : 1;
+/** The groups of a window, joined until all are a distance apart. */
+function joinWindow(windows: Windows, shift: Shift, window: number, groups: readonly Group[]): Group[] {
+  const west = westOf(windows, shift, window);
+  const { zoom, distance } = windows.spacing;
+  // Within a window, longitudes run on across the antimeridian.
+  const beside = groups.map((group) => (meanOf(group).lng < west ? turned(group, 1) : group));
+  return agglomerate(beside, distance, zoom).map((group) => (meanOf(group).lng >= 180 ? turned(group, -1) : group));
 }
 
-/** The cluster of one or more cells. */
-function clusterOf(gathered: readonly Cell[]): Cluster {
-  const cells = gathered.toSorted(byGeohash);
-  const edges = cells.map(({ geohash }) => cellBounds(geohash));
-  const sums = { count: 0, sumLng: 0, sumLat: 0 };
-  for (const cell of cells) {
-    sums.count += cell.count;
-    sums.sumLng += cell.sumLng;
-    sums.sumLat += cell.sumLat;
+/** Cells (of one precision, without duplicates) joined to groups. */
+function* joinCells(cells: Iterable<Cell>, windows: Windows): Steps<Group[]> {
+  const single: Group[] = [];
+  for (const cell of cells) if (cell.count > 0) single.push(groupOf(cell));
+  yield;
+  const crumbs = gather(single, (group) => crumbAt(windows, meanOf(group)));
+  let groups = Array.from(crumbs.values(), (each) => each.toSorted(byFirstCell).reduce(join));
+  for (const shift of PASSES) {
+    let steps = 0;
+    const joined: Group[] = [];
+    for (const [window, each] of gather(groups, (group) => windowAt(windows, shift, meanOf(group)))) {
+      if ((steps += each.length) >= STEP) {
+        steps = 0;
+        yield;
+      }
+      joined.push(...joinWindow(windows, shift, window, each));
+    }
+    groups = joined;
   }
-  const position = meanPosition(sums);
-  if (!position) throw new Error('a cluster has at least one marker');
+  return groups;
+}
+
+/**
+ * Joins cells (of one precision, without duplicates, at least all of `clusterArea`) to clusters, and returns those with a
+ * cell that overlaps the area, in the order of their first geohashes. They are the same for every area.
+ *
+ * The world is divided into windows, and in each the two clusters that are closest to each other are joined, again and
+ * again, until all are `distance` px apart. Three more passes with shifted windows join those on both sides of an edge.
+ * So a cluster depends only on what lies within a few distances. A pass may move a cluster closer to one in another
+ * window than it was: of a thousand clusters on a map, one or two remain closer to their neighbour. Finally, clusters of
+ * two or three markers are taken apart where these fit.
+ */
+export function* clusterCells(area: Area, cells: Iterable<Cell>, spacing: Spacing): Steps<Cluster[]> {
+  const windows = windowsOf(spacing);
+  const groups = yield* takeApart(yield* joinCells(cells, windows), windows);
+  const inside = groups.filter((group) =>
+    group.cells.some(({ geohash }) => areaOverlapsCell(area, cellBounds(geohash))),
+  );
+  return inside.sort(byFirstCell).map(clusterOf);
+}
+
+/** Whether these cells form more than one cluster, or are drawn individually, if there are no others. */
+export function* cellsPart(cells: readonly Cell[], spacing: Spacing): Steps<boolean> {
+  const windows = windowsOf(spacing);
+  return (yield* takeApart(yield* joinCells(cells, windows), windows)).length > 1;
+}
+
+function clusterOf(group: Group): Cluster {
+  const { west, east, south, north, count, cells } = group;
+  const isRound = east - west >= 360;
   return {
-    position,
+    position: meanOf(group),
     bounds: {
-      west: Math.min(...edges.map(({ west }) => west)),
-      south: Math.min(...edges.map(({ south }) => south)),
-      east: Math.max(...edges.map(({ east }) => east)),
-      north: Math.max(...edges.map(({ north }) => north)),
+      west: isRound ? -180 : west < -180 ? west + 360 : west,
+      east: isRound ? 180 : east > 180 ? east - 360 : east,
+      south,
+      north,
     },
-    count: sums.count,
-    cells,
+    count,
+    cells: cells.toSorted((a, b) => (a.geohash < b.geohash ? -1 : 1)),
   };
 }

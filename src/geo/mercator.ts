@@ -1,3 +1,5 @@
+import type { Point } from './point.js';
+
 /** A position on the square of the Web Mercator world: x from the west, y from the north, both in px. */
 export interface Pixel {
   readonly x: number;
@@ -30,4 +32,9 @@ export function latToY(lat: number, zoom: number): number {
 /** The latitude at so many px below the northern edge of the square. */
 export function yToLat(y: number, zoom: number): number {
   return (Math.atan(Math.sinh(Math.PI * (1 - (2 * y) / worldSize(zoom)))) * 180) / Math.PI;
+}
+
+/** The pixel of a position. */
+export function pixelOf({ lng, lat }: Point, zoom: number): Pixel {
+  return { x: lngToX(lng, zoom), y: latToY(lat, zoom) };
 }

@@ -78,6 +78,7 @@ export type Cluster = {
   readonly bounds: Bounds;
   readonly count: Scalars['Int']['output'];
   readonly expansionZoom: Scalars['Float']['output'];
+  readonly geohashes: ReadonlyArray<Scalars['Geohash']['output']>;
   readonly marker?: Maybe<Marker>;
   readonly position: Point;
 };
@@ -911,6 +912,7 @@ export type ClusterResolvers<ContextType = RequestContext, ParentType extends Re
   bounds?: Resolver<ResolversTypes['Bounds'], ParentType, ContextType>;
   count?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   expansionZoom?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+  geohashes?: Resolver<ReadonlyArray<ResolversTypes['Geohash']>, ParentType, ContextType>;
   marker?: Resolver<Maybe<ResolversTypes['Marker']>, ParentType, ContextType>;
   position?: Resolver<ResolversTypes['Point'], ParentType, ContextType>;
 };

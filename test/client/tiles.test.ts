@@ -1,7 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { type TileRect, holds, joinTiles, levelAt, tileBounds, tileKeys, tilesOver } from '../../src/client/tiles.js';
+import { geohashOf } from '../../src/client/geohash.js';
+import {
+  type TileRect,
+  holds,
+  joinTiles,
+  levelAt,
+  surroundings,
+  tileBounds,
+  tileKeys,
+  tilesOver,
+} from '../../src/client/tiles.js';
 import { cellBounds, encode, latBits, lngBits } from '../../src/geo/geohash.js';
 
 const level = fc.integer({ min: 0, max: 22 });
@@ -121,4 +131,24 @@ describe('tiles', () => {
     expect(joinTiles(rect, () => true)).toEqual([rect]);
     expect(joinTiles(rect, (key) => !before.has(key))).toHaveLength(2);
   });
+});
+
+test('geohashes are those of the server', () => {
+  fc.assert(
+    fc.property(position, fc.integer({ min: 1, max: 12 }), (at, length) => {
+      expect(geohashOf(at, length)).toBe(encode(at, length));
+    }),
+  );
+});
+
+test('surroundings contain the tiles and whatever is less than half a tile away from them', () => {
+  fc.assert(
+    fc.property(rectangle, position, fc.double({ min: -0.49, max: 0.49, noNaN: true }), (rect, at, by) => {
+      fc.pre(holds(tileBounds(rect), at));
+      const [lng, lat] = [at.lng + (by * 360) / 2 ** rect.level, at.lat + (by * 180) / 2 ** rect.level];
+      const near = { lng: ((((lng + 180) % 360) + 360) % 360) - 180, lat: Math.max(-90, Math.min(90, lat)) };
+      expect(holds(surroundings(rect), near)).toBe(true);
+    }),
+    { numRuns: 1_000 },
+  );
 });

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test,
 
 import { type Viewport, type ViewportOptions, type ViewportState, createViewport } from '../../src/client/public.js';
 import { holds, levelAt, tileBounds, tileKeys, tilesOver } from '../../src/client/tiles.js';
+import { encode } from '../../src/geo/geohash.js';
 import { createCellCache } from '../../src/loaders/cell-cache.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarker } from '../../src/store/marker/markers.js';
@@ -98,11 +99,8 @@ function expectEachOnce(state: ViewportState, view: View, all: readonly Made[]) 
   const drawn = new Map(state.markers.map(({ id, position }) => [id, position]));
   const counts = state.clusters.map(() => 0);
   for (const { key, position } of all) {
-    const lng = position.lng === 180 ? -180 : position.lng;
-    const clusters = state.clusters.flatMap(({ bounds: { west, south, east, north } }, at) =>
-      (west < lng || west === -180) && lng <= east && (south < position.lat || south === -90) && position.lat <= north
-        ? [at]
-        : [],
+    const clusters = state.clusters.flatMap(({ geohashes }, at) =>
+      geohashes.some((geohash) => encode(position, geohash.length) === geohash) ? [at] : [],
     );
     for (const at of clusters) counts[at] = (counts[at] ?? 0) + 1;
     const single = drawn.get(`marker::cities::${encodeURIComponent(key)}`) ?? drawn.get(`marker::cities::${key}`);

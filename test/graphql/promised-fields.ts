@@ -145,6 +145,7 @@ Cell.children: [Cell!]!
 Cell.markers(first: Int = 100, after: String): MarkerConnection!
 Cluster.position: Point!
 Cluster.bounds: Bounds!
+Cluster.geohashes: [Geohash!]!
 Cluster.count: Int!
 Cluster.expansionZoom: Float!
 Cluster.marker: Marker

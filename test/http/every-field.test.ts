@@ -150,7 +150,7 @@ const VIEWPORT = `
       bounds {west south east north} zoom precision
       markers(collection: $key) {nodes {...M} pageInfo {hasNextPage}}
       cells(collection: $key, precision: 5) {geohash count}
-      clusters(collection: $key) {position {lng lat} bounds {west south east north} count expansionZoom marker {key}}
+      clusters(collection: $key) {position {lng lat} bounds {west south east north} geohashes count expansionZoom marker {key}}
       count(collection: $key)
       auto(collection: $key, limit: 3) {mode total markers {key} clusters {count} precision}
       few: auto(collection: $key, limit: 2) {mode total markers {key} clusters {count}}
@@ -328,6 +328,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     expect(kranzler.properties).toEqual({ note: 'x'.repeat(1_000) });
     expect(viewport.count).toBe(3);
     expect(viewport.cells.reduce((sum: number, cell: { count: number }) => sum + cell.count, 0)).toBe(3);
+    for (const { geohashes } of viewport.clusters) expect(geohashes.length).toBeGreaterThan(0);
     const inBerlin = viewport.clusters.filter((cluster: { bounds: { west: number } }) => cluster.bounds.west > 11);
     expect(inBerlin).toEqual([
       expect.objectContaining({

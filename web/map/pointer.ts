@@ -1,6 +1,6 @@
 import type { Map as MapLibre, Point } from 'maplibre-gl';
 
-import type { Bounds, MapCluster } from '../../src/client/public.js';
+import type { MapCluster } from '../../src/client/public.js';
 import type { CollectionLayer } from './layers/collection-layer.js';
 import { type Picked, pick } from './layers/pick.js';
 
@@ -13,11 +13,9 @@ export interface PointerActions {
   readonly onGround: (position: MapCluster['position'], onZone: boolean) => boolean;
 }
 
-/** The cluster of a map feature. */
-function clusterOf({ feature }: Picked): MapCluster {
-  const { west, south, east, north, count } = feature.properties as Bounds & { readonly count: number };
-  const [lng = 0, lat = 0] = (feature.geometry as { coordinates: number[] } & object).coordinates;
-  return { position: { lng, lat }, bounds: { west, south, east, north }, count };
+/** The cluster of a map feature, whose ID is the first of its geohashes. */
+function clusterOf({ feature, layer }: Picked): MapCluster | undefined {
+  return layer.content.clusters.find(({ geohashes }) => geohashes[0] === feature.properties['id']);
 }
 
 /** Handles mouse and touch on the map. */
@@ -36,8 +34,8 @@ export function followPointer(map: MapLibre, layers: () => readonly CollectionLa
     const picked = pick(map, layers(), point);
     const text = (name: string) => String(picked?.feature.properties[name] ?? '');
     if (picked?.kind === 'marker') return actions.onMarker(text('id'), text('name'));
-    if (picked?.kind === 'cluster' || picked?.kind === 'single')
-      return actions.onCluster(picked.layer, clusterOf(picked));
+    const cluster = picked && clusterOf(picked);
+    if (cluster) return actions.onCluster(picked.layer, cluster);
     const isZone = picked?.kind === 'zone';
     if (actions.onGround(lngLat.wrap(), isZone)) return undefined;
     if (picked && isZone) actions.onZone(text('name'), text('id'), picked.layer);

@@ -14,6 +14,7 @@ export const cell: CellResolvers = {
 };
 
 export const cluster: ClusterResolvers = {
+  geohashes: ({ cells }) => cells.map(({ geohash }) => geohash),
   expansionZoom: (parent) => parent.expansionZoom(),
   marker: (parent) => parent.marker(),
 };

@@ -1,5 +1,6 @@
 import type { Cell } from '../../geo/cell-sums.js';
-import { type Cluster, type ClusterGrid, clusterCells, gridArea } from '../../geo/clusters.js';
+import { type Spacing, clusterArea } from '../../geo/cluster-windows.js';
+import { type Cluster, clusterCells } from '../../geo/clusters.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { BlockPlan } from '../../plan/blocks.js';
@@ -12,6 +13,7 @@ import { readAll } from '../markers/read-all.js';
 import { Budget } from '../../loaders/budget.js';
 import { planKnown } from '../markers/planners.js';
 import { cellRange } from '../../plan/density.js';
+import { clusterPrecision } from '../../plan/precision.js';
 import { countsOfCells } from './known-counts.js';
 import type { Viewport } from '../viewport.js';
 import { inTurns } from '../../turns.js';
@@ -24,7 +26,7 @@ export interface MapCluster extends Cluster {
   readonly expansionZoom: () => Promise<number>;
 }
 
-/** Default side of the squares that form clusters, in px. */
+/** Default distance in px below which neighbours are joined. */
 export const DEFAULT_RADIUS = 60;
 const MAX_RADIUS = 512;
 
@@ -41,31 +43,32 @@ export async function viewportClusters(
   collectionKey: string,
   radius?: number | null,
 ): Promise<MapCluster[]> {
-  const size = readWhole('radius', radius ?? DEFAULT_RADIUS, 1, MAX_RADIUS);
+  const distance = readWhole('radius', radius ?? DEFAULT_RADIUS, 1, MAX_RADIUS);
   const collection = await requireCollection(context, collectionKey);
-  return [...(await clustersOf(context, viewport, collection, { field: 'clusters', size })).clusters];
+  return [...(await clustersOf(context, viewport, collection, { field: 'clusters', distance })).clusters];
 }
 
 /**
- * The clusters of a viewport in squares of `size` px at its zoom. They are made from cells of its own precision, or from
- * the finest stored ones if finer ones would have to be counted from too many markers.
+ * The clusters of a viewport, `distance` px apart at its zoom. They are made from cells of its zoom's precision, or
+ * from the finest stored ones if finer ones would have to be counted from too many markers.
  */
 export async function clustersOf(
   context: MapContext,
-  { area, zoom, precision: own }: Viewport,
+  { area, zoom }: Viewport,
   collection: Collection,
   {
     field,
-    size,
+    distance,
     filter,
-  }: { readonly field: string; readonly size: number; readonly filter?: MarkerFilter | undefined },
+  }: { readonly field: string; readonly distance: number; readonly filter?: MarkerFilter | undefined },
 ): Promise<Clustered> {
-  const grid: ClusterGrid = { zoom, size };
-  const wide = gridArea(area, own, grid);
+  const spacing: Spacing = { zoom, distance };
+  const own = clusterPrecision(zoom);
+  const wide = clusterArea(area, own, spacing);
   const occupied = await occupiedCellsOrCoarser(context, { field, collection, area: wide, precision: own, filter });
   await context.turn();
-  const clusters = await inTurns(clusterCells(area, occupied.cells, grid), context.turn);
-  return { clusters: withReads(context, collection, clusters, occupied, grid), precision: occupied.precision };
+  const clusters = await inTurns(clusterCells(area, occupied.cells, spacing), context.turn);
+  return { clusters: withReads(context, collection, clusters, occupied, spacing), precision: occupied.precision };
 }
 
 /** Clusters whose markers and zooms are read together, on demand. */
@@ -74,10 +77,10 @@ function withReads(
   collection: Collection,
   clusters: readonly Cluster[],
   occupied: OccupiedCells & { readonly precision: number },
-  grid: ClusterGrid,
+  spacing: Spacing,
 ): MapCluster[] {
   const single = once(() => singleMarkers(context, collection, clusters, occupied));
-  const expansion = createExpansion(context, collection, clusters, occupied, grid);
+  const expansion = createExpansion(context, collection, clusters, occupied, spacing);
   return clusters.map((cluster) => ({
     ...cluster,
     marker: async () => (cluster.count === 1 ? ((await single()).get(cluster.cells[0]?.geohash ?? '') ?? null) : null),

@@ -1,11 +1,14 @@
 import { FINEST_STORED } from '../../model/cell.js';
-import { type Cluster, type ClusterGrid, clusterSquare } from '../../geo/clusters.js';
-import { LONGEST_GEOHASH, center, encode } from '../../geo/geohash.js';
+import { type Cell, sumsOf } from '../../geo/cell-sums.js';
+import type { Spacing } from '../../geo/cluster-windows.js';
+import { type Cluster, cellsPart } from '../../geo/clusters.js';
+import { LONGEST_GEOHASH, encode } from '../../geo/geohash.js';
+import { atOnce } from '../../geo/steps.js';
 import { groupBy } from '../../loaders/group.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import { rangeKeys } from '../../plan/explain.js';
-import { precisionForZoom } from '../../plan/precision.js';
+import { clusterPrecision } from '../../plan/precision.js';
 import type { MapContext } from '../context.js';
 import { type OccupiedCells, cellOf } from './occupied.js';
 import { readAll, tooMuch } from '../markers/read-all.js';
@@ -21,23 +24,23 @@ const SAMPLE = 100;
 const ADVICE = 'query the expansion zoom of fewer clusters, e.g. in a smaller bounding box';
 
 /**
- * Finds the lowest whole zoom above the viewport's at which a cluster splits. One of several cells does when their centers
- * are in two squares. One of a single cell does when the cells inside it that a map shows at that zoom do, as far as they
- * are stored; beyond, up to 100 of its markers decide. What has to be read is read for all clusters together, once.
+ * Finds the lowest whole zoom above the viewport's at which a cluster would split if there were no others. One of several
+ * cells does when these form two clusters. One of a single cell does when the cells inside it that a map shows at that
+ * zoom do, as far as they are stored; beyond, up to 100 of its markers decide. What has to be read is read for all
+ * clusters together, once.
  */
 export function createExpansion(
   context: MapContext,
   collection: Collection,
   clusters: readonly Cluster[],
   occupied: OccupiedCells & { readonly precision: number },
-  { zoom, size }: ClusterGrid,
+  { zoom, distance }: Spacing,
 ): (cluster: Cluster) => Promise<number> {
-  /** The lowest zoom of cells of these lengths at which the parts are in two squares; undefined if they never are. */
-  function splitsAt(partsAt: (precision: number) => readonly string[] | undefined): number | undefined {
+  /** The lowest zoom of cells of these lengths at which the parts form two clusters; undefined if they never do. */
+  function splitsAt(partsAt: (precision: number) => readonly Cell[] | undefined): number | undefined {
     for (let next = Math.floor(zoom) + 1; next < MAX_ZOOM; next++) {
-      const parts = partsAt(precisionForZoom(next)) ?? [];
-      const squares = new Set(parts.map((geohash) => clusterSquare(center(geohash), { zoom: next, size })));
-      if (squares.size > 1) return next;
+      const parts = partsAt(clusterPrecision(next)) ?? [];
+      if (parts.length > 1 && atOnce(cellsPart(parts, { zoom: next, distance }))) return next;
     }
     return undefined;
   }
@@ -46,30 +49,33 @@ export function createExpansion(
   async function open(): Promise<ReadonlyMap<string, number>> {
     const budget = Budget.of(context.limits);
     const zooms = new Map<string, number>();
-    let open = new Map<string, readonly string[]>();
+    let open = new Map<string, readonly Cell[]>();
     for (const { count, cells } of clusters) {
       const [only, ...more] = cells;
-      if (only && more.length === 0 && count > 1) open.set(only.geohash, [only.geohash]);
+      if (only && more.length === 0 && count > 1) open.set(only.geohash, [only]);
     }
     for (let length = occupied.precision + 1; length <= FINEST_STORED && open.size > 0; length++) {
-      const parents = [...open.values()].flat().sort();
+      const parents = hashesOf(open).sort();
       const blocks = await blocksUnder(context, collection, parents, budget);
       if (!blocks) throw tooMuch('expansionZoom', context.limits, ADVICE);
-      const inside = new Map(blocks.map((block) => [block.parent, cellsOfBlock(block).map(({ geohash }) => geohash)]));
-      const closed = new Map<string, readonly string[]>();
+      const inside = new Map(blocks.map((block) => [block.parent, cellsOfBlock(block)]));
+      const closed = new Map<string, readonly Cell[]>();
       for (const [name, members] of open) {
-        const parts = members.flatMap((member) => inside.get(member) ?? []);
+        const parts = members.flatMap(({ geohash }) => inside.get(geohash) ?? []);
         const found = splitsAt((precision) => (precision === length ? parts : undefined));
         if (found === undefined) closed.set(name, parts);
         else zooms.set(name, found);
       }
       open = closed;
     }
-    const samples = await sample(context, collection, occupied, new Set([...open.values()].flat()), budget);
+    const samples = await sample(context, collection, occupied, new Set(hashesOf(open)), budget);
     for (const [name, members] of open) {
-      const markers = members.flatMap((member) => samples.get(member) ?? []);
-      const hashes = markers.map(({ position }) => encode(position, LONGEST_GEOHASH));
-      zooms.set(name, splitsAt((precision) => hashes.map((hash) => hash.slice(0, precision))) ?? MAX_ZOOM);
+      const markers = members.flatMap(({ geohash }) => samples.get(geohash) ?? []);
+      const parts = markers.map(({ position }) => ({
+        geohash: encode(position, LONGEST_GEOHASH),
+        ...sumsOf(position),
+      }));
+      zooms.set(name, splitsAt(() => parts) ?? MAX_ZOOM);
     }
     return zooms;
   }
@@ -77,12 +83,14 @@ export function createExpansion(
   let opened: ReturnType<typeof open> | undefined;
   return async ({ count, cells }) => {
     if (count === 1) return MAX_ZOOM;
-    const hashes = cells.map(({ geohash }) => geohash);
-    if (hashes.length > 1) return splitsAt(() => hashes) ?? MAX_ZOOM;
+    if (cells.length > 1) return splitsAt(() => cells) ?? MAX_ZOOM;
     opened ??= open();
-    return (await opened).get(hashes[0] ?? '') ?? MAX_ZOOM;
+    return (await opened).get(cells[0]?.geohash ?? '') ?? MAX_ZOOM;
   };
 }
+
+const hashesOf = (cells: ReadonlyMap<string, readonly Cell[]>) =>
+  [...cells.values()].flat().map(({ geohash }) => geohash);
 
 /** Markers of each of these cells, as far as they are needed: those that are known, or up to 100, or all of them. */
 async function sample(

@@ -56,7 +56,7 @@ export async function contentOf(
     return { mode: 'MARKERS', total: inside.length, markers: inside, clusters: [], precision };
   }
   const [clustered, total] = await Promise.all([
-    clustersOf(context, viewport, collection, { field, size: DEFAULT_RADIUS, filter }),
+    clustersOf(context, viewport, collection, { field, distance: DEFAULT_RADIUS, filter }),
     filter && inside ? inside.length : countInside(context, collection, area, field),
   ]);
   return { mode: 'CLUSTERS', total, markers: [], ...clustered };

@@ -1,6 +1,5 @@
 import { DEFAULT_RADIUS, type MapCluster, clustersOf } from '../cells/clusters.js';
 import type { MapMarker, Properties } from '../../model/marker.js';
-import { precisionForZoom } from '../../plan/precision.js';
 import { contentOf } from './content.js';
 import { type MapContext, requireCollection } from '../context.js';
 import { idOf, oncePerMarker } from './drawn.js';
@@ -76,10 +75,10 @@ export async function viewportFeatures(
   let fewer: readonly MapCluster[] = clusters;
   // At the latest when the world is a single square, one cluster is left.
   for (let zoom = viewport.zoom - 1; fewer.length > most; zoom--) {
-    const coarser = { ...viewport, zoom, precision: precisionForZoom(zoom) };
+    const coarser = { ...viewport, zoom };
     ({ clusters: fewer } = await clustersOf(context, coarser, collection, {
       field: 'features',
-      size: DEFAULT_RADIUS,
+      distance: DEFAULT_RADIUS,
       filter,
     }));
   }

@@ -19,7 +19,7 @@ function styleOf(properties: Readonly<Record<string, unknown>>, greatest: number
   if (kind === 'cluster') {
     const drawnAs: Kind = count === 1 ? 'single' : 'cluster';
     const text = COMPACT.format(count).replace('K', 'k');
-    return { ...properties, kind: drawnAs, name: '', weight: 0, size: Math.log10(count), text };
+    return { kind: drawnAs, id, name: '', weight: 0, size: Math.log10(count), text, count };
   }
   // Names compete for room: markers with the greatest number among their properties go first.
   const numbers = Object.values(properties).filter((value): value is number => typeof value === 'number');

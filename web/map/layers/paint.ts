@@ -44,10 +44,10 @@ export function pointSketches(accent: number, theme: Theme): Sketch[] {
       paint: {
         'circle-color': colour,
         'circle-opacity': theme === 'light' ? 0.9 : 0.85,
-        // The smallest circle has room for two digits; one for a million is three times as wide.
-        'circle-radius': ['interpolate', ['linear'], ['get', 'size'], 0.3, 10, 6, 32],
+        // The smallest circle has room for two digits; the largest, with its rim, is as wide as clusters are apart.
+        'circle-radius': ['interpolate', ['linear'], ['get', 'size'], 0.3, 10, 5, 24],
         'circle-stroke-color': colour,
-        'circle-stroke-width': ['interpolate', ['linear'], ['get', 'size'], 0.3, 3, 6, 8],
+        'circle-stroke-width': ['interpolate', ['linear'], ['get', 'size'], 0.3, 3, 5, 6],
         'circle-stroke-opacity': 0.22,
       },
     },
@@ -58,7 +58,7 @@ export function pointSketches(accent: number, theme: Theme): Sketch[] {
       layout: {
         'text-field': ['get', 'text'],
         'text-font': [STRONG],
-        'text-size': ['interpolate', ['linear'], ['get', 'size'], 0.3, 11, 5, 15],
+        'text-size': ['interpolate', ['linear'], ['get', 'size'], 0.3, 11, 5, 14],
         'text-allow-overlap': true,
         // Keeps the names of countries and places off the circle.
         'text-padding': 12,

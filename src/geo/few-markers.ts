@@ -1,0 +1,73 @@
+import { type Group, groupOf, meanOf } from './agglomerate.js';
+import { UNSHIFTED, type Windows, windowAt, windowsAround } from './cluster-windows.js';
+import { type Pixel, pixelOf, worldSize } from './mercator.js';
+import type { Steps } from './steps.js';
+
+/** Groups of at most so many markers are drawn as these, where they fit. */
+const FEW = 3;
+/** Groups that are handled in one step. */
+const STEP = 256;
+
+interface Drawn {
+  readonly group: Group;
+  readonly position: Pixel;
+  /** Its markers if they could be drawn individually, as far as it alone is concerned. */
+  readonly markers: readonly Pixel[];
+}
+
+/** The distance in px around the cylinder of Mercator's world. */
+function apart(a: Pixel, b: Pixel, world: number): number {
+  const across = Math.abs(a.x - b.x);
+  return Math.hypot(Math.min(across, world - across), a.y - b.y);
+}
+
+/** The positions of its markers if there are few, each alone in its cell: only then do the sums of cells tell them. */
+function markersOf({ count, cells }: Group, position: Pixel, { spacing }: Windows): readonly Pixel[] {
+  const { zoom, distance } = spacing;
+  if (count === 1 || count > FEW || cells.length < count) return [];
+  const world = worldSize(zoom);
+  const markers = cells.map((cell) => pixelOf(meanOf(cell), zoom));
+  const fit = markers.every(
+    (marker, index) =>
+      apart(marker, position, world) <= distance / 2 &&
+      markers.every((other, nth) => nth >= index || apart(marker, other, world) >= distance / 3),
+  );
+  return fit ? markers : [];
+}
+
+/**
+ * Takes apart groups of two or three markers where these are a third of the distance away from all others, and two
+ * thirds from groups that remain.
+ */
+export function* takeApart(groups: readonly Group[], windows: Windows): Steps<Group[]> {
+  const { zoom, distance } = windows.spacing;
+  const world = worldSize(zoom);
+  const near = new Map<number, Drawn[]>();
+  const all: (Drawn & { readonly window: number })[] = [];
+  for (const group of groups) {
+    const mean = meanOf(group);
+    const position = pixelOf(mean, zoom);
+    const window = windowAt(windows, UNSHIFTED, mean);
+    const drawn = { group, position, markers: markersOf(group, position, windows), window };
+    all.push(drawn);
+    near.set(window, [...(near.get(window) ?? []), drawn]);
+  }
+  const result: Group[] = [];
+  for (const [index, { group, markers, window }] of all.entries()) {
+    if (index % STEP === STEP - 1) yield;
+    const others =
+      markers.length === 0 ? [] : [...windowsAround(windows, window)].flatMap((each) => near.get(each) ?? []);
+    const fits = others.every((other) => {
+      if (other.group === group) return true;
+      const room = other.group.count === 1 ? distance / 3 : (2 * distance) / 3;
+      return markers.every(
+        (marker) =>
+          apart(marker, other.position, world) >= room &&
+          other.markers.every((each) => apart(marker, each, world) >= distance / 3),
+      );
+    });
+    if (markers.length > 0 && fits) result.push(...group.cells.map(groupOf));
+    else result.push(group);
+  }
+  return result;
+}
