@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { CellportError } from './errors.js';
 import { LOG_LEVELS, type LogLevel } from './log.js';
-import { DEFAULT_LIMITS, type Limits } from './model/limits.js';
+import { DEFAULT_CACHE_MB, DEFAULT_LIMITS, type Limits } from './model/limits.js';
 
 /** All settings of the process, read once. docs/configuration.md says when to change one. */
 export interface Config {
@@ -140,7 +140,7 @@ const variables = z.object({
   CELLPORT_DATA_DIR: z.string().default('.cellport'),
   CELLPORT_OBJECTS: objects,
   CELLPORT_ENGINE: z.enum(['embedded', 'aws'], 'must be embedded or aws').optional(),
-  CELLPORT_CACHE_MB: wholeNumber(0, 1_000_000, 64),
+  CELLPORT_CACHE_MB: wholeNumber(0, 1_000_000, DEFAULT_CACHE_MB),
   CELLPORT_MAX_FIRST: wholeNumber(1, 100_000, DEFAULT_LIMITS.maxFirst),
   CELLPORT_MAX_DEPTH: wholeNumber(3, 100, DEFAULT_LIMITS.maxDepth),
   CELLPORT_MAX_ALIASES: wholeNumber(0, 100_000, DEFAULT_LIMITS.maxAliases),

@@ -1,13 +1,8 @@
-import { writeSync } from 'node:fs';
-import { pino } from 'pino';
-
-import { CellportError } from './errors.js';
-
 export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-type Fields = Readonly<Record<string, unknown>>;
-type Write = (fields: Fields, message: string) => void;
+export type Fields = Readonly<Record<string, unknown>>;
+export type Write = (fields: Fields, message: string) => void;
 
 /** A logger: takes fields first, then one sentence. Errors go into the field `err`. */
 export interface Log {
@@ -17,138 +12,8 @@ export interface Log {
   readonly debug: Write;
 }
 
-const nothing: Write = () => {};
+/** Discards a line. */
+export const nothing: Write = () => {};
 
 /** A logger that discards everything. */
 export const silentLog: Log = { error: nothing, warn: nothing, info: nothing, debug: nothing };
-
-const COUNT_EVERY_MS = 1_000;
-/** Failures that are told apart within a second; beyond these they are counted together. */
-const MOST_FAILURES = 100;
-
-interface Failure {
-  readonly write: Write;
-  readonly fields: Fields;
-  readonly message: string;
-  count: number;
-}
-
-/** What makes two failures the same. Numbers in messages are often durations and sizes. */
-function keyOf(level: string, { err }: Fields, message: string): string {
-  const { name, code } = err instanceof Error ? (err as NodeJS.ErrnoException) : {};
-  const cause = err instanceof Error ? err.message.slice(0, 200).replaceAll(/\d+/g, '0') : '';
-  return [level, message, code ?? name, cause].join('\n');
-}
-
-/** A logger that can be asked for the counts it has not written yet. */
-interface CountingLog extends Log {
-  readonly flush: () => void;
-}
-
-/**
- * A logger that writes the first of equal failures at once, and from then on once a second how many more there were, as
- * `count`: an outage fails every request.
- */
-function countingRepeats(log: Log): CountingLog {
-  const failures = new Map<string, Failure>();
-  let timer: NodeJS.Timeout | undefined;
-
-  function flush(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    for (const [key, failure] of failures) {
-      const { write, fields, message, count } = failure;
-      failure.count = 0;
-      if (count === 0) failures.delete(key);
-      else write({ ...fields, count }, message);
-    }
-    if (failures.size > 0) timer = setTimeout(flush, COUNT_EVERY_MS).unref();
-  }
-
-  function counted(level: 'error' | 'warn'): Write {
-    return (fields, message) => {
-      const key = keyOf(level, fields, message);
-      const known = failures.get(key) ?? (failures.size < MOST_FAILURES ? undefined : failures.get(level));
-      if (known !== undefined) {
-        known.count += 1;
-        return;
-      }
-      const write: Write = (...line) => log[level](...line);
-      timer ??= setTimeout(flush, COUNT_EVERY_MS).unref();
-      if (failures.size < MOST_FAILURES) {
-        failures.set(key, { write, fields, message, count: 0 });
-        write(fields, message);
-      } else {
-        failures.set(level, { write, fields: {}, message: 'other failures', count: 1 });
-      }
-    };
-  }
-
-  return {
-    error: counted('error'),
-    warn: counted('warn'),
-    info: (...line) => log.info(...line),
-    debug: (...line) => log.debug(...line),
-    flush,
-  };
-}
-
-/** Whether an error is a fault of the program, of which only the stack says where; others come from outside. */
-function isBug(error: unknown): boolean {
-  if (error instanceof CellportError || !(error instanceof Error)) return false;
-  return !('$metadata' in error) && typeof (error as NodeJS.ErrnoException).code !== 'string';
-}
-
-/** The messages of an error and its causes that are not in the text already. */
-function reasons(error: unknown, text: string): string {
-  let all = text;
-  for (let each = error, depth = 0; each instanceof Error && depth < 5; each = each.cause, depth += 1) {
-    const reason = each.message === '' ? each.name : each.message;
-    if (!all.includes(reason)) all += `: ${reason}`;
-  }
-  return all;
-}
-
-const LONGEST_LINE = 400;
-
-/** A line for a reader at a terminal, without the control characters that a message may contain. */
-function lineFor(level: string, { err, count }: Fields, message: string, stacks: boolean): string {
-  const text = reasons(err, message).replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ');
-  const short = text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)}…` : text;
-  const times = typeof count === 'number' ? ` (${count} more in the last second)` : '';
-  const advice = !stacks && isBug(err) ? ' (CELLPORT_LOG=debug shows where)' : '';
-  const stack = stacks && err instanceof Error ? `\n${err.stack ?? ''}` : '';
-  return `${new Date().toISOString().slice(11, 19)} ${level.padEnd(5)} ${short}${times}${advice}${stack}\n`;
-}
-
-/** Writes readable lines. */
-function terminalLog(level: LogLevel, write: (line: string) => void): Log {
-  const most = LOG_LEVELS.indexOf(level);
-  const at = (name: LogLevel): Write =>
-    LOG_LEVELS.indexOf(name) > most
-      ? nothing
-      : (fields, message) => write(lineFor(name, fields, message, level === 'debug'));
-  return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
-}
-
-/** Writes one JSON object per line. The stack of what comes from outside says nothing, and is left out. */
-function jsonLog(level: LogLevel, write: (line: string) => void): Log {
-  const err = (error: unknown) => {
-    const { stack, ...fields } = pino.stdSerializers.err(error as Error);
-    return level === 'debug' || isBug(error) ? { stack, ...fields } : fields;
-  };
-  return pino({ name: 'cellport', level, serializers: { err } }, { write });
-}
-
-// Synchronous, so that the last line before a crash is written; standard output is for results.
-const toStandardError = (line: string) => void writeSync(2, line);
-
-/**
- * A logger that writes to standard error: a readable line to a terminal, a JSON object per line to anything else. Stacks
- * are shown with the level `debug`, and those of bugs in JSON. Equal failures are counted, see `countingRepeats`.
- */
-export function createLog(level: LogLevel, terminal = process.stderr.isTTY, write = toStandardError): Log {
-  const log = countingRepeats(terminal ? terminalLog(level, write) : jsonLog(level, write));
-  process.once('exit', log.flush);
-  return log;
-}

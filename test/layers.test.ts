@@ -63,8 +63,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Files directly under src/ and who may import them. */
-const FOR_ANYONE = ['clock', 'connection', 'errors', 'log', 'retry', 'turns'];
-const FOR_ROOTS_ONLY = ['config'];
+const FOR_ANYONE = ['clock', 'connection', 'errors', 'log', 'log-failures', 'retry', 'turns'];
+const FOR_ROOTS_ONLY = ['config', 'log-output'];
 const ROOTS = ['cli', 'lambda', 'server'];
 
 /** Folders whose files are functions of their arguments alone. */

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { CellportError } from '../src/errors.js';
-import { type LogLevel, createLog } from '../src/log.js';
+import type { LogLevel } from '../src/log.js';
+import { createLog } from '../src/log-output.js';
 
 let lines: string[] = [];
 let others: NodeJS.ExitListener[] = [];

@@ -1,4 +1,4 @@
-import { createLog } from '../../src/log.js';
+import { createLog } from '../../src/log-output.js';
 import { consumerParts } from '../../src/server/cells.js';
 import type { Database } from '../../src/store/database.js';
 import { type Consumer, type ConsumerOptions, createConsumer } from '../../src/stream/consumer.js';

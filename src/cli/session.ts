@@ -10,7 +10,7 @@ export async function readSettings(options: { readonly demo?: boolean } = {}): P
   // Loaded when a command runs, so that `--help` works even with invalid settings.
   const [{ readConfig, silenceSdkAdvice }, { createLog }] = await Promise.all([
     import('../config.js'),
-    import('../log.js'),
+    import('../log-output.js'),
   ]);
   silenceSdkAdvice();
   const config = readConfig(options);

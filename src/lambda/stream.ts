@@ -4,7 +4,7 @@
  */
 import { systemClock } from '../clock.js';
 import { type Config, readConfig, silenceSdkAdvice } from '../config.js';
-import { createLog } from '../log.js';
+import { createLog } from '../log-output.js';
 import { applyRecords } from '../store/cell/apply-records.js';
 import { type Database, createDatabase } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';

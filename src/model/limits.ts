@@ -33,3 +33,6 @@ export const DEFAULT_LIMITS = {
 
 /** A limit for each of these; take the part you need: `Pick<Limits, 'maxFirst'>`. */
 export type Limits = { readonly [Name in keyof typeof DEFAULT_LIMITS]: number };
+
+/** Default size of the caches of a process, in MB. */
+export const DEFAULT_CACHE_MB = 64;

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 
 import { systemClock } from '../clock.js';
 import { type Services, type StreamStatus, isFollowing } from '../graphql/context.js';
-import { DEFAULT_LIMITS } from '../model/limits.js';
+import { DEFAULT_CACHE_MB, DEFAULT_LIMITS } from '../model/limits.js';
 import { type GraphqlServer, createGraphqlServer } from '../graphql/server.js';
 import { type Readiness, type StreamReadiness, checkReadiness } from '../http/health.js';
 import { type HttpOptions, buildHttp } from '../http/server.js';
@@ -18,7 +18,6 @@ import type { ConsumerStatus } from '../stream/consumer.js';
 import { timeReads } from './read-times.js';
 import type { Backend } from './backend.js';
 
-const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024;
 /** For as long as the lease of the stream consumer: a shorter interruption is made up for. */
 const WRITES_FAIL_AFTER_MS = 10_000;
 
@@ -42,7 +41,7 @@ export interface ServiceOverrides extends Partial<Omit<ServerServices, 'db'>> {
  */
 export function createServices(
   { database }: Pick<Backend, 'database'>,
-  { cacheBytes = DEFAULT_CACHE_BYTES, ...overrides }: ServiceOverrides = {},
+  { cacheBytes = DEFAULT_CACHE_MB * 1024 * 1024, ...overrides }: ServiceOverrides = {},
 ): ServerServices {
   const { consumerStatus = () => undefined } = overrides;
   const now = () => performance.now();

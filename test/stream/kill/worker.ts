@@ -1,5 +1,5 @@
 /** A process that only maintains the cells, to be killed: `node worker.ts '<WorkerOptions as JSON>'`. */
-import { createLog } from '../../../src/log.js';
+import { createLog } from '../../../src/log-output.js';
 import { consumerParts } from '../../../src/server/cells.js';
 import { createDatabase } from '../../../src/store/database.js';
 import { createConsumer } from '../../../src/stream/consumer.js';

@@ -1,0 +1,72 @@
+import type { Fields, Log, Write } from './log.js';
+
+const COUNT_EVERY_MS = 1_000;
+/** Failures that are told apart within a second; beyond these they are counted together. */
+const MOST_FAILURES = 100;
+
+interface Failure {
+  readonly write: Write;
+  readonly fields: Fields;
+  readonly message: string;
+  count: number;
+}
+
+/** What makes two failures the same. Numbers in messages are often durations and sizes. */
+function keyOf(level: string, { err }: Fields, message: string): string {
+  const { name, code } = err instanceof Error ? (err as NodeJS.ErrnoException) : {};
+  const cause = err instanceof Error ? err.message.slice(0, 200).replaceAll(/\d+/g, '0') : '';
+  return [level, message, code ?? name, cause].join('\n');
+}
+
+/** A logger that can be asked for the counts it has not written yet. */
+interface CountingLog extends Log {
+  readonly flush: () => void;
+}
+
+/**
+ * A logger that writes the first of equal failures at once, and from then on once a second how many more there were, as
+ * `count`: an outage fails every request.
+ */
+export function countingRepeats(log: Log): CountingLog {
+  const failures = new Map<string, Failure>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    for (const [key, failure] of failures) {
+      const { write, fields, message, count } = failure;
+      failure.count = 0;
+      if (count === 0) failures.delete(key);
+      else write({ ...fields, count }, message);
+    }
+    if (failures.size > 0) timer = setTimeout(flush, COUNT_EVERY_MS).unref();
+  }
+
+  function counted(level: 'error' | 'warn'): Write {
+    return (fields, message) => {
+      const key = keyOf(level, fields, message);
+      const known = failures.get(key) ?? (failures.size < MOST_FAILURES ? undefined : failures.get(level));
+      if (known !== undefined) {
+        known.count += 1;
+        return;
+      }
+      const write: Write = (...line) => log[level](...line);
+      timer ??= setTimeout(flush, COUNT_EVERY_MS).unref();
+      if (failures.size < MOST_FAILURES) {
+        failures.set(key, { write, fields, message, count: 0 });
+        write(fields, message);
+      } else {
+        failures.set(level, { write, fields: {}, message: 'other failures', count: 1 });
+      }
+    };
+  }
+
+  return {
+    error: counted('error'),
+    warn: counted('warn'),
+    info: (...line) => log.info(...line),
+    debug: (...line) => log.debug(...line),
+    flush,
+  };
+}
