@@ -338,6 +338,159 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.getByRole('button', { name: 'Edit' }).click();
   });
 
+  it('finds places by the beginning of a word, and positions by their coordinates, and goes back', async () => {
+    const page = await show('#at=9/51.5/-0.1&on=cities');
+    const before = page.url();
+    const options = page.locator('#search [role=option]');
+    await page.evaluate('document.activeElement?.blur()');
+    await page.keyboard.press('/');
+    await page.locator('#search input:focus').waitFor();
+    await page.keyboard.type('LOND');
+    await options.filter({ hasText: 'London' }).first().waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.locator('#card .id', { hasText: LONDON }).waitFor();
+    expect(page.url()).toContain(`place=marker::cities::${LONDON}`);
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.locator('#search input').fill('48.2, 16.37');
+    expect(await options.allTextContents()).toEqual([
+      '48.20000° N, 16.37000° ELatitude, longitude',
+      '16.37000° N, 48.20000° ELongitude, latitude',
+    ]);
+    await page.keyboard.press('ArrowDown');
+    expect(await options.nth(1).getAttribute('aria-selected')).toBe('true');
+    await options.first().click();
+    await settled(page);
+    expect(page.url()).toMatch(/#at=12\/48.2\/16.37&on=cities&pin=48.2\/16.37$/);
+    expect(await page.locator('#card h2').textContent()).toBe('48.20000° N, 16.37000° E');
+    await page.goBack();
+    await page.locator('#card h2', { hasText: 'London' }).waitFor();
+    await page.goBack();
+    await page.locator('#card').waitFor({ state: 'hidden' });
+    expect(page.url()).toBe(before);
+  });
+
+  it('filters, colours and sizes places by their properties, as the link says', async () => {
+    const page = await show('#at=5/50/10&on=cities&range=cities/population/2000000..');
+    const populations = () =>
+      page.evaluate<number[]>(`${HANDLE}.layers[0].content.markers.map(({ properties }) => properties.population)`);
+    const all = (await populations()).length;
+    expect(all).toBeGreaterThan(2);
+    expect(Math.min(...(await populations()))).toBeGreaterThanOrEqual(2_000_000);
+    await page.getByRole('button', { name: 'Filter and colour' }).click();
+    const panel = page.locator('#filter');
+    expect(await panel.getByLabel('population from').inputValue()).toBe('2000000');
+    await panel.getByLabel('Colour by').selectOption('population');
+    await panel.getByLabel('Size by').selectOption('population');
+    await panel.getByLabel('population from').fill('3000000');
+    await page.keyboard.press('Tab');
+    await expectSoon(page, `${HANDLE}.layers[0].content.markers.length < ${all}`);
+    await settled(page);
+    expect(Math.min(...(await populations()))).toBeGreaterThanOrEqual(3_000_000);
+    expect(page.url()).toMatch(/&range=cities\/population\/3000000..&shade=cities\/population\/\d+..\d+&size=cities/);
+    const looks = await page.evaluate<{ tint: string; scale: number; population: number }[]>(`(() => {
+      const { map, layers } = ${HANDLE};
+      const on = layers[0].mapLayers.filter((id) => id.endsWith('/markers'));
+      const populations = new Map(layers[0].content.markers.map(({ id, properties }) => [id, properties.population]));
+      return map.queryRenderedFeatures({ layers: on }).map(({ properties: { tint, scale, id } }) => {
+        return { tint, scale, population: populations.get(id) };
+      });
+    })()`);
+    const [largest, smallest] = [looks.toSorted((a, b) => b.scale - a.scale), looks.toSorted((a, b) => a.scale - b.scale)]; // prettier-ignore
+    expect(largest[0]?.population).toBe(Math.max(...looks.map(({ population }) => population)));
+    expect(smallest[0]?.population).toBe(Math.min(...looks.map(({ population }) => population)));
+    expect(largest[0]?.tint).not.toBe(smallest[0]?.tint);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await keep(page, 'filter');
+    await page.getByRole('button', { name: 'Remove filter: population from 3,000,000' }).click();
+    await settled(page);
+    expect(Math.min(...(await populations()))).toBeLessThan(2_000_000);
+    await page.goBack();
+    await page.locator('#legend .condition').waitFor();
+    await page.keyboard.press('Escape');
+    await panel.waitFor({ state: 'hidden' });
+  });
+
+  it('says that clusters are not filtered where that is too much, and filters again where it is not', async () => {
+    const page = await show('#at=6/50/10&on=cities');
+    const note = page.locator('#legend .note');
+    let refused = 0;
+    // As if the map had more markers than the server reads for one request.
+    await page.route('**/graphql', async (route) => {
+      const { query, variables } = route.request().postDataJSON();
+      if (!query.includes('auto(') || !variables.filter || variables.zoom > 4) return route.continue();
+      refused += 1;
+      const errors = [{ message: 'auto: too much to read', extensions: { code: 'LIMIT_EXCEEDED' } }];
+      return route.fulfill({ json: { data: { r0: { content: null } }, errors } });
+    });
+    await page.evaluate(`location.hash = '#at=3/48/10&on=cities&range=cities/population/3000000..'`);
+    await note.waitFor();
+    await settled(page);
+    const counted = `${HANDLE}.layers[0].content.clusters.reduce((sum, { count }) => sum + count, 0)`;
+    expect(await page.evaluate<number>(counted)).toBeGreaterThan(50);
+    // Fewer are tried again once.
+    expect(refused).toBe(2);
+    await page.evaluate(`location.hash = '#at=6/51.5/0&on=cities&range=cities/population/3000000..'`);
+    await note.waitFor({ state: 'hidden' });
+    await settled(page);
+    expect(await drawnNames(page)).toEqual(['London']);
+    await page.unroute('**/graphql');
+  });
+
+  it('edits name, category and properties, on top of what somebody else changed, and redoes it', async () => {
+    const page = await show('#at=9/51.5/-0.1&on=cities');
+    const before = await readLondon();
+    const { x, y } = await project(page, before.position);
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.mouse.click(x, y);
+    await page.locator('#card').getByRole('button', { name: 'Edit' }).click();
+    const form = page.locator('#card form');
+    await form.getByLabel('Category').fill('capital');
+    await form.getByRole('button', { name: 'Add property' }).click();
+    await form.getByLabel('Property', { exact: true }).last().fill('mayor');
+    await form.getByLabel('Value', { exact: true }).fill('{"since": 2016}');
+    await server.ask(UPDATE, { input: { id: before.id, name: 'Londinium' } });
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.getByText('name: London → Londinium').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await form.getByRole('button', { name: 'Save mine on top' }).click();
+    await page.getByRole('button', { name: 'Undo: edit Londinium' }).waitFor();
+    const edited = { ...before, name: 'Londinium', category: 'capital', properties: { ...before.properties, mayor: { since: 2016 } } }; // prettier-ignore
+    const fields = ({ name, category, properties }: typeof before) => ({ name, category, properties });
+    expect(fields(await readLondon())).toEqual(fields(edited));
+    await page.keyboard.press('Control+z');
+    await page.locator('#bar').getByText('Undid: edit Londinium').waitFor();
+    expect(fields(await readLondon())).toEqual(fields({ ...before, name: 'Londinium' }));
+    await page.keyboard.press('Control+Shift+Z');
+    await page.locator('#bar').getByText('Redid: edit Londinium').waitFor();
+    expect(fields(await readLondon())).toEqual(fields(edited));
+    await server.ask(UPDATE, { input: { id: before.id, ...fields(before) } });
+    await page.getByLabel('Close', { exact: true }).click();
+    await page.getByRole('button', { name: 'Edit' }).click();
+  });
+
+  it('shares its link, shows the position of the user, and its keys', async () => {
+    const page = await show('#at=9/51.5/-0.1&on=cities');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write', 'geolocation']);
+    await page.context().setGeolocation({ latitude: 48.2, longitude: 16.37, accuracy: 2_000 });
+    await page.getByRole('button', { name: 'Share this view' }).click();
+    await page.locator('#bar').getByText('Link copied.').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(page.url());
+    await page.getByRole('button', { name: 'Show your position' }).click();
+    await page.locator('.here').waitFor();
+    await expectSoon(page, `Math.abs(${HANDLE}.map.getCenter().lng - 16.37) < 0.001 && ${HANDLE}.map.getZoom() > 12`);
+    await page.evaluate('document.activeElement?.blur()');
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('button', { name: 'Full screen' }).click();
+    await expectSoon(page, 'document.fullscreenElement');
+    await page.evaluate('document.exitFullscreen()');
+  });
+
   it('reports a conflicting change by somebody else, and shows it', async () => {
     const page = await show('#at=9/51.5/-0.1');
     await page.getByRole('button', { name: 'Edit' }).click();

@@ -20,3 +20,13 @@ export function flyInto(map: MapLibre, { position, bounds }: MapCluster, zoom = 
 export function fitWithoutAnimation(map: MapLibre, bounds: Bounds): void {
   map.fitBounds(boxOf(bounds), { animate: false, padding: 24, maxZoom: 13 });
 }
+
+/** Flies to a position, and closer if the map is farther out than `zoom`. */
+export function flyToPosition(map: MapLibre, position: MapCluster['position'], zoom: number): void {
+  map.flyTo({ center: position, zoom: Math.max(map.getZoom(), zoom) });
+}
+
+/** Flies to all of a bounding box. */
+export function flyToBounds(map: MapLibre, bounds: Bounds): void {
+  map.fitBounds(boxOf(bounds), { padding: 60 });
+}

@@ -11,15 +11,32 @@ const MOVES: Readonly<Record<string, (map: MapLibre) => void>> = {
   '-': (map) => void map.zoomOut(),
 };
 
+export interface KeyActions {
+  /** Escape. */
+  readonly close: () => void;
+  /** `/` */
+  readonly search: () => void;
+  /** `?` */
+  readonly help: () => void;
+}
+
+const isTyping = (target: EventTarget | null) => target instanceof Element && target.matches('input, select, textarea');
+
 /**
  * Keyboard control of the page: arrow keys, + and - move the map while nothing has the focus (if the map has it, MapLibre
- * does this itself); Escape calls `close`.
+ * does this itself).
  */
-export function followKeys(map: MapLibre, close: () => void): void {
+export function followKeys(map: MapLibre, { close, search, help }: KeyActions): void {
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    // They close themselves.
+    if (document.querySelector(':popover-open, dialog[open]')) return;
     if (event.key === 'Escape') return close();
-    if (event.target !== document.body) return;
-    MOVES[event.key]?.(map);
+    const open = { '/': search, '?': help }[event.key];
+    if (open && !isTyping(event.target)) {
+      event.preventDefault();
+      return open();
+    }
+    if (event.target === document.body) MOVES[event.key]?.(map);
   });
 }

@@ -7,16 +7,21 @@ import type { Collection } from './documents.js';
 import { EditMode } from './edit/edit-mode.js';
 import { byId } from './element.js';
 import { createExplain } from './explain/explain.js';
+import { createFilters } from './filter/filters.js';
 import { flyInto } from './fly.js';
 import { followKeys } from './keys.js';
 import type { CollectionLayer, Drawn } from './layers/collection-layer.js';
 import { drawLayerList } from './layers/layer-list.js';
 import { createLayerSet } from './layers/layer-set.js';
 import { createPulse } from './layers/pulse.js';
+import { canLocate, createLocate } from './locate.js';
+import { createOnDemand } from './on-demand.js';
 import { repaintBase } from './open-map.js';
 import { createSelection } from './panel/selection.js';
 import { createPlacesPanel } from './places-panel.js';
 import { followPointer } from './pointer.js';
+import { createSeen } from './seen.js';
+import { shareLink } from './share.js';
 import { type Sheet, createLayersSheet, keepOneSheet } from './sheets.js';
 import type { Status } from './status.js';
 import type { ThemeSwitch } from './theme.js';
@@ -42,6 +47,8 @@ export class Page {
   readonly #layers;
   readonly #edit;
   readonly #selection;
+  readonly #filters;
+  readonly #onDemand;
   readonly #places;
   readonly #tools;
   readonly #address;
@@ -71,7 +78,7 @@ export class Page {
       buttonsFor: (marker) => this.#edit.buttonsFor(marker),
       onChange: () => {
         if (this.#sheets.card.open) this.#keepOneSheet(this.#sheets.card);
-        this.#address.write();
+        this.#address.write('step');
       },
       onError: (message) => status.show(message),
     });
@@ -81,6 +88,7 @@ export class Page {
       layers,
       status,
       showCard: (content) => this.#selection.show(content),
+      openMarker: ({ id, name, key }) => void this.#selection.openMarker(id, name ?? key),
       onSet: (on) => {
         this.#tools.edit.set(on);
         document.body.classList.toggle('editing', on);
@@ -91,17 +99,36 @@ export class Page {
       onMarker: ({ id, name, key }) => void this.#selection.openMarker(id, name ?? key),
       onCluster: (layer, cluster) => void this.#expand(layer, cluster),
     });
+    const seen = createSeen();
+    this.#filters = createFilters({
+      layers,
+      seen,
+      theme: () => theme.theme,
+      onSet: () => {
+        this.#places.update();
+        this.#address.write('step');
+      },
+      onOpen: (open) => {
+        this.#tools.filter.set(open);
+        if (open) this.#keepOneSheet(this.#sheets.filter);
+      },
+      onMissing: () => this.#onDemand.missing(),
+    });
+    const address = () => this.#address;
+    this.#onDemand = createOnDemand({ map, layers, seen, selection: this.#selection, address, status });
     this.#tools = createTools(byId('tools'), map, {
+      onSearch: () => this.#onDemand.search(),
+      onLocate: canLocate ? createLocate(map, status) : undefined,
       onList: () => this.#showPlaces(!this.#places.open),
+      onFilter: () => this.#filters.setOpen(!this.#filters.open),
       onEdit: () => this.#edit.set(!this.#edit.on),
       onExplain: () => this.#showExplain(byId('explain').hidden !== false),
+      onShare: () => void shareLink(status),
       onTheme: () => theme.toggle(),
+      onKeys: () => this.#onDemand.keys(),
     });
     this.#tools.setTheme(theme.theme);
-    const state = () => ({
-      ...this.#layers.address,
-      ...(this.#selection.id !== undefined && { place: this.#selection.id }),
-    });
+    const state = () => ({ ...this.#layers.address, ...this.#selection.address });
     this.#address = keepAddress(map, state, (next) => this.go(next));
     map.on('moveend', () => this.#address.write());
     followPointer(map, layers, {
@@ -114,7 +141,11 @@ export class Page {
         return this.#edit.on;
       },
     });
-    followKeys(map, () => this.#closeTopmost());
+    followKeys(map, {
+      close: () => this.#closeTopmost(),
+      search: () => this.#onDemand.search(),
+      help: () => this.#onDemand.keys(),
+    });
     this.#sheets = this.#createSheets();
     this.#keepOneSheet = keepOneSheet(Object.values(this.#sheets));
     this.#feed = new CollectionFeed(collections, (changed) => this.#update(changed));
@@ -133,26 +164,29 @@ export class Page {
   go(state: PageState): void {
     this.#layers.show(state);
     if (state.at) this.#map.jumpTo({ center: state.at, zoom: state.at.zoom });
-    const { id } = this.#selection;
-    if (state.place === undefined && id !== undefined) this.#selection.show(undefined);
-    if (state.place !== undefined && state.place !== id) void this.#selection.openMarker(state.place);
+    this.#address.withoutSteps(() => this.#selection.go(state));
     this.#drawLayerList();
     // If no layer is on, nothing else ends the loading indicator.
     if (this.#layers.all.every(({ states }) => states.length === 0)) this.#status.loading(false);
     this.#places.update();
+    this.#filters.update();
   }
 
   repaint(): void {
     const { theme } = this.#theme;
     repaintBase(this.#map, theme);
     this.#layers.repaint(theme);
+    this.#filters.update();
     this.#drawLayerList();
     this.#tools.setTheme(theme);
   }
 
   #onState({ loading, error }: Pick<ViewportState, 'loading' | 'error'>): void {
     this.#status.loading(loading);
-    if (!loading) this.#places.update();
+    if (!loading) {
+      this.#places.update();
+      this.#filters.update();
+    }
     const message = `Could not update the map: ${error?.message}`;
     if (error) this.#status.show(message, { label: 'Retry', act: () => this.#layers.refresh() });
     else this.#status.clear();
@@ -164,6 +198,7 @@ export class Page {
     this.#edit.redraw();
     this.#drawLayerList();
     this.#places.update();
+    this.#filters.update();
   }
 
   #onAnswer(answer: Answer): void {
@@ -178,13 +213,13 @@ export class Page {
       const { id, name, key } = found.marker;
       return this.#selection.openMarker(id, name ?? key);
     }
-    this.#address.write('step');
+    this.#address.write('coming');
     flyInto(this.#map, cluster, found?.zoom);
   }
 
   /** What is a sheet on a small screen, the topmost first. */
   #createSheets() {
-    const [card, explain, places] = [byId('card'), byId('explain'), this.#places];
+    const [card, explain, filters, places] = [byId('card'), byId('explain'), this.#filters, this.#places];
     return {
       card: {
         get open() {
@@ -193,6 +228,12 @@ export class Page {
         close: () => this.#selection.show(undefined),
       },
       layers: createLayersSheet((sheet) => this.#keepOneSheet(sheet)),
+      filter: {
+        get open() {
+          return filters.open;
+        },
+        close: () => filters.setOpen(false),
+      },
       places: {
         get open() {
           return places.open;
@@ -226,6 +267,7 @@ export class Page {
       this.#layers.set(layer, drawn);
       this.#drawLayerList();
       this.#places.update();
+      this.#filters.update();
       this.#address.write('step');
     };
     drawLayerList(byId('layers'), this.#layers.all, this.#theme.theme, set);

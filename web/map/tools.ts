@@ -2,6 +2,7 @@ import type { Map as MapLibre } from 'maplibre-gl';
 
 import { button, element } from './element.js';
 import { type IconName, icon } from './icons.js';
+import { type MoreActions, createMore } from './more.js';
 
 /** A button that is on or off. */
 export interface Toggle {
@@ -22,43 +23,48 @@ function action(name: IconName, label: string, onClick: () => void): HTMLButtonE
 
 export interface Tools {
   readonly list: Toggle;
+  readonly filter: Toggle;
   readonly edit: Toggle;
   readonly explain: Toggle | undefined;
   /** Sets the current theme; the button offers the other one. */
   setTheme(theme: 'light' | 'dark'): void;
 }
 
-export interface ToolActions {
+export interface ToolActions extends MoreActions {
+  readonly onSearch: () => void;
+  /** Without it there is no button for it. */
+  readonly onLocate: (() => void) | undefined;
   readonly onList: () => void;
+  readonly onFilter: () => void;
   readonly onEdit: () => void;
   /** Without it there is no Explain button. */
   readonly onExplain?: () => void;
+  readonly onShare: () => void;
   readonly onTheme: () => void;
 }
 
 /** The buttons beside the map. */
 export function createTools(place: HTMLElement, map: MapLibre, actions: ToolActions): Tools {
   const list = toggle('list', 'List places in view', actions.onList);
+  const filter = toggle('filter', 'Filter and colour', actions.onFilter);
   const edit = toggle('pencil', 'Edit', actions.onEdit);
-  const { onExplain } = actions;
+  const { onExplain, onLocate } = actions;
   const explain = onExplain && toggle('explain', 'Explain: what this view reads', onExplain);
   const theme = action('moon', 'Dark theme', actions.onTheme);
-  const graphiql = element(
-    'a',
-    { class: 'icon', href: '/graphiql/', 'aria-label': 'GraphiQL', title: 'GraphiQL' },
-    icon('code'),
-  );
   const group = (...content: HTMLElement[]) => element('div', { class: 'panel group' }, ...content);
   place.replaceChildren(
     group(
+      action('search', 'Search', actions.onSearch),
       action('plus', 'Zoom in', () => map.zoomIn()),
       action('minus', 'Zoom out', () => map.zoomOut()),
+      ...(onLocate ? [action('locate', 'Show your position', onLocate)] : []),
     ),
-    group(list.element, edit.element, ...(explain ? [explain.element] : [])),
-    group(theme, graphiql),
+    group(list.element, filter.element, edit.element, ...(explain ? [explain.element] : [])),
+    group(action('share', 'Share this view', actions.onShare), theme, ...createMore(actions)),
   );
   return {
     list,
+    filter,
     edit,
     explain,
     setTheme(now) {

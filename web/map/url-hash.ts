@@ -13,6 +13,8 @@ export interface PageState {
   readonly rules?: ReadonlyMap<string, Rules>;
   /** ID of the marker whose card is open. */
   readonly place?: string;
+  /** A position whose card is open. */
+  readonly pin?: { readonly lat: number; readonly lng: number };
 }
 
 const MAX_LAT = 85;
@@ -30,6 +32,11 @@ function readAt(text: string | null): PageState['at'] {
   return { zoom, lat, lng };
 }
 
+function readPin(text: string | null): PageState['pin'] {
+  const { lat, lng } = readAt(`0/${text}`) ?? {};
+  return lat === undefined || lng === undefined ? undefined : { lat, lng };
+}
+
 const readKeys = (text: string | null) => text?.split(',').filter((key) => key !== '');
 
 /** The state in a hash; invalid parts are ignored. */
@@ -40,17 +47,19 @@ export function readHash(hash: string): PageState {
   const heat = readKeys(parts.get('heat'));
   const rules = readRules(parts);
   const place = parts.get('place');
+  const pin = readPin(parts.get('pin'));
   return {
     ...(at && { at }),
     ...(on && { on }),
     ...(heat && { heat }),
     ...(rules.size > 0 && { rules }),
     ...(place !== null && place !== '' && { place }),
+    ...(pin && { pin }),
   };
 }
 
 /** The hash of a state, with as many digits as are visible on a screen. */
-export function writeHash({ at, on, heat, rules, place }: PageState): string {
+export function writeHash({ at, on, heat, rules, place, pin }: PageState): string {
   const keys = (name: string, list: readonly string[]) => `${name}=${list.map(encodeURIComponent).join(',')}`;
   const parts: string[] = [];
   if (at) {
@@ -62,5 +71,6 @@ export function writeHash({ at, on, heat, rules, place }: PageState): string {
   if (heat && heat.length > 0) parts.push(keys('heat', heat));
   if (rules) parts.push(...writeRules(rules));
   if (place !== undefined) parts.push(`place=${encodeURIComponent(place).replaceAll('%3A', ':')}`);
+  if (pin) parts.push(`pin=${Number(pin.lat.toFixed(6))}/${Number(pin.lng.toFixed(6))}`);
   return `#${parts.join('&')}`;
 }

@@ -10,7 +10,8 @@ import type { CollectionLayer } from '../layers/collection-layer.js';
 import type { Status } from '../status.js';
 import { allowDrag } from './drag.js';
 import { History, type Step } from './history.js';
-import { addMarker, deleteMarker, moveMarker } from './writes.js';
+import { type Fields, changesBetween, merge } from './merge.js';
+import { addMarker, changeMarker, deleteMarker } from './writes.js';
 
 type Position = Marker['position'];
 
@@ -25,8 +26,20 @@ interface EditOptions {
   readonly status: Status;
   /** Shows something in the card, or closes it. */
   readonly showCard: (content: readonly Node[] | undefined) => void;
+  /** Shows a marker in the card. */
+  readonly openMarker: (marker: MarkerDetails) => void;
   /** Called when edit mode is turned on or off. */
   readonly onSet: (on: boolean) => void;
+}
+
+const readMarker = async (id: string) =>
+  (await request<{ readonly marker: MarkerDetails | null }>(DETAILS, { id })).marker;
+
+/** What the keys ask for: Ctrl+Z, or Ctrl+Shift+Z or Ctrl+Y; on a Mac with Cmd. */
+function directionOf({ key, ctrlKey, metaKey, shiftKey }: KeyboardEvent): 'undo' | 'redo' | undefined {
+  if (!(ctrlKey || metaKey)) return undefined;
+  if (key.toLowerCase() === 'z') return shiftKey ? 'redo' : 'undo';
+  return key === 'y' ? 'redo' : undefined;
 }
 
 /** What to tell the user about a failed write. */
@@ -38,25 +51,7 @@ function messageOf(error: unknown, code: string): string {
   return `Not saved: ${error instanceof Error ? error.message : String(error)}`;
 }
 
-/** The form that asks for the name of a new marker, and its input field. */
-function nameForm(collection: string, onAdd: (name: string) => void, onCancel: () => void) {
-  const name = element('input', { name: 'name', required: '', maxlength: '200', autocomplete: 'off' });
-  const add = element('button', { class: 'act', type: 'submit' }, 'Add');
-  const form = element(
-    'form',
-    {},
-    element('h2', {}, `New place in ${collection}`),
-    element('label', {}, 'Name', name),
-    element('div', { class: 'buttons' }, button({}, onCancel, 'Cancel'), add),
-  );
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    onAdd(name.value.trim());
-  });
-  return { form, name };
-}
-
-/** Adding, moving and deleting markers, with undo. */
+/** Adding, changing and deleting markers, with undo and redo. */
 export class EditMode {
   readonly #options: EditOptions;
   readonly #history = new History(() => this.#draw());
@@ -73,17 +68,17 @@ export class EditMode {
       layers: options.layers,
       isOn: () => this.#on,
       onBegin: ({ id }) => {
-        const reading = request<{ readonly marker: MarkerDetails | null }>(DETAILS, { id });
-        this.#dragged = reading.then(({ marker }) => marker);
+        this.#dragged = readMarker(id);
         this.#dragged.catch(() => undefined);
       },
       onDrop: (layer, _marker, position) => void this.#drop(layer, position),
     });
     document.addEventListener('keydown', (event) => {
       const typing = event.target instanceof HTMLInputElement;
-      if (!this.#on || typing || event.key !== 'z' || !(event.ctrlKey || event.metaKey) || event.shiftKey) return;
+      const direction = directionOf(event);
+      if (!this.#on || typing || direction === undefined) return;
       event.preventDefault();
-      void this.#undo();
+      void this.#take(direction);
     });
   }
 
@@ -103,7 +98,11 @@ export class EditMode {
   }
 
   /** Asks for the name of a new marker at a position. */
-  clickedAt({ lng, lat }: Position): void {
+  clickedAt(position: Position): void {
+    this.#askName(position).catch((error: unknown) => this.#report(error));
+  }
+
+  async #askName({ lng, lat }: Position): Promise<void> {
     const { showCard, status } = this.#options;
     const layer = this.#targetLayer();
     if (!layer) return status.show('To add a place, turn on a layer that shows places.');
@@ -112,9 +111,34 @@ export class EditMode {
       showCard(undefined);
       void this.#attempt(() => addMarker(layer, name, position));
     };
+    const { nameForm } = await import('./name-form.js');
     const { form, name } = nameForm(layer.collection.name, add, () => showCard(undefined));
     showCard([form]);
     name.focus();
+  }
+
+  /** Opens the form for name, category and properties of a marker. */
+  async #edit(layer: CollectionLayer, marker: MarkerDetails): Promise<void> {
+    const { showCard, openMarker } = this.#options;
+    const { MarkerForm } = await import('./marker-form.js');
+    const close = () => openMarker(marker);
+    /** Saves what the user changed in the form, on top of the marker as it is known now. */
+    const save = async (mine: Fields, current: MarkerDetails) => {
+      const changes = changesBetween(current, merge(marker, mine, current));
+      if (Object.keys(changes).length === 0) return close();
+      try {
+        this.#history.add(await changeMarker(layer, current, changes, 'edit'));
+        return close();
+      } catch (error) {
+        const isConflict = error instanceof ViewportError && error.code === 'CONFLICT';
+        const theirs = isConflict ? await readMarker(marker.id).catch(() => null) : null;
+        if (theirs === null) return this.#report(error);
+        return form.showConflict({ theirs, onOverwrite: (now) => void save(now, theirs), onDiscard: close });
+      }
+    };
+    const form = new MarkerForm(marker, { onSave: (mine) => void save(mine, marker), onCancel: close });
+    showCard([form.form]);
+    form.focus();
   }
 
   /** Buttons for the card of a marker; none if edit mode is off. */
@@ -127,9 +151,18 @@ export class EditMode {
       void this.#attempt(write);
     };
     const { lng, lat } = map.getCenter().wrap();
-    const move = button({}, () => act(() => moveMarker(layer, marker, { lng, lat })), 'Move to center');
-    const bin = button({ class: 'danger' }, () => act(() => deleteMarker(layer, marker)), icon('bin'), 'Delete');
-    return [element('div', { class: 'buttons' }, move, bin)];
+    const move = button(
+      {},
+      () => act(() => changeMarker(layer, marker, { position: { lng, lat } }, 'move')),
+      'Move to center',
+    );
+    const bin = button({ class: 'danger' }, () => act(() => deleteMarker(layer, marker)), 'Delete');
+    const edit = button(
+      {},
+      () => void this.#edit(layer, marker).catch((error: unknown) => this.#report(error)),
+      'Edit',
+    );
+    return [element('div', { class: 'buttons' }, edit, move, bin)];
   }
 
   /** Layers that draw places individually. */
@@ -153,11 +186,15 @@ export class EditMode {
       if (step) this.#history.add(step);
       return true;
     } catch (error) {
-      const code = error instanceof ViewportError ? error.code : '';
-      if (REFUSED_CODES.has(code)) this.set(false);
-      this.#options.status.show(messageOf(error, code));
+      this.#report(error);
       return false;
     }
+  }
+
+  #report(error: unknown): void {
+    const code = error instanceof ViewportError ? error.code : '';
+    if (REFUSED_CODES.has(code)) this.set(false);
+    this.#options.status.show(messageOf(error, code));
   }
 
   async #drop(layer: CollectionLayer, position: MapMarker['position']): Promise<void> {
@@ -165,35 +202,44 @@ export class EditMode {
     const isMoved = await this.#attempt(async () => {
       const marker = await reading;
       if (!marker) throw new ViewportError('the marker was deleted', 'NOT_FOUND');
-      return moveMarker(layer, marker, position);
+      return changeMarker(layer, marker, { position }, 'move');
     });
     if (!isMoved) layer.refresh();
   }
 
-  async #undo(): Promise<void> {
-    const { last } = this.#history;
-    if (last === undefined) return;
-    this.#options.showCard(undefined);
-    if (await this.#attempt(() => this.#history.undo())) this.#options.status.show(`Undid: ${last.label}`);
+  async #take(direction: 'undo' | 'redo'): Promise<void> {
+    const step = this.#history.next[direction];
+    if (step === undefined) return;
+    const { showCard, status } = this.#options;
+    showCard(undefined);
+    if (await this.#attempt(() => this.#history.take(direction)))
+      status.show(`${direction === 'undo' ? 'Undid' : 'Redid'}: ${step.label}`);
+  }
+
+  /** The button for undo or redo. */
+  #stepButton(direction: 'undo' | 'redo'): HTMLButtonElement {
+    const step = this.#history.next[direction];
+    const verb = direction === 'undo' ? 'Undo' : 'Redo';
+    const label = step ? `${verb}: ${step.label}` : `Nothing to ${direction}`;
+    const made = button({ class: 'icon', 'aria-label': label, title: label }, () => void this.#take(direction), icon(direction)); // prettier-ignore
+    made.disabled = step === undefined;
+    return made;
   }
 
   #draw(): void {
     const { map, place } = this.#options;
     place.hidden = !this.#on;
     if (!this.#on) return;
-    const { last } = this.#history;
     const choices = this.#editable().map(({ collection: { key, name } }) => element('option', { value: key }, name));
     const select = element('select', { 'aria-label': 'Collection for new places' }, ...choices);
     select.value = this.#targetLayer()?.collection.key ?? '';
     select.addEventListener('change', () => (this.#target = select.value));
-    const label = last ? `Undo: ${last.label}` : 'Nothing to undo';
-    const undo = button({ 'aria-label': label, title: label }, () => void this.#undo(), icon('undo'), 'Undo');
-    undo.disabled = last === undefined;
     place.replaceChildren(
       element('p', {}, 'Click to add, drag to move'),
       ...(choices.length > 1 ? [select] : []),
       button({}, () => this.clickedAt(map.getCenter().wrap()), icon('plus'), 'Add at center'),
-      undo,
+      this.#stepButton('undo'),
+      this.#stepButton('redo'),
       button({ class: 'act' }, () => this.set(false), 'Done'),
     );
   }

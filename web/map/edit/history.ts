@@ -1,43 +1,49 @@
-/** A change that was made, and how to undo it. */
+/** A change that was made, how to undo it, and how to make it again. */
 export interface Step {
-  /** For the undo button, for example "move London". */
+  /** For the buttons, for example "move London". */
   readonly label: string;
   undo(): Promise<void>;
+  redo(): Promise<void>;
 }
 
 const MAX_STEPS = 100;
 
-/** The changes made on this page, for undo. */
+/** The changes made on this page, for undo and redo. */
 export class History {
-  readonly #steps: Step[] = [];
+  readonly #done: Step[] = [];
+  readonly #undone: Step[] = [];
   readonly #onChange: () => void;
-  #undoing = false;
+  #isBusy = false;
 
   constructor(onChange: () => void) {
     this.#onChange = onChange;
   }
 
-  get last(): Step | undefined {
-    return this.#steps.at(-1);
+  /** The step that each of the two would take next. */
+  get next(): { readonly undo: Step | undefined; readonly redo: Step | undefined } {
+    return { undo: this.#done.at(-1), redo: this.#undone.at(-1) };
   }
 
   add(step: Step): void {
-    this.#steps.push(step);
-    if (this.#steps.length > MAX_STEPS) this.#steps.shift();
+    this.#done.push(step);
+    if (this.#done.length > MAX_STEPS) this.#done.shift();
+    this.#undone.length = 0;
     this.#onChange();
   }
 
-  /** Undoes the last step. One that fails is dropped as well: what it changed has been changed again since. */
-  async undo(): Promise<void> {
+  /** Undoes the last step, or redoes the last one undone. One that fails is dropped: what it changed has been changed since. */
+  async take(direction: 'undo' | 'redo'): Promise<void> {
     // One at a time: the next step may depend on what this one restores.
-    if (this.#undoing) return;
-    const step = this.#steps.pop();
+    if (this.#isBusy) return;
+    const [from, to] = direction === 'undo' ? [this.#done, this.#undone] : [this.#undone, this.#done];
+    const step = from.pop();
     if (step === undefined) return;
-    this.#undoing = true;
+    this.#isBusy = true;
     try {
-      await step.undo();
+      await step[direction]();
+      to.push(step);
     } finally {
-      this.#undoing = false;
+      this.#isBusy = false;
       this.#onChange();
     }
   }

@@ -4,6 +4,7 @@ import type { CollectionLayer } from '../layers/collection-layer.js';
 import type { Step } from './history.js';
 
 type Position = Marker['position'];
+type Changes = Partial<Pick<Marker, 'position' | 'name' | 'category' | 'properties'>>;
 
 /** If a write has not come back as a live change after this time, the layer is loaded again. */
 const CONFIRM_MS = 2_500;
@@ -54,9 +55,9 @@ async function create(
   return optimistically(layer, marker.id, marker, async () => marker);
 }
 
-async function move(layer: CollectionLayer, marker: Marker, position: Position): Promise<Marker> {
-  const input = { id: marker.id, position, expectedVersion: marker.version };
-  return optimistically(layer, marker.id, { ...marker, position }, async () => {
+async function update(layer: CollectionLayer, marker: Marker, changes: Changes): Promise<Marker> {
+  const input = { id: marker.id, ...changes, expectedVersion: marker.version };
+  return optimistically(layer, marker.id, { ...marker, ...changes }, async () => {
     const { updateMarker } = await request<{ readonly updateMarker: Marker }>(UPDATE, { input });
     versions.set(marker.id, updateMarker.version);
     return updateMarker;
@@ -78,33 +79,38 @@ const withLatestVersion = (marker: Marker): Marker => ({
 
 const generatesKeys = ({ idStrategy }: Collection) => idStrategy !== 'GIVEN';
 
-/** Adds a marker; undo deletes it. */
-export async function addMarker(
-  layer: CollectionLayer,
-  name: string,
-  position: Position,
-): Promise<Step & { readonly marker: Marker }> {
+/** Adds a marker. */
+export async function addMarker(layer: CollectionLayer, name: string, position: Position): Promise<Step> {
   const input = { name, category: null, position, properties: {}, place: [] };
-  const marker = await create(layer, input, generatesKeys(layer.collection) ? undefined : newKey());
+  const key = generatesKeys(layer.collection) ? undefined : newKey();
+  let marker = await create(layer, input, key);
   return {
-    marker,
     label: `add ${nameOf(marker)}`,
     undo: async () => void (await remove(layer, withLatestVersion(marker))),
+    redo: async () => void (marker = await create(layer, input, key)),
   };
 }
 
-/** Moves a marker; undo moves it back. */
-export async function moveMarker(layer: CollectionLayer, marker: Marker, position: Position): Promise<Step> {
-  const moved = await move(layer, marker, position);
-  return {
-    label: `move ${nameOf(marker)}`,
-    undo: async () => void (await move(layer, withLatestVersion(moved), marker.position)),
-  };
+/** Changes some fields of a marker. Rejects with CONFLICT if it is no longer in the given version. */
+export async function changeMarker(
+  layer: CollectionLayer,
+  marker: Marker,
+  changes: Changes,
+  verb: 'move' | 'edit',
+): Promise<Step> {
+  const changed = await update(layer, marker, changes);
+  const former = Object.fromEntries(Object.keys(changes).map((name) => [name, marker[name as keyof Changes]]));
+  const set = (fields: Changes) => async () => void (await update(layer, withLatestVersion(changed), fields));
+  return { label: `${verb} ${nameOf(changed)}`, undo: set(former), redo: set(changes) };
 }
 
 /** Deletes a marker; undo creates it again, under the same key unless the collection generates keys. */
 export async function deleteMarker(layer: CollectionLayer, marker: Marker): Promise<Step> {
-  const gone = await remove(layer, marker);
+  let gone = await remove(layer, marker);
   const key = generatesKeys(layer.collection) ? undefined : gone.key;
-  return { label: `delete ${nameOf(marker)}`, undo: async () => void (await create(layer, gone, key)) };
+  return {
+    label: `delete ${nameOf(marker)}`,
+    undo: async () => void (gone = await create(layer, gone, key)),
+    redo: async () => void (gone = await remove(layer, withLatestVersion(gone))),
+  };
 }

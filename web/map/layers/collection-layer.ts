@@ -50,6 +50,9 @@ const sameMarker = (a: MapMarker, b: MapMarker) =>
 /** After a filter was too much for the server, it is tried again when this many markers are left. */
 const FILTERED_AGAIN = 10_000;
 
+/** A filter that reads more than allowed, or for longer. */
+const TOO_MUCH: ReadonlySet<string> = new Set(['LIMIT_EXCEEDED', 'UNAVAILABLE']);
+
 const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 /** Identifies a drawing by everything in it. */
@@ -249,7 +252,7 @@ export class CollectionLayer {
   #fitFilter({ error, loading, markers, clusters }: ViewportState): boolean {
     if (this.#rules.conditions.length === 0 || loading) return false;
     if (!this.#isUnfiltered) {
-      if (!(error instanceof ViewportError && error.code === 'LIMIT_EXCEEDED')) return false;
+      if (!(error instanceof ViewportError && TOO_MUCH.has(error.code))) return false;
       this.#setUnfiltered(true);
       return true;
     }

@@ -89,7 +89,7 @@ export function pointSketches(accent: number, theme: Theme): Sketch[] {
         'text-font': [REGULAR],
         'text-size': ['interpolate', ['linear'], ['zoom'], 4, 11, 12, 13.5],
         'text-variable-anchor': ['left', 'right', 'top', 'bottom'],
-        'text-radial-offset': 0.8,
+        'text-radial-offset': ['*', 0.8, ['max', 1, ['*', 0.8, scale]]],
         'text-justify': 'auto',
         'text-max-width': 9,
         'text-padding': 2,

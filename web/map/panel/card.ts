@@ -1,6 +1,7 @@
 import type { MarkerDetails } from '../documents.js';
 import { button, element } from '../element.js';
 import { icon } from '../icons.js';
+import { positionText } from '../position-text.js';
 import { charts } from './chart.js';
 
 const NUMBER = Intl.NumberFormat('en');
@@ -23,10 +24,6 @@ function head(title: string, kind: string, onClose: () => void): HTMLElement {
   return element('header', {}, element('div', {}, element('h2', {}, title), element('p', {}, kind)), close);
 }
 
-/** A position in degrees with hemispheres. */
-const positionText = ({ lng, lat }: { readonly lng: number; readonly lat: number }) =>
-  `${Math.abs(lat).toFixed(5)}° ${lat < 0 ? 'S' : 'N'}, ${Math.abs(lng).toFixed(5)}° ${lng < 0 ? 'W' : 'E'}`;
-
 /** Everything about a marker, with its latest readings as charts; `extra` goes below. */
 export function markerCard(marker: MarkerDetails, onClose: () => void, extra: readonly Node[]): Node[] {
   const { name, key, category, collection, place, position, readings, id } = marker;
@@ -46,6 +43,11 @@ export function markerCard(marker: MarkerDetails, onClose: () => void, extra: re
 /** The name of a zone. */
 export function zoneCard(name: string, id: string, collection: string, onClose: () => void): Node[] {
   return [head(name === '' ? id : name, collection, onClose), element('p', { class: 'id' }, element('code', {}, id))];
+}
+
+/** A position that is no marker. */
+export function positionCard(position: MarkerDetails['position'], onClose: () => void): Node[] {
+  return [head(positionText(position), 'Position', onClose)];
 }
 
 /** Shown while a marker is loading. */

@@ -3,15 +3,19 @@ import type { GeoJSONSource, Map as MapLibre } from 'maplibre-gl';
 import { DETAILS, type Marker, type MarkerDetails } from '../documents.js';
 import { byId } from '../element.js';
 import { request } from '../graphql.js';
-import { markerCard, loadingCard, zoneCard } from './card.js';
+import type { PageState } from '../url-hash.js';
+import { loadingCard, markerCard, positionCard, zoneCard } from './card.js';
 import { followReadings } from './follow-readings.js';
 
 const SOURCE = 'selected';
 
 export interface Selection {
-  /** ID of the marker whose card is open. */
-  readonly id: string | undefined;
+  /** The marker or position whose card is open, for the page's address. */
+  readonly address: Pick<PageState, 'place' | 'pin'>;
+  /** Opens the card that an address names, or closes the card. */
+  go(address: Pick<PageState, 'place' | 'pin'>): void;
   openMarker(id: string, name?: string): Promise<void>;
+  openPosition(position: Marker['position']): void;
   openZone(name: string, id: string, collection: string): void;
   /** Shows other content in the card; undefined closes the card. */
   show(content: readonly Node[] | undefined): void;
@@ -29,6 +33,7 @@ export interface SelectionOptions {
 export function createSelection(map: MapLibre, { buttonsFor, onChange, onError }: SelectionOptions): Selection {
   const card = byId('card');
   let id: string | undefined;
+  let pin: Marker['position'] | undefined;
   let before: Element | null = null;
   let unfollow: () => void = () => undefined;
 
@@ -66,7 +71,15 @@ export function createSelection(map: MapLibre, { buttonsFor, onChange, onError }
     unfollow();
     unfollow = next === undefined ? () => undefined : followReadings(next, () => void read(next));
     id = next;
+    pin = undefined;
     if (next === undefined) ring(undefined);
+  }
+
+  /** Shows a card that the user has asked for. */
+  function open(content: readonly Node[]): void {
+    show(content);
+    card.focus();
+    onChange();
   }
 
   const close = () => {
@@ -94,22 +107,34 @@ export function createSelection(map: MapLibre, { buttonsFor, onChange, onError }
     }
   }
 
+  async function openMarker(wanted: string, name = ''): Promise<void> {
+    setId(wanted);
+    open(loadingCard(name, close));
+    await read(wanted);
+  }
+
+  function openPosition({ lng, lat }: Marker['position']): void {
+    setId(undefined);
+    pin = { lng, lat };
+    ring(pin);
+    open(positionCard(pin, close));
+  }
+
   return {
-    get id() {
-      return id;
+    get address() {
+      return { ...(id !== undefined && { place: id }), ...(pin && { pin }) };
     },
-    async openMarker(wanted, name = '') {
-      setId(wanted);
-      show(loadingCard(name, close));
-      card.focus();
-      onChange();
-      await read(wanted);
+    go({ place, pin: at }) {
+      if (place !== undefined) {
+        if (place !== id) void openMarker(place);
+      } else if (at) openPosition(at);
+      else if (id !== undefined || pin) close();
     },
+    openMarker,
+    openPosition,
     openZone(name, zone, collection) {
       setId(undefined);
-      show(zoneCard(name, zone, collection, close));
-      card.focus();
-      onChange();
+      open(zoneCard(name, zone, collection, close));
     },
     show(content) {
       if (content === undefined) return close();

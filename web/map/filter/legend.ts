@@ -1,0 +1,95 @@
+import './filter.css';
+import type { Theme } from '../base-map/palette.js';
+import { button, element } from '../element.js';
+import { icon } from '../icons.js';
+import type { CollectionLayer } from '../layers/collection-layer.js';
+import { COLOURS, OTHER, RAMP, middleOf } from './look.js';
+import { type Condition, type Range, type Rules, isRange } from './rules.js';
+
+const COMPACT = Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
+const PRECISE = Intl.NumberFormat('en', { maximumSignificantDigits: 12 });
+const fieldName = ({ field }: Condition) => field ?? 'category';
+
+const UNFILTERED = {
+  points: 'Clusters show all places here: there are too many to filter. Zoom in to see only those that match.',
+  heat: 'The heatmap shows all places, not only those that match.',
+};
+
+/** A condition in words. */
+function conditionText(condition: Condition): string {
+  const name = fieldName(condition);
+  if (!isRange(condition)) return `${name}: ${condition.values.join(', ')}`;
+  const [from, to] = [condition.from, condition.to].map((each) => PRECISE.format(each));
+  if (condition.to === Infinity) return `${name} from ${from}`;
+  return condition.from === -Infinity ? `${name} up to ${to}` : `${name} ${from} to ${to}`;
+}
+
+const scaleLabels = (range: Range) =>
+  element(
+    'div',
+    { class: 'ends' },
+    ...[range.from, middleOf(range), range.to].map((value) =>
+      element('span', {}, COMPACT.format(value).replace('K', 'k')),
+    ),
+  );
+
+function ramp(range: Range, theme: Theme): HTMLElement[] {
+  const bar = element('div', { class: 'ramp' });
+  bar.style.background = `linear-gradient(to right, ${RAMP[theme].join(', ')})`;
+  return [bar, scaleLabels(range)];
+}
+
+function swatch(colour: string, text: string): HTMLElement {
+  const dot = element('i', {});
+  dot.style.background = colour;
+  return element('li', {}, dot, text);
+}
+
+function colourKey(rule: Condition, theme: Theme): HTMLElement[] {
+  const title = element('h3', {}, `Colour: ${fieldName(rule)}`);
+  if (isRange(rule)) return [title, ...ramp(rule, theme)];
+  const values = rule.values.slice(0, COLOURS[theme].length);
+  const items = values.map((value, index) => swatch(COLOURS[theme][index] ?? '', value));
+  return [title, element('ul', {}, ...items, swatch(OTHER[theme], 'other'))];
+}
+
+function sizeKey(range: Range): HTMLElement[] {
+  const dots = element('div', { class: 'dots', 'aria-hidden': 'true' }, element('i'), element('i'), element('i'));
+  return [element('h3', {}, `Size: ${fieldName(range)}`), dots, scaleLabels(range)];
+}
+
+/** A condition with a button that drops it. */
+function conditionRow(condition: Condition, onDrop: () => void): HTMLElement {
+  const text = conditionText(condition);
+  const drop = button({ class: 'icon', 'aria-label': `Remove filter: ${text}` }, onDrop, icon('close'));
+  return element('p', { class: 'condition' }, element('span', {}, text), drop);
+}
+
+function layerKey(layer: CollectionLayer, theme: Theme, onSet: (rules: Rules) => void): HTMLElement[] {
+  const { rules, drawn, isUnfiltered, collection } = layer;
+  const { conditions, colour, size } = rules;
+  const isEmpty = conditions.length === 0 && !colour && !size;
+  if (drawn === 'off' || isEmpty) return [];
+  const rows = conditions.map((each) =>
+    conditionRow(each, () => onSet({ ...rules, conditions: conditions.filter((other) => other !== each) })),
+  );
+  return [
+    element('h2', {}, collection.name),
+    ...rows,
+    ...(isUnfiltered ? [element('p', { class: 'note', role: 'status' }, UNFILTERED[drawn])] : []),
+    ...(colour && drawn !== 'heat' ? colourKey(colour, theme) : []),
+    ...(size && drawn !== 'heat' ? sizeKey(size) : []),
+  ];
+}
+
+/** Draws which filters, colours and sizes are in use. */
+export function drawLegend(
+  place: HTMLElement,
+  layers: readonly CollectionLayer[],
+  theme: Theme,
+  onSet: (layer: CollectionLayer, rules: Rules) => void,
+): void {
+  const content = layers.flatMap((layer) => layerKey(layer, theme, (rules) => onSet(layer, rules)));
+  place.hidden = content.length === 0;
+  place.replaceChildren(...content);
+}

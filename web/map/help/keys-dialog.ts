@@ -1,0 +1,35 @@
+import './keys-dialog.css';
+import { button, element } from '../element.js';
+import { icon } from '../icons.js';
+
+const KEYS: readonly (readonly [keys: readonly string[], does: string])[] = [
+  [['/'], 'Search'],
+  [['?'], 'Show the keys'],
+  [['←', '↑', '→', '↓'], 'Move the map'],
+  [['+', '-'], 'Zoom in or out'],
+  [['Tab'], 'Go through buttons and lists'],
+  [['Esc'], 'Close what is open'],
+  [['Ctrl Z'], 'Undo, while editing'],
+  [['Ctrl Shift Z', 'Ctrl Y'], 'Redo, while editing'],
+];
+
+/** Shows the keys of the page in a dialog. */
+export function showKeys(): void {
+  const dialog = element('dialog', { class: 'panel keys', 'aria-labelledby': 'keys-title' });
+  const close = button({ class: 'icon', 'aria-label': 'Close' }, () => dialog.close(), icon('close'));
+  const rows = KEYS.map(([keys, does]) => {
+    const pressed = keys.map((key) => element('kbd', {}, key));
+    return element('tr', {}, element('td', {}, does), element('td', {}, ...pressed));
+  });
+  dialog.append(
+    element('header', {}, element('h2', { id: 'keys-title' }, 'Keys'), close),
+    element('table', {}, element('tbody', {}, ...rows)),
+  );
+  dialog.addEventListener('close', () => dialog.remove());
+  // A click beside the dialog is one on its backdrop.
+  dialog.addEventListener('click', ({ target }) => {
+    if (target === dialog) dialog.close();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+}

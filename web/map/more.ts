@@ -1,0 +1,39 @@
+import { button, element } from './element.js';
+import { icon } from './icons.js';
+
+export interface MoreActions {
+  readonly onKeys: () => void;
+}
+
+const ROW_PX = 48;
+
+/** A row that fills the screen with the page or ends that; none where the browser cannot. */
+function fullScreenRow(): HTMLElement[] {
+  if (!document.fullscreenEnabled) return [];
+  const row = button({}, () => {
+    if (document.fullscreenElement) void document.exitFullscreen();
+    else document.documentElement.requestFullscreen().catch(() => undefined);
+  });
+  const draw = () => row.replaceChildren(icon('full'), document.fullscreenElement ? 'Exit full screen' : 'Full screen');
+  document.addEventListener('fullscreenchange', draw);
+  draw();
+  return [row];
+}
+
+/** The button for the less frequent actions, and their menu. */
+export function createMore({ onKeys }: MoreActions): readonly HTMLElement[] {
+  const rows = [
+    ...fullScreenRow(),
+    button({}, onKeys, icon('keys'), 'Keys'),
+    element('a', { href: '/graphiql/' }, icon('code'), 'GraphiQL'),
+  ];
+  const menu = element('div', { id: 'more', class: 'panel', popover: 'auto' }, ...rows);
+  menu.addEventListener('click', () => menu.hidePopover());
+  const label = { 'aria-label': 'More', title: 'More' };
+  const opener = element('button', { type: 'button', class: 'icon', popovertarget: 'more', ...label }, icon('more'));
+  menu.addEventListener('beforetoggle', () => {
+    const lowest = innerHeight - rows.length * ROW_PX;
+    menu.style.top = `${Math.max(0, Math.min(opener.getBoundingClientRect().top, lowest))}px`;
+  });
+  return [opener, menu];
+}
