@@ -1,6 +1,6 @@
-// `npm run screenshot` takes the screenshot in the README, docs/map.png, of the map page with demo data. It starts a server
-// on a free port and stops it afterwards. It uses the data of `npm start` in .cellport if they exist; otherwise it loads
-// them into a temporary folder.
+// `npm run screenshot` takes the pictures in the README of the map page with demo data: docs/map.png, and docs/map.webp,
+// which moves. It starts a server on a free port and stops it afterwards. It uses the data in CELLPORT_DATA_DIR or in
+// .cellport, which `npm start` has loaded; otherwise it loads them into a temporary folder.
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -10,12 +10,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
+import { animate } from './animation.mjs';
 import { build } from './build.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const PICTURE = join(root, 'docs/map.png');
 const MOST_BYTES = 600_000;
+const ANIMATION = { path: join(root, 'docs/map.webp'), width: 960, mostBytes: 1_500_000 };
 const SIZE = { width: 1280, height: 800 };
 /** Device pixel ratios to try in this order, until the file is small enough. */
 const SHARPNESS = [1.5, 1.25, 1];
@@ -29,6 +31,16 @@ const REQUEST_WITHIN_MS = 10_000;
 
 /** Views in the order visited (zoom, latitude, longitude), so that the Explain panel has a history to show. */
 const PLACES = ['4/50/25', '5.3/48/10', '5.3/47.5/12', '6.2/46.5/8', '6.2/46.5/6.5', '7.2/47/4', '7.4/41.3/1.5'];
+
+/** What the animation shows after the last view: there and back, so that it shows reads and what a cache answers. */
+const LEGS = [
+  { zoom: 7.4, lat: 41.3, lng: -1.2 },
+  { zoom: 6.2, lat: 42.4, lng: 2.2 },
+  { zoom: 7.4, lat: 41.3, lng: 1.5 },
+];
+const STEPS_PER_LEG = 9;
+const STEP_MS = 110;
+const REST_MS = 1_800;
 
 /** Serves the demo on a free port; `url` resolves once the data are loaded. */
 function serve(dataDir) {
@@ -58,6 +70,21 @@ function serve(dataDir) {
       await ended;
     },
   };
+}
+
+/** Waits until the server has loaded and counted the demo data. */
+async function loadedBy(url) {
+  const query = '{ collection(key: "cities") { count countsExact } }';
+  const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ query }) };
+  const end = Date.now() + LOADED_WITHIN_MS;
+  for (let before = 0; Date.now() < end;) {
+    const { data } = await (await fetch(`${url}/graphql`, request)).json();
+    const { count = 0, countsExact = false } = data?.collection ?? {};
+    if (countsExact && count > 0 && count === before) return;
+    before = count;
+    await new Promise((resolve) => setTimeout(resolve, 5_000));
+  }
+  throw new Error('the demo data were not loaded in time');
 }
 
 /** Waits until two consecutive screenshots are the same. */
@@ -99,16 +126,43 @@ async function picture(page, sharpness) {
   return Buffer.from(data, 'base64');
 }
 
+/** Moves the map in steps, each a view of its own, and takes a screenshot of each. */
+async function film(page) {
+  const frames = [{ png: await page.screenshot(), ms: REST_MS }];
+  const where = '(({ lng, lat }, zoom) => ({ lng, lat, zoom }))(cellport.map.getCenter(), cellport.map.getZoom())';
+  for (const to of LEGS) {
+    const from = await page.evaluate(where);
+    for (let step = 1; step <= STEPS_PER_LEG; step++) {
+      const part = (1 - Math.cos((Math.PI * step) / STEPS_PER_LEG)) / 2;
+      const [lng, lat, zoom] = ['lng', 'lat', 'zoom'].map((name) => from[name] + part * (to[name] - from[name]));
+      await page.evaluate(`cellport.map.jumpTo({ center: [${lng}, ${lat}], zoom: ${zoom} })`);
+      await settled(page);
+      frames.push({ png: await page.screenshot(), ms: step === STEPS_PER_LEG ? REST_MS : STEP_MS });
+    }
+  }
+  return frames;
+}
+
 await build({ ifNeeded: true });
-const loaded = existsSync(join(root, '.cellport/dynamodb'));
-const dataDir = loaded ? join(root, '.cellport') : await mkdtemp(join(tmpdir(), 'cellport-screenshot-'));
+const given = process.env.CELLPORT_DATA_DIR ?? join(root, '.cellport');
+const loaded = existsSync(join(given, 'dynamodb'));
+const dataDir = loaded ? given : await mkdtemp(join(tmpdir(), 'cellport-screenshot-'));
 const server = serve(dataDir);
 let browser;
 try {
   const url = await server.url;
+  await loadedBy(url);
   browser = await chromium.launch({
     executablePath: CHROMIUM,
-    args: ['--headless', '--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking'],
+    args: [
+      '--headless',
+      '--no-sandbox',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--use-angle=swiftshader',
+      '--enable-unsafe-swiftshader',
+    ],
   });
   const page = await walk(browser, url);
   for (const sharpness of SHARPNESS) {
@@ -118,6 +172,7 @@ try {
     await writeFile(PICTURE, png);
     break;
   }
+  await writeFile(ANIMATION.path, await animate(browser, await film(page), ANIMATION));
 } finally {
   await browser?.close();
   await server.stop();

@@ -3,10 +3,23 @@ import { defineConfig } from 'vite';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** Serves the pages for a local Cellport: `npm run example:maps`, then open /maplibre.html or /leaflet.html. */
+const pages = ['maplibre.html', 'leaflet.html'];
+
+/** Serves the pages for a local Cellport: `npm run example:maps`. */
 export default defineConfig({
   root: here('.'),
   logLevel: 'warn',
+  plugins: [
+    {
+      name: 'print-pages',
+      configureServer(server) {
+        // Vite would print the folder, which has no page.
+        server.printUrls = () => {
+          for (const page of pages) console.log(`${server.resolvedUrls?.local[0]}${page}`);
+        };
+      },
+    },
+  ],
   // In your own project, this is the installed package.
   resolve: { alias: { 'cellport/client': here('../../src/client/public.ts') } },
   server: {
@@ -19,6 +32,6 @@ export default defineConfig({
     target: 'es2022',
     reportCompressedSize: false,
     chunkSizeWarningLimit: 4_000,
-    rolldownOptions: { input: [here('maplibre.html'), here('leaflet.html')] },
+    rolldownOptions: { input: pages.map(here) },
   },
 });

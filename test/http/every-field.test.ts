@@ -443,7 +443,9 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
 
   test('both executors give the same answers to the examples of GraphiQL', async () => {
     const folder = join(import.meta.dirname, '../../web/graphiql/examples');
-    const examples = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
+    const examples = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.graphql'))
+      .map((file) => readFileSync(join(folder, file), 'utf8'));
     const queries = examples
       .filter((text) => !/^(mutation|subscription)\b/m.test(text))
       .map((text) => text.replaceAll(/cities|countries/g, key));

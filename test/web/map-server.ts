@@ -27,7 +27,8 @@ export interface MapServer {
 }
 
 interface Pages {
-  readonly mapDir: string;
+  /** Without it, / redirects to GraphiQL. */
+  readonly mapDir?: string;
   readonly staticDir: string;
 }
 

@@ -8,6 +8,9 @@ import { createClient } from 'graphql-ws';
 import { createElement } from 'react';
 import { createRoot } from 'react-dom/client';
 
+import { ExamplesMenu } from './examples-menu.js';
+import { tabs } from './examples.js';
+
 /** An operation to send. */
 interface Request {
   readonly query: string;
@@ -45,19 +48,6 @@ const run: GraphiQLProps['fetcher'] = (request, options) => {
   }) as AsyncIterableIterator<object>;
 };
 
-const inOrder = (files: Readonly<Record<string, string>>) =>
-  Object.entries(files)
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, query]) => ({ query }));
-
-/** One tab per example: those of GraphiQL by file name, then those of the sensor example. */
-const examples = [
-  ...inOrder(import.meta.glob<string>('./examples/*.graphql', { query: '?raw', import: 'default', eager: true })),
-  ...inOrder(
-    import.meta.glob<string>('../../examples/sensors/*.graphql', { query: '?raw', import: 'default', eager: true }),
-  ),
-];
-
 /** Whether the server allows introspection. True if the request fails, so that GraphiQL shows the error. */
 async function hasIntrospection(): Promise<boolean> {
   try {
@@ -77,7 +67,7 @@ createRoot(place).render(
   createElement(
     GraphiQL,
     // `schema: null` keeps GraphiQL from sending introspection queries that would fail.
-    { fetcher: run, defaultTabs: examples, ...(introspection ? {} : { schema: null }) },
-    createElement(GraphiQL.Logo, null, 'Cellport'),
+    { fetcher: run, defaultTabs: [...tabs], ...(introspection ? {} : { schema: null }) },
+    createElement(GraphiQL.Logo, null, createElement(ExamplesMenu), createElement('h1', null, 'Cellport')),
   ),
 );

@@ -1,0 +1,153 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildSchema, getOperationAST, parse, validate, visit } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { CITIES_COLLECTION, openCities } from '../../src/ingest/markers/cities.js';
+import { openCountries } from '../../src/ingest/zones/countries.js';
+import { type Example, menu, tabs } from '../../web/graphiql/examples.js';
+import { collect, until, websocketClient } from '../live/support.js';
+import { testDatabase } from '../support/test-database.js';
+import { type MapServer, startMapServer } from './map-server.js';
+
+const MOST_READ_UNITS = 20;
+const examples = [...tabs, ...menu];
+const folder = fileURLToPath(new URL('../../schema/', import.meta.url));
+const schema = buildSchema(
+  readdirSync(folder)
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+    .join('\n'),
+);
+
+describe('the example queries of GraphiQL', () => {
+  it('are valid', () => {
+    for (const { name, query } of examples) expect([name, ...validate(schema, parse(query))]).toEqual([name]);
+  });
+
+  it('are eight tabs, and a menu', () => {
+    expect(tabs).toHaveLength(8);
+    expect(menu.length).toBeGreaterThan(15);
+    expect(new Set(examples.map(({ name }) => name)).size).toBe(examples.length);
+  });
+
+  it('use every field of the main types', () => {
+    const asked = new Set<string>();
+    for (const { query } of examples) visit(parse(query), { Field: ({ name }) => void asked.add(name.value) });
+    for (const type of ['Query', 'Mutation', 'Viewport', 'Subscription', 'Collection', 'Marker', 'Cell', 'Cluster']) {
+      const fields = Object.keys((schema.getType(type) as unknown as { getFields(): object }).getFields());
+      expect([type, ...fields.filter((field) => !asked.has(field))]).toEqual([type]);
+    }
+  });
+
+  it('begin with a comment about what they do', () => {
+    for (const { name, query } of examples) expect([name, query.startsWith('# ')]).toEqual([name, true]);
+  });
+});
+
+/** What makes a subscription deliver something. */
+const CHANGES: Readonly<Record<string, string>> = {
+  WatchLive: `mutation { updateMarker(input: { id: "marker::parks::cytadela", name: "Park Cytadela" }) { id } }`,
+  Since: `mutation { recordReadings(marker: "marker::parks::cytadela", readings: [{ values: { visitors: 1 } }]) }`,
+};
+
+/** London, around Poznań, Luxembourg and New Zealand, where the examples look. */
+const LOOKED_AT = [
+  [-0.6, 51.2, 0.4, 51.8],
+  [16.2, 52.1, 17.6, 52.8],
+  [5.5, 49.3, 6.8, 50.3],
+  [165, -50, 180, -30],
+] as const;
+interface City {
+  readonly position: { readonly lng: number; readonly lat: number };
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+const LEAST_POPULATION = 1_000_000;
+
+/** The demo's cities there, and large ones elsewhere. */
+async function readCities(): Promise<City[]> {
+  const cities: City[] = [];
+  for await (const page of openCities().rows.scan()) {
+    for (const row of page) {
+      const content = row.content as City;
+      const { lng, lat } = content.position;
+      const isLookedAt = LOOKED_AT.some(([w, s, e, n]) => w <= lng && lng <= e && s <= lat && lat <= n);
+      if (isLookedAt || Number(content.properties['population']) >= LEAST_POPULATION) cities.push(content);
+    }
+  }
+  return cities;
+}
+
+interface Answer {
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly errors?: unknown;
+  readonly extensions: { readonly cost: { readonly readUnits: number }; readonly reads?: readonly unknown[] };
+}
+
+describe('the examples of GraphiQL, run in the order shown', async () => {
+  const db = await testDatabase('readable', { stream: true });
+  let server: MapServer;
+
+  beforeAll(async () => {
+    server = await startMapServer(db, { staticDir: folder });
+    const collections = [CITIES_COLLECTION, { key: 'countries', name: 'Countries of the world' }];
+    for (const input of collections) {
+      await server.ask(`mutation ($input: CreateCollectionInput!) { createCollection(input: $input) { id } }`, {
+        input,
+      });
+    }
+    const cities = await readCities();
+    for (let at = 0; at < cities.length; at += 100) {
+      await server.ask(
+        `mutation ($markers: [MarkerInput!]!) { createMarkers(collection: "cities", markers: $markers) { markers { id } } }`,
+        { markers: cities.slice(at, at + 100) },
+      );
+    }
+    for (const { key, name, geometry } of openCountries().filter((each) => each.name === 'Luxembourg')) {
+      await server.ask(`mutation ($input: CreateZoneInput!) { createZone(input: $input) { id } }`, {
+        input: { collection: 'countries', key, name, geometry: geometry() },
+      });
+    }
+    await server.counted();
+  });
+  afterAll(() => server.close());
+
+  async function run({ query, headers }: Example) {
+    const response = await fetch(`${server.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-cellport-cost': '1', ...JSON.parse(headers ?? '{}') },
+      body: JSON.stringify({ query }),
+    });
+    return (await response.json()) as Answer;
+  }
+
+  /** Subscribes, and makes changes until one arrives. */
+  async function watch({ name, query }: Example) {
+    const client = websocketClient(server.url);
+    const heard = collect(client, query);
+    await until(async () => {
+      await server.ask(CHANGES[name] ?? `# no change for the subscription ${name}`);
+      return heard.data.length + heard.errors.length > 0;
+    });
+    heard.stop();
+    await client.dispose();
+    expect(heard.errors).toEqual([]);
+  }
+
+  it.each(examples)('$name', async (example) => {
+    const { operation } = getOperationAST(parse(example.query))!;
+    if (operation === 'subscription') return watch(example);
+    await server.counted();
+    const { data, errors, extensions } = await run(example);
+    expect(errors).toBeUndefined();
+    const missing = Object.keys(data).filter((field) => data[field] === null);
+    // No city has a global ID.
+    expect(missing.filter((field) => field !== 'markerByGlobalId')).toEqual([]);
+    expect(JSON.stringify(data)).not.toMatch(
+      /"(nodes|edges|nearest|zonesAt|cells|features|places|ofOneDay|readings)":\[\]/,
+    );
+    if (tabs.includes(example)) expect(extensions.cost.readUnits).toBeLessThanOrEqual(MOST_READ_UNITS);
+    if (example.headers !== null) expect(extensions.reads).not.toEqual([]);
+  });
+});
