@@ -1,13 +1,15 @@
 import { Command } from 'commander';
 
 import type { Cells } from '../server/cells.js';
+import type { Demo } from '../server/demo.js';
 import { Interrupted } from './failure.js';
-import { EXIT_CODES, type GeoTableNames, geoJsonOption, geohashIndexOption } from './options.js';
+import { EXIT_CODES, type GeoTableNames, geoJsonOption, geohashIndexOption, wholeNumber } from './options.js';
 import { duration, grouped, importBars } from './progress.js';
 import { type Session, type Settings, withSettings } from './session.js';
 
 interface ServeOptions extends GeoTableNames {
-  readonly demo?: boolean;
+  /** A number of cities; true for all. */
+  readonly demo?: true | number;
   readonly geoTable?: string;
 }
 
@@ -25,6 +27,12 @@ async function openTables({ config, database }: Session): Promise<void> {
   say('Tables', `${entities}, ${derived}: ${created.length === 0 ? 'already exist' : 'created'}`);
 }
 
+async function openDemo(session: Session, { demo }: ServeOptions): Promise<Demo | undefined> {
+  if (demo === undefined) return undefined;
+  const { openDemo: open } = await import('../server/demo.js');
+  return open(session.config, session, demo === true ? undefined : demo);
+}
+
 async function openGeoTable({ database }: Session, { geoTable: name, ...names }: ServeOptions) {
   if (name === undefined) return undefined;
   const { openGeoTable: open } = await import('../server/geo-table.js');
@@ -36,42 +44,29 @@ async function openGeoTable({ database }: Session, { geoTable: name, ...names }:
   return table;
 }
 
-async function loadDemo({ config, signal, ...session }: Session, cells: Cells): Promise<void> {
-  const { loadDemoCities, loadDemoCountries } = await import('../server/demo.js');
-  const began = performance.now();
-  const countries = await loadDemoCountries(session, signal);
-  say(
-    'Countries',
-    countries.loaded === 0
-      ? `${grouped(countries.count)} already loaded`
-      : `${grouped(countries.loaded)} loaded in ${duration(performance.now() - began)}`,
-  );
+/** Loads the demo while the server answers. A failure is told, and does not stop the server. */
+async function loadDemo({ signal }: Session, demo: Demo, cells: Cells, url: string): Promise<void> {
   const bars = importBars('Cities');
-  const citiesBegan = performance.now();
-  const cities = await loadDemoCities(config, session, cells, { signal, ...bars }).finally(bars.end);
-  const took = performance.now() - citiesBegan;
-  say(
-    'Cities',
-    cities.loaded === 0
-      ? `${grouped(cities.count)} already loaded`
-      : `${grouped(cities.loaded)} loaded in ${duration(took)}, ${grouped((cities.loaded / took) * 1000)}/s`,
-  );
-}
-
-/** Waits until the cells include every write so far, and recounts all markers if necessary. */
-async function completeCells(session: Session, cells: Cells, demo: boolean): Promise<void> {
-  const { config, log, signal } = session;
   const began = performance.now();
-  await cells.caughtUp(signal);
-  if (!config.consumer) return say('Cells', 'updated by another process: CELLPORT_CONSUMER is off');
-  say('Cells', `complete${demo ? ` ${duration(performance.now() - began)} after the last city` : ''}`);
-  // On AWS a recount reads, and pays for, the whole table: left to the user.
-  if (config.database.kind !== 'embedded' || cells.status().countsExact) return;
-  const { recountCells } = await import('../server/cells.js');
-  const recounted = performance.now();
-  const { markers } = await recountCells(session, log, false, signal);
-  await cells.caughtUp(signal);
-  say('', `${grouped(markers)} markers recounted in ${duration(performance.now() - recounted)}, after a gap`);
+  const took = () => duration(performance.now() - began);
+  try {
+    const { cities, countries } = await demo.load(cells, {
+      signal,
+      ...bars,
+      onCities: ({ count, loaded }) => {
+        bars.end();
+        if (loaded > 0) say('Cities', `${grouped(count)} loaded and counted in ${took()}: ${url}`);
+      },
+    });
+    if (countries.loaded > 0)
+      say('Countries', `${grouped(countries.loaded)} loaded; everything is there after ${took()}`);
+    else if (cities.loaded === 0) say('Demo', `${grouped(cities.count)} cities, ${grouped(countries.count)} countries`);
+  } catch (error) {
+    bars.end();
+    if (signal.aborted) return;
+    const reason = error instanceof Error ? error.message : String(error);
+    console.error(`The demo could not be loaded: ${reason}. Start the server again to continue.`);
+  }
 }
 
 async function untilAborted(signal: AbortSignal): Promise<void> {
@@ -81,17 +76,16 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
 
 async function serve(session: Session, options: ServeOptions): Promise<void> {
   const { config, log, signal } = session;
-  const { demo = false } = options;
   say('Database', session.where);
   signal.throwIfAborted();
   await openTables(session);
   const geoTable = await openGeoTable(session, options);
   const { openServer } = await import('../server/open-server.js');
   const { accessWarning } = await import('../http/hosts.js');
-  const server = openServer(config, session, geoTable, log);
+  const demo = await openDemo(session, options);
+  const server = openServer(config, session, { geoTable, demo }, log);
+  let loading: Promise<void> | undefined;
   try {
-    if (demo) await loadDemo(session, server.cells);
-    await completeCells(session, server.cells, demo);
     signal.throwIfAborted();
     const warning = accessWarning(config.http.host, config.readOnly);
     if (warning !== undefined) log.warn({}, warning);
@@ -101,9 +95,11 @@ async function serve(session: Session, options: ServeOptions): Promise<void> {
     say('', `${url}/graphql  the API; subscriptions by WebSocket, or as events from /graphql/stream`);
     say('', `${url}/healthz and /readyz`);
     console.log('Press Ctrl-C to stop.');
+    if (demo !== undefined) loading = loadDemo(session, demo, server.cells, url);
     await untilAborted(signal);
   } finally {
     if (signal.aborted) console.log('stopping');
+    await loading;
     await server.close();
   }
 }
@@ -124,10 +120,16 @@ async function run(settings: Settings, options: ServeOptions, version: string): 
 export function serveCommand(version: string): Command {
   return new Command('serve')
     .description('Serve GraphQL; creates missing tables')
-    .option('--demo', 'load the cities and countries of the world first, unless already loaded')
+    .option(
+      '--demo [cities]',
+      'load the cities of the world (so many, the largest first) and the countries, unless already loaded',
+      wholeNumber(1, 1_000_000),
+    )
     .option('--geo-table <name>', 'also serve this table of the Geo Library, read-only, as a collection with its name')
     .addOption(geohashIndexOption())
     .addOption(geoJsonOption())
     .addHelpText('after', EXIT_CODES)
-    .action((options: ServeOptions) => withSettings((settings) => run(settings, options, version), options));
+    .action((options: ServeOptions) =>
+      withSettings((settings) => run(settings, options, version), { demo: options.demo !== undefined }),
+    );
 }

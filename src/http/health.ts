@@ -7,6 +7,19 @@ export interface Readiness {
   readonly reasons: readonly string[];
   /** Null if this server runs no stream consumer. */
   readonly stream: StreamReadiness | null;
+  /** Null if this server loads no demo. */
+  readonly load: LoadReadiness | null;
+}
+
+/** How far the demo is loaded. The server answers meanwhile, and also if the load has failed. */
+export interface LoadReadiness {
+  readonly state: 'loading' | 'complete' | 'failed';
+  /** Cities that are written. */
+  readonly cities: number;
+  /** Cities of the demo; null until they are counted. */
+  readonly of: number | null;
+  /** Why it failed. */
+  readonly reason: string | null;
 }
 
 export interface StreamReadiness {
@@ -22,25 +35,28 @@ export interface StreamReadiness {
 }
 
 const PING_TIMEOUT_MS = 2_000;
+/** The load keeps an embedded engine busy, which answers one command after another. */
+const PING_WHILE_LOADING_MS = 10_000;
 
 /**
- * Readiness by a read that has to succeed within two seconds, and by what is known to prevent writes; with the state of the
- * stream consumer: a lag or a gap is reported, but does not make the server unready.
+ * Readiness by a read that has to succeed within two seconds, ten while the demo is loaded, and by what is known to prevent writes; with the states of
+ * the stream consumer and of the demo's load: a lag, a gap or a failed load does not make the server unready.
  */
 export async function checkReadiness(
   ping: (signal: AbortSignal) => Promise<unknown>,
   faultsNow: () => Promise<readonly string[]>,
-  stream: StreamReadiness | null,
+  { stream, load }: Pick<Readiness, 'stream' | 'load'>,
 ): Promise<Readiness> {
-  const signal = AbortSignal.timeout(PING_TIMEOUT_MS);
+  const withinMs = load?.state === 'loading' ? PING_WHILE_LOADING_MS : PING_TIMEOUT_MS;
+  const signal = AbortSignal.timeout(withinMs);
   const late = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(new Error(`DynamoDB did not answer within ${PING_TIMEOUT_MS} ms`)));
+    signal.addEventListener('abort', () => reject(new Error(`DynamoDB did not answer within ${withinMs} ms`)));
   });
   try {
     const [faults] = await Promise.race([Promise.all([faultsNow(), ping(signal)]), late]);
-    return { ready: faults.length === 0, reasons: faults, stream };
+    return { ready: faults.length === 0, reasons: faults, stream, load };
   } catch (error) {
-    return { ready: false, reasons: [error instanceof Error ? error.message : String(error)], stream };
+    return { ready: false, reasons: [error instanceof Error ? error.message : String(error)], stream, load };
   }
 }
 

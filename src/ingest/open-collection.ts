@@ -3,11 +3,14 @@ import { type CollectionInput, createCollection, getCollections } from '../store
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 
+export interface OpenedCollection {
+  readonly collection: Collection;
+  /** Whether it was missing before. */
+  readonly created: boolean;
+}
+
 /** The collection with this key, created if it is missing. */
-export async function openCollection(
-  database: Database,
-  input: CollectionInput,
-): Promise<{ readonly collection: Collection; readonly created: boolean }> {
+export async function openCollection(database: Database, input: CollectionInput): Promise<OpenedCollection> {
   const call = newCall();
   const [found] = await getCollections(database, [input.key], call, { consistent: true });
   if (found) return { collection: found, created: false };

@@ -23,6 +23,9 @@ export interface Backend {
   close(): Promise<void>;
 }
 
+/** Under the load of an import on a busy machine. */
+const ENGINE_ANSWERS_WITHIN_MS = 30_000;
+
 /** The object store, without connecting to it. Throws BAD_USER_INPUT if its folder is not a folder. */
 async function openObjects(wanted: ObjectsConfig | undefined): Promise<(ObjectStore & { close?(): void }) | undefined> {
   // Loaded only if used: the SDK's client is large.
@@ -59,6 +62,9 @@ export async function openBackend(config: Config): Promise<Backend> {
     region,
     ...credentials,
     waitsForDisk: engine !== undefined,
+    indexesOnDemand: engine !== undefined,
+    // It does one thing after another: a command that waits for others must not be given up and sent again.
+    ...(engine === undefined ? {} : { attemptMs: ENGINE_ANSWERS_WITHIN_MS, giveUpAfterMs: ENGINE_ANSWERS_WITHIN_MS }),
     geometry: { objects, inlineBytes: config.limits.inlineGeometryBytes },
   });
   const streamsEndpoint = wanted.kind === 'embedded' ? endpoint : wanted.streamsEndpoint;

@@ -1,4 +1,5 @@
 import type { Config } from '../config.js';
+import type { LoadReadiness } from '../http/health.js';
 import { CITIES_COLLECTION, openCities } from '../ingest/markers/cities.js';
 import { type Load, loadMarkers } from '../ingest/markers/load-markers.js';
 import { openCollection } from '../ingest/open-collection.js';
@@ -8,53 +9,76 @@ import { newCall } from '../store/request/meter.js';
 import type { Backend } from './backend.js';
 import type { Cells } from './cells.js';
 
-/** How many cities the load may be ahead of the cells. */
-const AHEAD_OF_CELLS = 20_000;
-
 /** How many items a demo has, and how many of them this call loaded. */
-export interface DemoLoad {
+export interface DemoPart {
   readonly count: number;
   readonly loaded: number;
 }
 
-/** Creates the countries that do not exist yet. */
-export async function loadDemoCountries({ database }: Backend, signal: AbortSignal): Promise<DemoLoad> {
-  const { collection } = await openCollection(database, COUNTRIES_COLLECTION);
-  const countries = openCountries();
-  const options = { database, collection, now: () => new Date(), call: newCall(signal) };
-  return { count: countries.length, loaded: await loadCountries(options, countries) };
+export interface DemoOptions extends Pick<Load, 'signal' | 'onChecked' | 'onProgress'> {
+  /** Called once the cities are loaded and counted. */
+  readonly onCities: (cities: DemoPart) => void;
 }
 
-/**
- * Loads the cities, unless they were loaded before, and pauses while the cells lag behind: the embedded engine does one
- * thing at a time, so this takes no longer overall, and the map is complete soon after the last row.
- */
-export async function loadDemoCities(
-  { dataDir }: Config,
-  { database }: Backend,
-  cells: Cells,
-  { signal, onChecked, onProgress }: Pick<Load, 'signal' | 'onChecked' | 'onProgress'>,
-): Promise<DemoLoad> {
-  const { rows, identity } = openCities();
-  let waitedAt = 0;
-  const { counts, resumed } = await loadMarkers({
-    database,
-    dataDir,
-    collection: CITIES_COLLECTION,
-    source: { name: 'demo', identity, rows },
-    rejects: new RejectsFile(`${dataDir}/demo.rejects.ndjson`),
-    once: true,
-    signal,
-    onChecked,
-    async onProgress(progress) {
-      await onProgress(progress);
-      const { created, updated, unchanged } = progress.counts;
-      const written = created + updated + unchanged - progress.resumed;
-      if (written - waitedAt < AHEAD_OF_CELLS) return;
-      waitedAt = written;
-      await cells.caughtUp(signal);
+/** The demo data, loaded while the server answers. */
+export interface Demo {
+  readiness(): LoadReadiness;
+  /**
+   * Loads the cities that are missing, the largest first, and resolves once the cells include them; then the countries that
+   * are missing. Rejects with the signal's reason on abort.
+   */
+  load(cells: Cells, options: DemoOptions): Promise<{ readonly cities: DemoPart; readonly countries: DemoPart }>;
+}
+
+/** Creates the collections of the demo, unless they exist. `most`: loads only so many cities, the largest. */
+export async function openDemo({ dataDir }: Config, { database }: Backend, most?: number): Promise<Demo> {
+  const opened = await openCollection(database, CITIES_COLLECTION);
+  const { collection: countries } = await openCollection(database, COUNTRIES_COLLECTION);
+  let readiness: LoadReadiness = { state: 'loading', cities: 0, of: null, reason: null };
+
+  async function loadCities(cells: Cells, { signal, onChecked, onProgress }: DemoOptions): Promise<DemoPart> {
+    const { rows, identity } = openCities(most);
+    const { counts, resumed } = await loadMarkers({
+      database,
+      dataDir,
+      collection: opened,
+      source: { name: 'demo', identity, rows },
+      rejects: new RejectsFile(`${dataDir}/demo.rejects.ndjson`),
+      once: true,
+      order: 'given',
+      signal,
+      onChecked,
+      onProgress(progress) {
+        const { created, updated, unchanged } = progress.counts;
+        readiness = { ...readiness, cities: created + updated + unchanged, of: rows.size };
+        return onProgress(progress);
+      },
+    });
+    await cells.caughtUp(signal);
+    const done = counts.created + counts.updated + counts.unchanged + counts.rejected;
+    return { count: rows.size, loaded: done - resumed };
+  }
+
+  async function loadZones(signal: AbortSignal): Promise<DemoPart> {
+    const all = openCountries();
+    const options = { database, collection: countries, now: () => new Date(), call: newCall(signal) };
+    return { count: all.length, loaded: await loadCountries(options, all) };
+  }
+
+  return {
+    readiness: () => readiness,
+    async load(cells, options) {
+      try {
+        const cities = await loadCities(cells, options);
+        readiness = { ...readiness, cities: cities.count, of: cities.count };
+        options.onCities(cities);
+        const loaded = { cities, countries: await loadZones(options.signal) };
+        readiness = { ...readiness, state: 'complete' };
+        return loaded;
+      } catch (error) {
+        readiness = { ...readiness, state: 'failed', reason: error instanceof Error ? error.message : String(error) };
+        throw error;
+      }
     },
-  });
-  const done = counts.created + counts.updated + counts.unchanged + counts.rejected;
-  return { count: rows.size, loaded: done - resumed };
+  };
 }

@@ -6,6 +6,7 @@ import type { GeoTable } from '../geolibrary/answers.js';
 import { compiling, interpreting } from '../graphql/executor.js';
 import type { Log } from '../log.js';
 import type { Backend } from './backend.js';
+import type { Demo } from './demo.js';
 import { type Cells, keepCells, unknownCells } from './cells.js';
 import { type ExactCounts, keepExact } from './exact-counts.js';
 import { type Jobs, startJobs } from './jobs.js';
@@ -45,14 +46,20 @@ async function listen({ http: server }: HttpServer, http: Config['http']): Promi
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
+export interface ServerParts {
+  readonly geoTable?: GeoTable | undefined;
+  readonly demo?: Demo | undefined;
+}
+
 /** A server over an open database whose tables exist: it updates cells and receives changes, but does not listen yet. */
-export function openServer(config: Config, backend: Backend, geoTable: GeoTable | undefined, log: Log): Server {
+export function openServer(config: Config, backend: Backend, { geoTable, demo }: ServerParts, log: Log): Server {
   const { limits, introspection, readOnly, cacheBytes } = config;
   const live = openLive(backend, config.redisUrl, log);
   const services = createServices(backend, {
     cacheBytes,
     consumerStatus: () => cells.status(),
     live: live.hub,
+    load: demo && (() => demo.readiness()),
     storageFault: backend.storageFault,
     geoTable,
     limits,

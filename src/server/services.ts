@@ -4,7 +4,7 @@ import { systemClock } from '../clock.js';
 import { type Services, type StreamStatus, isFollowing } from '../graphql/context.js';
 import { DEFAULT_CACHE_MB, DEFAULT_LIMITS } from '../model/limits.js';
 import { type GraphqlServer, createGraphqlServer } from '../graphql/server.js';
-import { type Readiness, type StreamReadiness, checkReadiness } from '../http/health.js';
+import { type LoadReadiness, type Readiness, type StreamReadiness, checkReadiness } from '../http/health.js';
 import { type HttpOptions, buildHttp } from '../http/server.js';
 import type { LiveHub } from '../live/hub.js';
 import { createCellCache } from '../loaders/cell-cache.js';
@@ -27,6 +27,7 @@ type Status = StreamStatus & Partial<Pick<ConsumerStatus, 'gap' | 'setAside' | '
 export interface ServerServices extends Services {
   readonly consumerStatus: () => Status | undefined;
   readonly live?: LiveHub | undefined;
+  readonly load?: (() => LoadReadiness) | undefined;
   readonly storageFault?: Backend['storageFault'] | undefined;
 }
 
@@ -95,11 +96,12 @@ export async function createHttpServer(
   let stopping = false;
   const ready = async (): Promise<Readiness> => {
     const status = services.consumerStatus();
-    if (stopping) return { ready: false, reasons: ['the server is stopping'], stream: null };
+    const load = services.load?.() ?? null;
+    if (stopping) return { ready: false, reasons: ['the server is stopping'], stream: null, load };
     const ping = (signal: AbortSignal) => listCollections(services.db, { first: 1 }, newCall(signal));
     const faults = async () =>
       [await services.storageFault?.(), writeFault(status)].filter((fault) => fault !== undefined);
-    return checkReadiness(ping, faults, status === undefined ? null : readinessOf(status));
+    return checkReadiness(ping, faults, { stream: status === undefined ? null : readinessOf(status), load });
   };
   const endSubscriptions = () => services.live?.close();
   const http = buildHttp({

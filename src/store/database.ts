@@ -33,6 +33,8 @@ export interface Database {
   readonly giveUpAfterMs: number;
   /** See `DatabaseOptions`. */
   readonly waitsForDisk: boolean;
+  /** See `DatabaseOptions`. */
+  readonly indexesOnDemand: boolean;
   readonly geometry: GeometryStore;
 }
 
@@ -41,11 +43,19 @@ export interface DatabaseOptions extends Connection {
   readonly keyStyle: KeyStyle;
   readonly maxSockets?: number | undefined;
   readonly giveUpAfterMs?: number | undefined;
+  /** Milliseconds that one attempt of a command may take. */
+  readonly attemptMs?: number | undefined;
   /**
    * Whether each write waits for a disk of its own, as the embedded engine's does: then many writes go into one
    * transaction, which waits once. On AWS that would cost twice the write units and gain nothing.
    */
   readonly waitsForDisk?: boolean | undefined;
+  /**
+   * Whether indexes that not every collection needs are made when they are first queried. DynamoDB Local reads the
+   * description of all indexes several times for each item that it writes: with one index instead of four, a write takes
+   * half the time.
+   */
+  readonly indexesOnDemand?: boolean | undefined;
   /** No object store, and the default limit, if omitted. */
   readonly geometry?: GeometryStore | undefined;
 }
@@ -56,8 +66,17 @@ const GIVE_UP_AFTER_MS = 8_000;
 
 /** A database to send commands to. Nothing is sent before the first command. */
 export function createDatabase(options: DatabaseOptions): Database {
-  const { tables, keyStyle, maxSockets, giveUpAfterMs = GIVE_UP_AFTER_MS, waitsForDisk = false } = options;
-  const client = new DynamoDBClient(clientOptions(options, { attempts: ATTEMPTS, maxSockets }));
+  const {
+    tables,
+    keyStyle,
+    maxSockets,
+    giveUpAfterMs = GIVE_UP_AFTER_MS,
+    waitsForDisk = false,
+    indexesOnDemand = false,
+  } = options;
+  const client = new DynamoDBClient(
+    clientOptions(options, { attempts: ATTEMPTS, attemptMs: options.attemptMs, maxSockets }),
+  );
   // It walks every value of every response for a log line that is never written: there is no logger.
   client.middlewareStack.remove('loggerMiddleware');
   return {
@@ -66,6 +85,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     keys: createKeyspace(keyStyle),
     giveUpAfterMs,
     waitsForDisk,
+    indexesOnDemand,
     geometry: options.geometry ?? { objects: undefined, inlineBytes: DEFAULT_LIMITS.inlineGeometryBytes },
   };
 }

@@ -19,6 +19,8 @@ export interface Applied {
 /** DynamoDB's own limit of keys in one read. */
 const BLOCKS_AT_A_TIME = 100;
 const CHUNKS_AT_A_TIME = 4;
+/** A busy database refuses a few attempts: only what goes on is worth a warning. */
+const QUIET_ATTEMPTS = 3;
 /** More suspects than this are not needed. */
 const MOST_SUSPECTS = 20;
 
@@ -113,7 +115,7 @@ export async function writeBlocks<T extends BlockName>(
         }
       } catch (err) {
         // The blocks themselves show what was written before it failed.
-        log.warn({ err, attempt }, 'cannot write blocks of cells; retrying');
+        log[attempt < QUIET_ATTEMPTS ? 'debug' : 'warn']({ err, attempt }, 'cannot write blocks of cells; retrying');
       }
     }
   });

@@ -80,7 +80,7 @@ const DEFAULTS = {
   leaseMs: 10_000,
   pollMs: 200,
   limits: { records: 200_000, cells: 100_000 },
-  load: { blocks: 1_000, recordsPerSecond: 100, waitMs: 10_000 },
+  load: { blocks: 1_000, recordsPerSecond: 100, growth: 2, waitMs: 20_000 },
 };
 
 const nothing = () => undefined;

@@ -73,10 +73,10 @@ export class StreamReader {
   }
 
   /**
-   * Folds records until there are no more and `more` returns false, or the batch is full. `more` gets the number of
-   * records read within the last second.
+   * Folds records until there are no more and `more` returns false, or the batch is full. `more` gets the numbers of
+   * records read within the last second and of all that were gathered.
    */
-  async gather(limits: BatchLimits, more: (lately: number) => boolean): Promise<Batch> {
+  async gather(limits: BatchLimits, more: (lately: number, gathered: number) => boolean): Promise<Batch> {
     const { clock, signal, pollMs, keys } = this.#options;
     const gathering: Gathering = { fold: new RecordFold(keys), ranges: {} };
     const { fold, ranges } = gathering;
@@ -88,7 +88,7 @@ export class StreamReader {
       await this.#shards.refresh();
       const mayHaveMore = await this.#readPages(gathering);
       let complete = fold.records >= limits.records || fold.cells() >= limits.cells;
-      if (!complete && !more(recently(fold.records))) {
+      if (!complete && !more(recently(fold.records), fold.records)) {
         endingSince ??= begun;
         complete = !mayHaveMore || clock.now() - endingSince >= LONGEST_GATHERING_MS;
       }

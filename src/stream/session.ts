@@ -13,12 +13,14 @@ import { type ShardsSeen, planned, settled, withGap, withShardsSeen } from './st
 import { applyFolded, finishPlan, noteLoss, noteSwitch } from './takeover.js';
 
 /**
- * After a batch of at least this many blocks, and while at least this many records arrive per second, the next one is not
- * planned for some time: most blocks of a batch are written for a few markers, so fewer batches write fewer blocks.
+ * A flood begins with a batch of at least this many blocks, and lasts while at least this many records arrive per second.
+ * Most blocks of a batch are written for a few markers, so fewer batches write fewer blocks: during a flood each batch
+ * gathers `growth` times the records of all batches before it, but is not kept waiting for longer than `waitMs`.
  */
 export interface LoadPolicy {
   readonly blocks: number;
   readonly recordsPerSecond: number;
+  readonly growth: number;
   readonly waitMs: number;
 }
 
@@ -61,6 +63,8 @@ export class Session {
   /** Blocks with a count below zero when they were written. */
   #suspects: readonly BlockName[] = [];
   #suspectedAt = 0;
+  /** Records of the flood so far. */
+  #flood = 0;
 
   constructor(options: SessionOptions, lease: Lease<StreamState>, progress: Progress, signal: AbortSignal) {
     this.#options = options;
@@ -165,13 +169,17 @@ export class Session {
     this.#seen = undefined;
     // Records that arrive during the pause join the next batch: the larger a batch, the fewer writes per marker.
     let busy = true;
-    let loadUntil = -Infinity;
-    const more = (lately: number) => busy || (lately >= load.recordsPerSecond && clock.now() < loadUntil);
+    let floodUntil = -Infinity;
+    this.#flood += records;
+    const enough = load.growth * this.#flood;
+    const more = (lately: number, gathered: number) =>
+      busy || (gathered < enough && lately >= load.recordsPerSecond && clock.now() < floodUntil);
     this.#ahead = this.#reader.gather(limits, more);
     this.#ahead.catch(() => undefined);
     try {
       const blocks = await this.#apply(state.batch, batch);
-      if (blocks >= load.blocks) loadUntil = clock.now() + load.waitMs;
+      if (blocks >= load.blocks) floodUntil = clock.now() + load.waitMs;
+      else this.#flood = 0;
       log.debug({ batch: state.batch, records, blocks }, 'applied a batch of the stream');
     } finally {
       busy = false;

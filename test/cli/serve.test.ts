@@ -4,9 +4,14 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { startEngine } from '../../src/engine/start.js';
+import { encode } from '../../src/geo/geohash.js';
+import type { Point } from '../../src/geo/point.js';
+import type { LoadReadiness } from '../../src/http/health.js';
+import { openCities } from '../../src/ingest/markers/cities.js';
+import { isInvalid } from '../../src/ingest/read/row.js';
 import { type RunningCli, runCli } from '../support/run-cli.js';
 import { engineSettings } from '../support/test-database.js';
 
@@ -88,7 +93,7 @@ describe('cellport serve', () => {
 
       const second = start('serve', ['serve']);
       const again = await serving(second);
-      expect(await countOf(again, 'parks')).toBe(20);
+      await vi.waitFor(async () => expect(await countOf(again, 'parks')).toBe(20), { timeout: 30_000 });
       second.child.kill('SIGTERM');
       expect(await second.ended).toBe(0);
       await engineGone('serve');
@@ -106,6 +111,63 @@ describe('cellport serve', () => {
       expect(await run.ended).toBe(1);
       expect(run.output()).toContain(`port ${port} on 127.0.0.1 is in use; set PORT to another`);
       await new Promise((resolve) => other.close(resolve));
+    },
+    LONG,
+  );
+});
+
+describe('cellport serve --demo', () => {
+  const cities = 3_000;
+  const world = 'bounds: { west: -180, south: -90, east: 180, north: 90 }, zoom: 2';
+
+  /** Largest cities per cell, counted one by one. */
+  async function counted(precision: number): Promise<Record<string, number>> {
+    const counts: Record<string, number> = {};
+    for await (const rows of openCities(cities).rows.scan()) {
+      for (const { content } of rows) {
+        if (isInvalid(content)) throw new Error(content.reason);
+        const cell = encode(content.position as Point, precision);
+        counts[cell] = (counts[cell] ?? 0) + 1;
+      }
+    }
+    return counts;
+  }
+
+  it(
+    'answers while the load goes on, goes on after kill -9, ends with exact cells, and warns of nothing',
+    async () => {
+      const first = start('demo', ['serve', '--demo', String(cities)]);
+      const url = await serving(first);
+      const load = async () => {
+        const response = await fetch(`${url}/readyz`);
+        return { status: response.status, ...((await response.json()) as { load: LoadReadiness }).load };
+      };
+      expect(await load()).toMatchObject({ status: 200, state: 'loading' });
+      // The first cells are there before the load is over.
+      await vi.waitFor(async () => expect(await countOf(url, 'cities')).toBeGreaterThan(0), { timeout: 60_000 });
+      expect(await load()).toMatchObject({ status: 200, state: 'loading' });
+      first.child.kill('SIGKILL');
+      await first.ended;
+
+      const second = start('demo', ['serve', '--demo', String(cities)]);
+      const again = await serving(second);
+      await second.said(/Cities +3,000 loaded and counted in .*: http/);
+      const { found, viewport } = await ask<{
+        found: { count: number; countsExact: boolean };
+        viewport: { cells: readonly { geohash: string; count: number }[] };
+      }>(
+        again,
+        `{ found: collection(key: "cities") { count countsExact }
+           viewport(${world}) { cells(collection: "cities", precision: 3) { geohash count } } }`,
+      );
+      expect(found).toEqual({ count: cities, countsExact: true });
+      expect(Object.fromEntries(viewport.cells.map(({ geohash, count }) => [geohash, count]))).toEqual(
+        await counted(3),
+      );
+      second.child.kill('SIGTERM');
+      expect(await second.ended).toBe(0);
+      for (const run of [first, second]) expect(run.output()).not.toMatch(/"level":|WARN|ERROR|\n +at /);
+      await engineGone('demo');
     },
     LONG,
   );

@@ -25,7 +25,7 @@ test('a server that stops answers what is under way within its whole deadline, a
   const server = openServer(
     config,
     { database, streams, where: '', storageFault: async () => undefined, close: async () => undefined },
-    undefined,
+    {},
     silentLog,
   );
   const url = await server.listen();

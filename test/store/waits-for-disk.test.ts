@@ -45,7 +45,7 @@ it('where each write waits for a disk, blocks are replaced together, and one by 
     'written',
     'written',
   ]);
-  expect(calls.count('ExecuteTransaction')).toBe(calls.count());
+  expect(calls.count('TransactWriteItems')).toBe(calls.count());
   expect(await replaceBlocks(db, [block('u', 1, 2), block('v', 7, 2)], newCall())).toEqual(['written', 'refused']);
   const blocks = await readBlocks(
     db,

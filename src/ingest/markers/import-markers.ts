@@ -12,7 +12,7 @@ import { whileCollectionExists } from '../watch-collection.js';
 import { windowsOf } from '../windows.js';
 import type { ImportCounts, ImportState, ImportStateFile } from './import-state.js';
 import type { MarkerRow } from '../rows/marker-row.js';
-import { shuffledOrder } from './order.js';
+import { orderOf } from './order.js';
 import { upsertMarkers } from './upsert.js';
 
 /** Rows that are read before yielding the event loop to the writes of the other window; otherwise DynamoDB idles. */
@@ -37,6 +37,8 @@ export interface ImportJob extends CheckJob<MarkerRow> {
   readonly state: ImportStateFile;
   /** Whether to keep the state of a complete import, so that the next run does nothing; otherwise it compares all rows. */
   readonly once: boolean;
+  /** The order of writing: that of the source, or shuffled (by default), so that no partition gets a burst of writes. */
+  readonly order?: ImportState['order'] | undefined;
   /** A random 32-bit integer that determines the order of writing; a resumed import uses the seed of the first run. */
   readonly seed: number;
   readonly now: () => Date;
@@ -108,7 +110,7 @@ async function writeWindows(
   await report();
   const now = job.now().toISOString();
   const write = windowWriter(job, mode);
-  const remaining = inOrder(offsets, shuffledOrder(offsets.count, begun.seed), begun.written);
+  const remaining = inOrder(offsets, orderOf(offsets.count, begun), begun.written);
   const windows = windowsOf(remaining, job.windowRows);
   let failed = false;
   const writeNext = async (window: readonly RowOffset[]): Promise<Written> => {
@@ -141,15 +143,17 @@ async function writeWindows(
 
 /**
  * Imports the rows of a source as markers of a collection. All rows are checked first; then the valid ones are written in
- * a random order, so that no partition gets a burst of writes. An import is an upsert: repeating it changes nothing, and
+ * the order of the job. An import is an upsert: repeating it changes nothing, and
  * rows that differ increment the version of their marker. After an interruption it resumes in the same order after the
  * last window up to which all are complete, and compares the remaining rows with existing markers. Memory grows with the
  * source by about 60 bytes per row. Rejects with the signal's reason on abort.
  */
 export async function importMarkers(job: ImportJob): Promise<ImportProgress> {
+  const { order = 'shuffled' } = job;
   const fromStart: ImportState = {
     identity: job.identity,
     seed: job.seed,
+    order,
     written: 0,
     counts: { created: 0, updated: 0, unchanged: 0, rejected: 0 },
     bulk: job.fresh,
@@ -164,8 +168,8 @@ export async function importMarkers(job: ImportJob): Promise<ImportProgress> {
   await job.state.write(interrupted ?? fromStart);
   try {
     const { offsets, rejected, greatest } = await checkRows(job, (row) => itemOf(job, row, ''));
-    const usable = interrupted !== undefined && (interrupted.markers ?? offsets.count) === offsets.count;
-    // Another version of Cellport may accept other rows of the same file, which changes the order.
+    const usable = interrupted?.order === order && (interrupted.markers ?? offsets.count) === offsets.count;
+    // Another version of Cellport may accept other rows of the same file, or write them in another order.
     const from = usable ? interrupted : { ...fromStart, bulk: fromStart.bulk || interrupted?.bulk === true };
     const begun = { ...from, markers: offsets.count, counts: { ...from.counts, rejected } };
     await job.state.write(begun);

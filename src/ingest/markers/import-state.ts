@@ -11,8 +11,9 @@ export type ImportCounts = Readonly<z.infer<typeof counts>>;
 const stateShape = z.object({
   /** Identifies the source and the target; a state with another identity is ignored. */
   identity: z.string(),
-  /** Determines the order in which the rows are written. */
+  /** Determines the order in which the rows are written, if that is shuffled. */
   seed: z.number(),
+  order: z.enum(['shuffled', 'given']).default('shuffled'),
   /** Valid rows; undefined until all are checked. */
   markers: z.number().optional(),
   /** How many of them are done, counted in that order. */

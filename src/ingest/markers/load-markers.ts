@@ -5,15 +5,15 @@ import type { CollectionInput } from '../../store/collection/collections.js';
 import type { Database } from '../../store/database.js';
 import { newCall } from '../../store/request/meter.js';
 import { describeTables } from '../../store/table/tables.js';
-import { openCollection } from '../open-collection.js';
+import { type OpenedCollection, openCollection } from '../open-collection.js';
 import { type ImportJob, type ImportProgress, importMarkers } from './import-markers.js';
 import { importStateFile, importsFolder } from './import-state.js';
 
-export interface Load extends Pick<ImportJob, 'rejects' | 'once' | 'onChecked' | 'onProgress'> {
+export interface Load extends Pick<ImportJob, 'rejects' | 'once' | 'order' | 'onChecked' | 'onProgress'> {
   readonly database: Database;
   readonly dataDir: string;
-  /** The collection, and how to create it if it is missing. */
-  readonly collection: CollectionInput;
+  /** The collection, and how to create it if it is missing; or one that has just been opened. */
+  readonly collection: CollectionInput | OpenedCollection;
   /** `name` identifies the source, `identity` its content and how it is read; new content is imported from the start. */
   readonly source: { readonly name: string; readonly identity: string; readonly rows: ImportJob['source'] };
   readonly signal: AbortSignal;
@@ -30,7 +30,8 @@ export interface Loaded extends ImportProgress {
  * stopped. Rejects with the signal's reason on abort.
  */
 export async function loadMarkers({ database, dataDir, source, signal, ...load }: Load): Promise<Loaded> {
-  const { collection, created } = await openCollection(database, load.collection);
+  const target = load.collection;
+  const { collection, created } = 'created' in target ? target : await openCollection(database, target);
   const [entities] = await describeTables(database);
   // Progress does not carry over to a table or collection that was deleted and created again.
   const table = entities?.description?.TableId ?? entities?.description?.CreationDateTime?.toISOString() ?? '';

@@ -26,3 +26,11 @@ export function shuffledOrder(count: number, seed: number): Uint32Array {
   }
   return order;
 }
+
+/** The order in which an import writes its rows, as numbers from 0 to `count` - 1. */
+export function orderOf(
+  count: number,
+  { order, seed }: { readonly order: 'shuffled' | 'given'; readonly seed: number },
+) {
+  return order === 'shuffled' ? shuffledOrder(count, seed) : Uint32Array.from({ length: count }, (_, at) => at);
+}

@@ -16,9 +16,6 @@ import {
   DeleteCommand,
   type DeleteCommandInput,
   type DeleteCommandOutput,
-  ExecuteTransactionCommand,
-  type ExecuteTransactionCommandInput,
-  type ExecuteTransactionCommandOutput,
   GetCommand,
   type GetCommandInput,
   type GetCommandOutput,
@@ -40,6 +37,7 @@ import {
 
 import { withDeadline } from '../../connection.js';
 import type { Database } from '../database.js';
+import { addIndex, lacksIndex } from '../table/missing-index.js';
 import { exact } from './exact-values.js';
 import { mapFailure, unavailable } from './failures.js';
 import type { Call, Meter } from './meter.js';
@@ -62,8 +60,6 @@ export interface Operations {
   transactWrite: { input: TransactWriteCommandInput; output: TransactWriteCommandOutput };
   /** PartiQL statements, each of them on its own. */
   batchExecute: { input: BatchExecuteStatementCommandInput; output: BatchExecuteStatementCommandOutput };
-  /** PartiQL statements, all of them or none. */
-  transactExecute: { input: ExecuteTransactionCommandInput; output: ExecuteTransactionCommandOutput };
 }
 
 export type Operation = keyof Operations;
@@ -106,7 +102,16 @@ const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
     itemsRead: (output) => total(output.Responses),
   },
   query: {
-    run: ({ client }, input, options) => client.send(queryCommand(input), options),
+    async run(database, input, options) {
+      const query = () => database.client.send(queryCommand(input), options);
+      try {
+        return await query();
+      } catch (error) {
+        if (!lacksIndex(database, input.IndexName, error)) throw error;
+        await addIndex(database, input.IndexName ?? '');
+        return query();
+      }
+    },
     itemsRead: countOf,
     pages: true,
     range: rangeReadOf,
@@ -146,10 +151,6 @@ const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
   batchExecute: {
     run: ({ client }, input, options) => client.send(exact(new BatchExecuteStatementCommand(input)), options),
     writes: (input) => input.Statements?.length ?? 0,
-  },
-  transactExecute: {
-    run: ({ client }, input, options) => client.send(exact(new ExecuteTransactionCommand(input)), options),
-    writes: (input) => input.TransactStatements?.length ?? 0,
   },
 };
 

@@ -142,7 +142,12 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
       pollMs: 200,
       limits: { records: chance.pick([3, 20, 1_000]), cells: 1_000 },
       // Whether a batch waits for more while markers arrive.
-      load: { blocks: 1, recordsPerSecond: chance.pick([1, Infinity]), waitMs: 10_000 },
+      load: {
+        blocks: 1,
+        recordsPerSecond: chance.pick([1, Infinity]),
+        growth: chance.pick([0, 2, Infinity]),
+        waitMs: 10_000,
+      },
     });
     running.push({ process, consumer });
     consumer.run(process.stop.signal).catch((error: unknown) => {
