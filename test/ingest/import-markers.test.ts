@@ -1,5 +1,6 @@
 import {
   appendFile,
+  copyFile,
   mkdtemp,
   readFile as readText,
   rename,
@@ -24,12 +25,15 @@ import { importMarkers, type ImportProgress } from '../../src/ingest/markers/imp
 import { type ImportState, fileIdentity, importStateFile } from '../../src/ingest/markers/import-state.js';
 import { shuffledOrder } from '../../src/ingest/markers/order.js';
 import { openMarkers } from '../../src/ingest/markers/marker-reader.js';
+import type { ReadOptions } from '../../src/ingest/rows/fields.js';
 import type { MarkerRow } from '../../src/ingest/rows/marker-row.js';
+import { readMarkers } from '../../src/ingest/export/read-markers.js';
 import { formatOf } from '../../src/ingest/read/file-format.js';
 import { RejectsFile } from '../../src/ingest/read/rejects.js';
 import type { RowSource } from '../../src/ingest/read/row-source.js';
 import { upsertMarkers } from '../../src/ingest/markers/upsert.js';
 import type { Collection } from '../../src/model/collection.js';
+import type { Marker } from '../../src/model/marker.js';
 import { deleteCollection } from '../../src/store/collection/collection-changes.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
@@ -228,6 +232,92 @@ describe('importing a file', () => {
       { version: 2, mapVersion: 1, createdAt: first, updatedAt: second, properties: { a: 1, b: 'y'.repeat(300) } },
       { version: 1, mapVersion: 1, createdAt: second },
     ]);
+  });
+
+  it('reads files as other programs write them, and changes nothing when it reads them again', async () => {
+    const unnamed = { category: null, place: [] };
+    const wells = [
+      { position: { lng: 16.901, lat: 52.391 }, name: 'Studnia 1', properties: { fid: 1, depth: 12.5 } },
+      { position: { lng: 16.902, lat: 52.392 }, name: 'Studnia 2', properties: { fid: 2, depth: 7 } },
+    ];
+    const cologne = { lng: 6.9603, lat: 50.9375 };
+    const files: readonly [name: string, wanted: readonly object[], options?: ReadOptions][] = [
+      [
+        'geojson.io.geojson',
+        [
+          { position: { lng: 16.92517, lat: 52.40637 }, name: null, properties: {} },
+          {
+            key: '1',
+            position: { lng: 16.93412, lat: 52.40811 },
+            name: 'Café Misja',
+            properties: { 'marker-color': '#7e7e7e', 'marker-size': 'medium', 'marker-symbol': 'cafe' },
+          },
+        ],
+      ],
+      [
+        'qgis.geojson',
+        wells.map((well, at) => ({ ...well, properties: { ...well.properties, dry: at === 0 ? null : true } })),
+      ],
+      [
+        'qgis-wkt.csv',
+        [wells[0] ?? {}, { position: { lng: 16.902, lat: 52.392 }, name: 'Studnia "druga"', properties: { fid: 2 } }],
+      ],
+      [
+        'google-my-maps.csv',
+        [
+          {
+            position: { lng: 16.9251681, lat: 52.406374 },
+            name: 'Poznań',
+            properties: { description: 'Rynek,\nratusz' },
+          },
+          { position: { lng: 13.404954, lat: 52.5200066 }, name: 'Berlin', properties: {} },
+        ],
+      ],
+      [
+        'excel-semicolons.csv',
+        [
+          { key: 'Köln', position: cologne, properties: { Filiale: 'Köln', 'Umsatz in €': 1234.5, PLZ: '01067' } },
+          {
+            key: 'Zürich – Mitte',
+            position: { lng: 8.5417, lat: 47.3769 },
+            properties: { Filiale: 'Zürich – Mitte', 'Umsatz in €': 12, PLZ: 8001 },
+          },
+        ],
+        { keyColumn: 'Filiale', latColumn: 'Breite', lngColumn: 'Länge' },
+      ],
+      ['excel-utf8.csv', [{ position: cologne, name: 'Köln', properties: {} }]],
+      [
+        'excel-unicode.tsv',
+        [
+          { position: cologne, name: 'Köln', properties: { Umsatz: 12 } },
+          { position: { lng: 19.456, lat: 51.7592 }, name: 'Łódź €', properties: { Umsatz: 7 } },
+        ],
+      ],
+    ];
+    for (const [name, wanted, options] of files) {
+      made += 1;
+      const collection = await createCollection(
+        database,
+        { key: `c${made}`, name: 'Test', prefixLength: 0 },
+        first,
+        call,
+      );
+      const path = join(folder, name);
+      await copyFile(join(import.meta.dirname, 'fixtures', name), path);
+      const open = () => openMarkers(path, formatOf(path), options, folder);
+      expect(await run(collection, path, { source: await open() })).toMatchObject({
+        counts: counts(wanted.length, 0, 0, 0),
+      });
+      const markers: Marker[] = [];
+      for await (const some of readMarkers({ database, collection, call })) markers.push(...some);
+      const south = (a: { position: { lat: number } }, b: typeof a) => a.position.lat - b.position.lat;
+      expect(markers.toSorted(south)).toMatchObject(
+        (wanted as { position: { lat: number } }[]).toSorted(south).map((one) => ({ ...unnamed, ...one })),
+      );
+      expect(await run(collection, path, { source: await open() })).toMatchObject({
+        counts: counts(0, 0, wanted.length, 0),
+      });
+    }
   });
 
   it('rejects invalid rows and duplicate keys, each with its line and reason', async () => {

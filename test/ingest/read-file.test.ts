@@ -144,11 +144,28 @@ describe('every format', () => {
     for (const rows of [
       await rowsOf('ndjson', latin1(`${JSON.stringify({ id: 'a', lng: 1, lat: 2 })}\n${bad}\n`)),
       await rowsOf('geojson', latin1(`{"type":"FeatureCollection","features":[{},\n${bad}]}`)),
-      await rowsOf('csv', latin1('id,lng,lat,name\nb,1,2,Poznañ\n')),
+      await rowsOf('csv', Buffer.concat([Buffer.from('id,lng,lat,ñ\nb,1,2,ñ\nb,1,2,'), latin1('Poznañ\n')])),
     ]) {
       expect(reasonsOf(rows).at(-1)?.[1]).toMatch(/not UTF-8/);
     }
-    await expect(rowsOf('csv', latin1('id,lng,lat,ñ\n'))).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+  });
+
+  it('reads CSV in Windows-1252 and UTF-16, at its offsets, also compressed and wherever chunks end', async () => {
+    const names = Array.from({ length: 6_000 }, (_, at) => `${'x'.repeat(at % 7)}Köln – €${at}`);
+    const text = ['id,lng,lat,name', ...names.map((name, at) => `${at},1,2,${name}`)].join('\n');
+    const windows = Buffer.from(text.replaceAll('–', '\x96').replaceAll('€', '\x80'), 'latin1');
+    const little = Buffer.from(`\ufeff${text}`, 'utf16le');
+    const big = Buffer.from(little).swap16();
+    for (const bytes of [windows, little, big]) {
+      expect(markersOf(await rowsOf('csv', bytes)).map(({ name }) => name)).toEqual(names);
+    }
+    const path = join(folder, 'windows.csv.gz');
+    await writeFile(path, gzipSync(windows));
+    const source = await openMarkers(path, 'csv', {}, folder);
+    const found: Row<MarkerRow>[] = [];
+    for await (const rows of source.scan()) found.push(...rows);
+    expect((await source.read(found.slice(-1)))[0]?.name).toBe(names.at(-1));
+    await source.close();
   });
 
   it('uses another field as the key with keyColumn', async () => {
@@ -539,5 +556,6 @@ it('detects the format by the extension of the file', () => {
     'csv',
   ]);
   expect(() => formatOf('a.txt')).toThrow(/--format/);
+  expect(() => formatOf('a.KML')).toThrow(/export as CSV.*ogr2ogr/);
   expect(() => formatOf('a.gz')).toThrow(/--format/);
 });

@@ -3,6 +3,7 @@ import { badInput } from '../../errors.js';
 import { chunks } from '../../store/request/concurrency.js';
 import { type Delimiter, type TableKind, delimiterOf } from '../rows/marker-table.js';
 import { NOT_UTF8, decodeUtf8 } from './bytes.js';
+import { type Encoding, encodingOf, readText } from './encoding.js';
 import { readLines, type Line } from './lines.js';
 import { rowOffsetOf } from './row-offset.js';
 import { type Invalid, type Row, type RowReader, contentOf } from './row.js';
@@ -113,13 +114,18 @@ interface Header<C> {
 }
 
 /** Reads the header. Throws BAD_USER_INPUT if it is missing, or a column is missing or repeated. */
-function readHeader<C>(path: string, header: CsvRecord | undefined, kind: TableKind<C>): Header<C> {
+function readHeader<C>(
+  path: string,
+  header: CsvRecord | undefined,
+  kind: TableKind<C>,
+  delimiter = delimiterOf(header?.text ?? ''),
+): Header<C> {
   if (header === undefined) throw badInput('file', path, 'CSV with a header; it is empty');
   if (header.text === undefined) throw badInput('file', path, `CSV in UTF-8: ${NOT_UTF8}`);
-  const delimiter = delimiterOf(header.text);
   const names = parseRecords(header.text, delimiter)?.[0]?.map((name) => name.trim());
   if (names === undefined) throw badInput('file', path, 'CSV with a header; its quotes are malformed');
-  const doubled = names.find((name, at) => names.indexOf(name) !== at);
+  // Excel exports empty columns without a name beside a table.
+  const doubled = names.find((name, at) => name !== '' && names.indexOf(name) !== at);
   if (doubled !== undefined) throw badInput('file', path, `CSV with unique column names; ${doubled} is repeated`);
   return { delimiter, columns: names.length, read: kind(names, delimiter) };
 }
@@ -171,7 +177,8 @@ async function* readRows<C>(records: Records, header: Header<C>): AsyncGenerator
   let batch: CsvRecord[] = [];
   let held = 0;
   for (let record = await records.next(wellFormed); record !== undefined; record = await records.next(wellFormed)) {
-    if (record.text?.trim() === '') continue;
+    // Excel exports empty rows below a table.
+    if (record.text?.replaceAll(header.delimiter, '').trim() === '') continue;
     batch.push(record);
     held += record.bytes.length;
     if (batch.length >= BATCH || held >= BATCH_BYTES) {
@@ -183,19 +190,36 @@ async function* readRows<C>(records: Records, header: Header<C>): AsyncGenerator
   if (batch.length > 0) yield rowsOf(batch, header);
 }
 
+/** A line by which Excel is told the delimiter, before the header. */
+const SEPARATOR_LINE = /^sep=([,;\t|])$/i;
+
 /**
  * Reads a CSV file whose columns are matched by the names in its header. The delimiter (comma, semicolon, tab or bar) is
- * detected from the header; quotes follow RFC 4180. Reading throws BAD_USER_INPUT if a column is missing.
+ * detected from the header, the encoding from its first megabyte; quotes follow RFC 4180. Reading throws BAD_USER_INPUT if
+ * a column is missing.
  */
 export function tableReader<C>(path: string, kind: TableKind<C>): RowReader<C> {
   let header: Header<C> | undefined;
+  let found: Promise<Encoding> | undefined;
+  const encoding = () => (found ??= encodingOf(path));
   return {
+    encoding,
     async *rows() {
-      const records = new Records(readLines(path));
-      let first: CsvRecord | undefined;
-      do first = await records.next(() => true);
-      while (first !== undefined && first.text?.trim() === '');
-      header = readHeader(path, first, kind);
+      const records = new Records(readLines(readText(path, await encoding())));
+      const next = async () => {
+        let record: CsvRecord | undefined;
+        do record = await records.next(() => true);
+        while (record !== undefined && record.text?.trim() === '');
+        return record;
+      };
+      const first = await next();
+      const [, delimiter] = SEPARATOR_LINE.exec(first?.text ?? '') ?? [];
+      header = readHeader(
+        path,
+        delimiter === undefined ? first : await next(),
+        kind,
+        delimiter as Delimiter | undefined,
+      );
       yield* readRows(records, header);
     },
     contents(rows) {

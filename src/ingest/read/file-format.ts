@@ -1,6 +1,6 @@
 import { basename, extname } from 'node:path';
 
-import { badInput } from '../../errors.js';
+import { CellportError, badInput } from '../../errors.js';
 import { GZIP, isGzip } from './gzip.js';
 
 export const FILE_FORMATS = ['geojson', 'ndjson', 'csv'] as const;
@@ -17,11 +17,28 @@ const BY_EXTENSION: Readonly<Record<string, FileFormat>> = {
   '.tsv': 'csv',
 };
 
+/** How to get a file of a known format out of others. */
+const ADVICE: Readonly<Record<string, string>> = {
+  '.kml': 'in Google My Maps, export as CSV; elsewhere, convert it: `ogr2ogr places.geojson places.kml`',
+  '.kmz': 'in Google My Maps, export as CSV; elsewhere, convert it: `ogr2ogr places.geojson places.kmz`',
+  '.gpx': 'convert it: `ogr2ogr places.geojson places.gpx waypoints`',
+  '.shp': 'convert it: `ogr2ogr -t_srs EPSG:4326 places.geojson places.shp`',
+  '.gpkg': 'convert it: `ogr2ogr -t_srs EPSG:4326 places.geojson places.gpkg`',
+  '.xlsx': 'in Excel, save it as CSV',
+  '.xls': 'in Excel, save it as CSV',
+  '.ods': 'in LibreOffice, save it as CSV',
+};
+
 /** The format of a file by its extension, before `.gz` if it is compressed. Throws BAD_USER_INPUT for an unknown one. */
 export function formatOf(path: string): FileFormat {
   const name = isGzip(path) ? basename(path).slice(0, -GZIP.length) : path;
-  const format = BY_EXTENSION[extname(name).toLowerCase()];
+  const extension = extname(name).toLowerCase();
+  const format = BY_EXTENSION[extension];
   if (format !== undefined) return format;
+  const advice = ADVICE[extension];
+  if (advice !== undefined) {
+    throw new CellportError('BAD_USER_INPUT', `${path}: ${extension} files are not read; ${advice}`, { field: 'file' });
+  }
   const known = Object.keys(BY_EXTENSION).join(', ');
   throw badInput('file', path, `a file name ending in ${known}, with or without ${GZIP}; or pass --format`);
 }

@@ -5,7 +5,8 @@ import { crc32 } from 'node:zlib';
 
 import { CellportError, badInput } from '../../errors.js';
 import { readBytes } from './bytes.js';
-import { isGzip, unpack } from './gzip.js';
+import { type Encoding, readText } from './encoding.js';
+import { isGzip, keepIn, unzipped } from './gzip.js';
 import type { RowOffset } from './row-offset.js';
 import { readAtOffsets } from './read-at-offsets.js';
 import { type Row, type RowReader, isInvalid } from './row.js';
@@ -44,7 +45,7 @@ export class FileSource<C extends object> implements RowSource<C> {
   #version: Version | undefined;
   #file: FileHandle | undefined;
 
-  /** `unpacked` has the decompressed bytes of a file that is compressed; `size` counts them. */
+  /** `unpacked` has the bytes of a file that is compressed or not in UTF-8, as they are read; `size` counts them. */
   constructor(path: string, size: number, reader: RowReader<C>, unpacked?: FileHandle) {
     this.size = size;
     this.#path = path;
@@ -82,9 +83,14 @@ export class FileSource<C extends object> implements RowSource<C> {
   }
 }
 
+function noFile(path: string): CellportError {
+  return new CellportError('BAD_USER_INPUT', `no such file: ${path}`, { field: 'file', value: path });
+}
+
 /** The size of a file in bytes. Throws BAD_USER_INPUT if it cannot be read. */
 export async function fileSize(path: string): Promise<number> {
   const file = await stat(path).catch((error: Error) => {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw noFile(path);
     throw badInput('file', path, `a readable file (${error.message})`);
   });
   if (!file.isFile()) throw badInput('file', path, 'a file');
@@ -100,9 +106,13 @@ export async function contentSize(path: string): Promise<number> {
   return end;
 }
 
+async function* textOf(path: string, encoding: Encoding): AsyncGenerator<Buffer> {
+  for await (const { bytes } of readText(path, encoding)) yield bytes;
+}
+
 /**
- * The rows of a file; one that is compressed is decompressed into a file in `folder`, without a name. Throws
- * BAD_USER_INPUT if it cannot be read.
+ * The rows of a file; one that is compressed, or in another encoding than UTF-8, is copied into a file in `folder`, without
+ * a name. Throws BAD_USER_INPUT if it cannot be read.
  */
 export async function openFile<C extends object>(
   path: string,
@@ -110,7 +120,8 @@ export async function openFile<C extends object>(
   folder = tmpdir(),
 ): Promise<RowSource<C>> {
   const size = await fileSize(path);
-  if (!isGzip(path)) return new FileSource(path, size, reader);
-  const unpacked = await unpack(path, folder);
+  const encoding = (await reader.encoding?.()) ?? 'utf-8';
+  if (encoding === 'utf-8' && !isGzip(path)) return new FileSource(path, size, reader);
+  const unpacked = await keepIn(folder, encoding === 'utf-8' ? unzipped(path) : textOf(path, encoding));
   return new FileSource(path, (await unpacked.stat()).size, reader, unpacked);
 }

@@ -34,16 +34,16 @@ export function zipped(pieces: AsyncIterable<string>): AsyncIterable<Buffer> {
 }
 
 /**
- * Decompresses a file into a new one in a folder, to be read at any offset. It is removed at once and goes when it is
- * closed, even if the process is killed. Throws as `unzipped` does.
+ * Writes bytes into a new file in a folder, to be read at any offset. It is removed at once and goes when it is closed,
+ * even if the process is killed. Throws what `bytes` throws.
  */
-export async function unpack(path: string, folder: string): Promise<FileHandle> {
+export async function keepIn(folder: string, bytes: AsyncIterable<Buffer>): Promise<FileHandle> {
   await mkdir(folder, { recursive: true });
   const copy = join(folder, `${randomUUID()}.unpacked`);
   const file = await open(copy, 'wx+');
   try {
     await rm(copy);
-    for await (const bytes of unzipped(path)) await file.appendFile(bytes);
+    for await (const part of bytes) await file.appendFile(part);
     return file;
   } catch (error) {
     await file.close();

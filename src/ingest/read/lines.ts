@@ -1,4 +1,4 @@
-import { LONGEST_ROW, readBytes } from './bytes.js';
+import { type Chunk, LONGEST_ROW } from './bytes.js';
 
 const NEWLINE = 0x0a;
 
@@ -14,10 +14,10 @@ export interface Line {
 }
 
 /**
- * The lines of a file, in batches by chunk: a generator of single lines would cost more than reading them. Only the
+ * The lines of a file's chunks, in batches: a generator of single lines would cost more than reading them. Only the
  * beginning of a line longer than `longest` bytes is kept; its `length` is still that of the whole line.
  */
-export async function* readLines(path: string, longest = LONGEST_ROW): AsyncGenerator<readonly Line[]> {
+export async function* readLines(chunks: AsyncIterable<Chunk>, longest = LONGEST_ROW): AsyncGenerator<readonly Line[]> {
   let pieces: Buffer[] = [];
   let start: number | undefined;
   let length = 0;
@@ -35,7 +35,7 @@ export async function* readLines(path: string, longest = LONGEST_ROW): AsyncGene
     number += 1;
     return line;
   };
-  for await (const { start: chunkStart, bytes: chunk } of readBytes(path)) {
+  for await (const { start: chunkStart, bytes: chunk } of chunks) {
     const lines: Line[] = [];
     start ??= chunkStart;
     let from = 0;

@@ -1,4 +1,4 @@
-import { LONGEST_ROW } from './bytes.js';
+import { LONGEST_ROW, readBytes } from './bytes.js';
 import { readJsonRow } from './json-row.js';
 import { type Line, readLines } from './lines.js';
 import { rowOffsetOf } from './row-offset.js';
@@ -21,7 +21,8 @@ function rowsOf<C>({ number: line, start, length, bytes }: Line, read: ReadValue
 export function valueReader<C>(path: string, read: ReadValue<C>, longest = LONGEST_ROW): RowReader<C> {
   return {
     async *rows() {
-      for await (const lines of readLines(path, longest)) yield lines.flatMap((line) => rowsOf(line, read, longest));
+      for await (const lines of readLines(readBytes(path), longest))
+        yield lines.flatMap((line) => rowsOf(line, read, longest));
     },
     contents: (rows) => rows.map((bytes) => readJsonRow(bytes, read).content),
   };

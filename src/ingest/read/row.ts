@@ -1,4 +1,5 @@
 import { InvalidRow } from '../rows/fields.js';
+import type { Encoding } from './encoding.js';
 import type { RowOffset } from './row-offset.js';
 
 /** An invalid row. */
@@ -29,6 +30,8 @@ export interface Row<C> extends RowOffset, RowText {
 export interface RowReader<C> {
   /** All rows in order, in batches. Throws BAD_USER_INPUT if the file as a whole is not of the format. */
   rows(): AsyncGenerator<readonly Row<C>[]>;
+  /** How the file is encoded; rows have the bytes and offsets of its text in UTF-8. UTF-8 if omitted. */
+  encoding?(): Promise<Encoding>;
   /** The contents of valid rows from their bytes, once `rows` is complete. */
   contents(rows: readonly Buffer[]): readonly (C | Invalid)[];
 }

@@ -136,7 +136,9 @@ export async function importReadings(job: ReadingsJob): Promise<ReadingCounts> {
         rejected: counts.rejected + made.rejected,
       };
       const last = window.at(-1);
-      job.onProgress({ counts, part: last ? (last.start + last.length) / Math.max(1, job.size) : 0 });
+      // Text of another encoding than UTF-8 may become longer than the file.
+      const part = last ? Math.min(1, (last.start + last.length) / Math.max(1, job.size)) : 0;
+      job.onProgress({ counts, part });
     }
   } finally {
     await job.rejects.close();
