@@ -14,9 +14,7 @@ export interface ExportOptions {
 
 async function run({ format: given, ...options }: ExportOptions): Promise<void> {
   const { out, zones } = options;
-  const format = given ?? (out === undefined ? undefined : formatOf(out));
-  if (format === undefined)
-    throw badInput('--format', format, 'given, or --out with a file name that ends in a format');
+  const format = given ?? (out === undefined ? 'geojson' : formatOf(out));
   if (zones === true && format === 'csv') throw badInput('--format', format, 'geojson or ndjson for zones');
   await (await import('./export/rows.js')).exportRows({ ...options, format });
 }
@@ -27,7 +25,11 @@ export function exportCommand(): Command {
     .requiredOption('-c, --collection <key>', 'the collection')
     .option('--zones', 'its zones instead of its markers, as GeoJSON or NDJSON')
     .addOption(boundsOption('only rows in this bounding box, in degrees'))
-    .addOption(new Option('--format <format>', 'format of the file (by the extension of --out)').choices(FILE_FORMATS))
+    .addOption(
+      new Option('--format <format>', 'format of the file (by the extension of --out, else geojson)').choices(
+        FILE_FORMATS,
+      ),
+    )
     .option('-o, --out <file>', 'the file, compressed if it ends in .gz; appears when it is complete (standard output)')
     .addHelpText(
       'after',

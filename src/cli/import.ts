@@ -1,6 +1,5 @@
 import { Command, Option } from 'commander';
 
-import { CellportError } from '../errors.js';
 import { FILE_FORMATS } from '../ingest/read/file-format.js';
 import type { ImportOptions } from './import/options.js';
 import {
@@ -28,13 +27,13 @@ After an interruption, run the same command again: markers resume, zones write w
 without changing what is recorded.
 ${EXIT_CODES}`;
 
-async function run(file: string | undefined, options: ImportOptions): Promise<void> {
+async function run(file: string | undefined, options: ImportOptions, command: Command): Promise<void> {
   const { fromGeoTable, readings } = options;
   if (fromGeoTable !== undefined && file === undefined) {
     return (await import('./import/geo-table.js')).importGeoTable(fromGeoTable, options);
   }
   if (fromGeoTable !== undefined || file === undefined) {
-    throw new CellportError('BAD_USER_INPUT', 'import takes either a file or --from-geo-table');
+    command.error('error: import takes either a file or --from-geo-table');
   }
   if (readings === true) return (await import('./import/readings.js')).importReadingsFile(file, options);
   if (options.zones ?? (await holdsZones(file, options))) {
@@ -63,6 +62,7 @@ export function importCommand(): Command {
         'zones',
         'name',
         'code',
+        'idStrategy',
         'mapProperty',
         'prefixLength',
         'writeShards',
@@ -90,6 +90,13 @@ export function importCommand(): Command {
     .option('--rejects <file>', 'file for rejected rows (FILE.rejects.ndjson)')
     .option('--name <name>', 'name of the collection to create (its key)')
     .option('--code <code>', 'two-character code of the collection to create, for compact keys')
+    .addOption(
+      new Option('--id-strategy <strategy>', 'how the collection to create gives keys to new markers (given)').choices([
+        'given',
+        'sequence',
+        'uuid',
+      ]),
+    )
     .option('--map-property <name...>', 'properties that maps draw, for the collection to create')
     .addOption(prefixLengthOption())
     .addOption(writeShardsOption())

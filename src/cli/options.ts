@@ -30,6 +30,9 @@ function parseBounds(text: string): BoundsOption {
   if (west === undefined || south === undefined || east === undefined || north === undefined || more.length > 0) {
     throw new InvalidArgumentError('Expected four numbers: west,south,east,north.');
   }
+  if (Math.abs(south) > 90 || Math.abs(north) > 90) {
+    throw new InvalidArgumentError('Latitudes are from -90 to 90, in the order west,south,east,north.');
+  }
   return [west, south, east, north];
 }
 

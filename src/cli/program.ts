@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 
+import { EXAMPLES } from './examples.js';
 import { exportCommand } from './export.js';
 import { endOf } from './failure.js';
 import { importCommand } from './import.js';
@@ -22,6 +23,22 @@ Settings are environment variables. The most common ones:
   AWS_ENDPOINT_URL_DYNAMODB  another DynamoDB; AWS_REGION or AWS_PROFILE alone mean AWS
 Without any AWS variable, the embedded DynamoDB Local is started. See docs/configuration.md for all settings.`;
 
+/** The full name of a command: cellport table create. */
+function nameOf(command: Command): string {
+  return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
+}
+
+/** Checks for missing options last: a mistyped one would be reported as missing, without what it resembles. */
+function requireLast(command: Command): void {
+  const required = command.options.filter(({ mandatory }) => mandatory);
+  for (const option of required) option.mandatory = false;
+  command.hook('preAction', (_, running) => {
+    if (running !== command) return;
+    const missing = required.find((option) => command.getOptionValue(option.attributeName()) === undefined);
+    if (missing !== undefined) command.error(`error: required option '${missing.flags}' not specified`);
+  });
+}
+
 /** The command line. A command loads its modules when it runs. */
 function buildProgram(): Command {
   const { version } = createRequire(import.meta.url)('../../package.json') as { readonly version: string };
@@ -42,7 +59,12 @@ function buildProgram(): Command {
   ];
   for (const command of commands) program.addCommand(command);
   for (const command of [program, ...commands, ...commands.flatMap((each) => each.commands)]) {
-    command.helpCommand(false).showHelpAfterError('(see --help)').exitOverride();
+    const name = nameOf(command);
+    command.helpCommand(false).exitOverride();
+    command.showHelpAfterError(`Usage: ${name} ${command.usage()}\n(see ${name} --help)`);
+    const examples = EXAMPLES[name];
+    if (examples !== undefined) command.addHelpText('after', `\nExamples:\n  ${examples.join('\n  ')}`);
+    requireLast(command);
   }
   return program;
 }

@@ -36,8 +36,12 @@ async function faultOf<C extends Keyed>(
   { line, content }: Row<C>,
   check: (content: C) => unknown,
   lines: KeyLines,
+  numbered: boolean,
 ): Promise<string | undefined> {
   if (isInvalid(content)) return content.reason;
+  if (numbered && content.keyFromContent === true) {
+    return 'no key, and the collection numbers its keys: a row needs its number; pass --key-column if another column holds it';
+  }
   const first = lines.add(content.key, line);
   try {
     await check(content);
@@ -70,7 +74,7 @@ export async function checkRows<C extends Keyed>(
       call.signal?.throwIfAborted();
       const rejects: Reject[] = [];
       for (const row of rows) {
-        const reason = await faultOf(row, check, lines);
+        const reason = await faultOf(row, check, lines, generatesKeys);
         if (reason !== undefined) rejects.push({ line: row.line, reason, text: row.text, isJson: row.isJson });
         else {
           offsets.push(row);

@@ -1,12 +1,18 @@
 import { systemClock } from '../clock.js';
 import type { Services } from '../graphql/context.js';
-import type { Log } from '../log.js';
+import { type Log, silentLog } from '../log.js';
+import type { Collection } from '../model/collection.js';
+import { type Prefixes, occupiedLength, occupiedPrefixes } from '../store/cell/partition-prefixes.js';
 import { entryChanges } from '../store/marker/entry-changes.js';
+import { newCall } from '../store/request/meter.js';
+import { LAYOUT, changeOf } from '../stream/change.js';
 import { type ConsumerStatus, createConsumer } from '../stream/consumer.js';
 import { firstSince, openCells, openState, openStream } from '../stream/dynamodb.js';
+import { readBeyond } from '../stream/follower.js';
 import { ownName, ownerIsGone } from '../stream/owners.js';
 import { openRecount } from '../stream/recount-reads.js';
 import { type RecountResult, recount } from '../stream/recount.js';
+import { firstState } from '../stream/state.js';
 import type { StreamBackend } from './backend.js';
 import type { LiveFeed } from './live.js';
 
@@ -51,6 +57,40 @@ export function recountCells(
 ): Promise<RecountResult> {
   const tables = openRecount(backend.database, CONSUMER);
   return recount({ ...consumerParts(backend, log), tables, checkOnly }, signal);
+}
+
+/**
+ * The prefixes under which a collection may have markers, with every write before the call: those of the cells, and those
+ * of records that the cells may not have yet. Only reads. Undefined if the cells may be wrong; throws if the stream cannot
+ * be read.
+ */
+export async function findOccupied(
+  backend: StreamBackend,
+  collection: Collection,
+  signal: AbortSignal,
+): Promise<Prefixes | undefined> {
+  const { database } = backend;
+  const { state: port, since, ...parts } = consumerParts(backend, silentLog);
+  const until = systemClock.now() + APPEARS_WITHIN_MS;
+  // Before the cells: what is complete in this state is in them.
+  const state = (await port.load()) ?? firstState(await parts.stream.identify(), await since());
+  if (state.layout !== LAYOUT || state.gap !== null) return undefined;
+  const scope = database.keys.scope(collection);
+  const recent = new Set<string>();
+  await readBeyond(
+    {
+      ...parts,
+      pollMs: POLL_MS,
+      onRecord(record) {
+        const change = changeOf(database.keys, record);
+        if (change?.scope === scope && change.after) recent.add(change.after.cell.slice(0, occupiedLength(collection)));
+      },
+    },
+    state,
+    until,
+    signal,
+  );
+  return occupiedPrefixes(database, collection, newCall(signal), recent);
 }
 
 /** Cells that another process updates: this one does not know whether they are up to date. */

@@ -5,6 +5,7 @@ import type { StreamRecord } from './change.js';
 import { RecordsLost, StreamReplaced } from './pages.js';
 import { NoStream, type StreamPort } from './ports.js';
 import { StreamReader } from './reader.js';
+import type { StreamState } from '../store/cell/stream-state.js';
 import type { RecordKeys } from './record-fold.js';
 import { LIST_EVERY_MS } from './shards.js';
 import { KEPT_MS, firstState } from './state.js';
@@ -88,5 +89,25 @@ export async function readWholeStream(
   } catch (error) {
     if (late.aborted || error instanceof RecordsLost || error instanceof StreamReplaced) return undefined;
     throw error;
+  }
+}
+
+/**
+ * Reads the records that cells of this state may not have yet, up to those written by `until` on the clock of this process;
+ * stores nothing. Throws RecordsLost or StreamReplaced if some are lost.
+ */
+export async function readBeyond(
+  { stream, pollMs = POLL_MS, ...options }: FollowerOptions,
+  state: StreamState,
+  until: number,
+  signal: AbortSignal,
+): Promise<void> {
+  // Some of the blocks may not have what is planned.
+  const reader = new StreamReader({ ...options, port: stream, pollMs, signal }, { ...state, plan: null });
+  for (;;) {
+    const { endAt = -Infinity } = await reader.gather(LIMITS, () => false);
+    if (endAt >= until) return;
+    await options.clock.sleep(pollMs, signal);
+    signal.throwIfAborted();
   }
 }

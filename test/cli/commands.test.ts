@@ -28,12 +28,17 @@ async function outcome(...args: string[]): Promise<{ code: number; output: strin
 
 describe('the command line', () => {
   it('prints help for itself and every command, with exit codes', async () => {
-    const commands = [[], ['serve'], ['import'], ['export'], ['table'], ['keys'], ['plan']];
+    const commands = [[], ['serve'], ['import'], ['export'], ['recount'], ['sweep'], ['table'], ['keys'], ['plan']];
     for (const command of commands) {
       const { code, output } = await outcome(...command, '--help');
       expect(code).toBe(0);
       expect(output).toMatch(/Usage: cellport/);
       expect(output).toMatch(/Exit codes: 0/);
+      if (command.length > 0) expect(output).toMatch(new RegExp(`Examples:\n.* cellport ${command.join(' ')} ?`));
+    }
+    for (const command of ['table create', 'table describe', 'table delete', 'keys marker', 'keys cell']) {
+      const { output } = await outcome(...command.split(' '), '--help');
+      expect(output).toMatch(new RegExp(`Examples:\n.*cellport ${command}`));
     }
   });
 
@@ -45,7 +50,15 @@ describe('the command line', () => {
       [['plan', '--bounds', '1,2,3', '--zoom', '3'], /west,south,east,north/],
       [['plan', '--bounds', '0,10,1,5', '--zoom', '3'], /south/],
       [['plan', '--bounds', '0,0,1,1', '--zoom', '99'], /--zoom.*-2 to 30/],
-      [['import', 'nowhere.csv', '--collection', 'x'], /nowhere\.csv/],
+      [['plan', '--bounds', '0,0,1,95', '--zoom', '3'], /Latitudes are from -90 to 90/],
+      [['import', 'nowhere.csv', '--collection', 'x'], /no such file: nowhere\.csv/],
+      [['import', 'nowhere.csv', '--colection', 'x'], /unknown option.*\n.*Did you mean --collection/],
+      [
+        ['import', 'nowhere.csv'],
+        /required option '-c, --collection <key>' not specified\s+Usage: cellport import \[options\] \[file\]/,
+      ],
+      [['import', '--collection', 'x'], /either a file or --from-geo-table\s+Usage: cellport import/],
+      [['keys', 'marker', 'x'], /missing required argument 'key'\s+Usage: cellport keys marker/],
       [['import', 'README.md', '--collection', 'x'], /--format/],
       [['table', 'delete'], /--yes/],
     ];

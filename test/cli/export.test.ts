@@ -6,15 +6,23 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { runCli as runHere } from '../../src/cli/program.js';
+import { readMarkers } from '../../src/ingest/export/read-markers.js';
+import { silentLog } from '../../src/log.js';
+import { findOccupied, keepCells } from '../../src/server/cells.js';
+import { loadStreamState, putStreamState } from '../../src/store/cell/stream-state.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
-import { putMarkersInBulk } from '../../src/store/marker/markers.js';
+import { createMarker, putMarkersInBulk } from '../../src/store/marker/markers.js';
+import { deleteMarker } from '../../src/store/marker/marker-changes.js';
 import { newCall } from '../../src/store/request/meter.js';
+import { createStreamsClient } from '../../src/stream/dynamodb.js';
+import { recordCalls } from '../support/record-calls.js';
 import { runCli } from '../support/run-cli.js';
 import { engine, engineSettings, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const database = await testDatabase('readable', { stream: true });
+const calls = recordCalls(database);
 const { endpoint } = engine();
 
 let folder = '';
@@ -89,6 +97,7 @@ describe('cellport export', () => {
     await writeFile(join(folder, 'again.csv.gz'), gzipSync(out));
     const again = await outcome('import', join(folder, 'again.csv.gz'), '--collection', 'places');
     expect(again.output).toMatch(/0 created, 0 updated, 700 unchanged, 0 rejected/);
+    expect(again.output).toMatch(/to see it, run `cellport serve` and open http:\S+\/#at=0\/\S+&on=places/);
     await rm(join(folder, 'again.csv.gz'));
   });
 
@@ -109,12 +118,11 @@ describe('cellport export', () => {
     for (const [name, value] of Object.entries(settings())) vi.stubEnv(name, value);
     const said = vi.spyOn(console, 'error').mockImplementation(() => undefined);
     const wrong: [args: string[], code: number, message: RegExp][] = [
-      [[], 2, /--format must be given/],
       [['--out', 'places.txt'], 2, /\.geojson.*--format/],
       [['--format', 'csv', '--bounds', '0,10,1,5'], 2, /--bounds.south/],
       [['--format', 'csv', '--zones'], 2, /geojson or ndjson for zones/],
       [['--format', 'csv', '--out', folder], 2, /a file, not a folder/],
-      [['--out', join(folder, 'nowhere.csv'), '--collection', 'nowhere'], 1, /nowhere/],
+      [['--collection', 'nowhere'], 1, /no collection nowhere; there are: places/],
     ];
     for (const [args, code, message] of wrong) {
       expect(await runHere(['export', '--collection', 'places', ...args])).toBe(code);
@@ -132,17 +140,56 @@ describe('cellport export', () => {
       newMarkerItem(database, spread, { key: `k${index}`, position: { lng: index * 4, lat: index } }, NOW),
     );
     await putMarkersInBulk(database, items, newCall());
-    const args = ['export', '--collection', 'spread', '--format', 'ndjson'];
-    const alone = start(args, endpoint, { CELLPORT_CONSUMER: 'off' });
-    expect(await alone.ended).toBe(1);
-    expect(alone.output()).toMatch(/too many partitions.*cellport recount/);
-    const { code, out } = await outcome(...args);
+    const { code, out } = await outcome('export', '--collection', 'spread', '--format', 'ndjson');
     expect(code).toBe(0);
     const keys = out
       .trim()
       .split('\n')
       .map((line) => (JSON.parse(line) as { id: string }).id);
     expect(keys.toSorted()).toEqual(Array.from({ length: 40 }, (_, index) => `k${index}`).toSorted());
+  });
+
+  test('queries only partitions that have markers, also those that the cells do not have yet, if these are exact', async () => {
+    const thin = await createCollection(
+      database,
+      { key: 'thin', name: 'Thin', prefixLength: 1, writeShards: 3 },
+      NOW,
+      newCall(),
+    );
+    const put = (key: string, lng: number) =>
+      createMarker(database, thin, { key, position: { lng, lat: 10 } }, NOW, newCall());
+    const backend = { database, streams: createStreamsClient(engine()) };
+    const { signal } = new AbortController();
+    await put('a', 10);
+    await put('b', 90);
+    const cells = keepCells(backend, silentLog);
+    await cells.caughtUp(signal);
+    await cells.stop();
+    await put('c', -90);
+    await deleteMarker(database, { collection: thin, key: 'b' }, { now: NOW }, newCall());
+    const prefixes = await findOccupied(backend, thin, signal);
+    expect(prefixes?.total).toBe(3);
+    calls.reset();
+    const found: string[] = [];
+    for await (const markers of readMarkers({ database, collection: thin, call: newCall(), prefixes })) {
+      found.push(...markers.map(({ key }) => key));
+    }
+    expect(found.toSorted()).toEqual(['a', 'c']);
+    expect(calls.count('Query')).toBe(9);
+
+    const state = await loadStreamState(database, 'cells', newCall());
+    if (state === undefined) throw new Error('the consumer has stored its state');
+    const gap = { since: NOW, reason: 'a test' };
+    await putStreamState(database, 'cells', { ...state, version: state.version + 1, gap }, newCall());
+    expect(await findOccupied(backend, thin, signal)).toBeUndefined();
+    const geojson = await outcome('export', '--collection', 'thin');
+    expect((JSON.parse(geojson.out) as { features: unknown[] }).features).toHaveLength(2);
+    await createCollection(database, { key: 'deep', name: 'Deep', prefixLength: 5 }, NOW, newCall());
+    expect(await outcome('export', '--collection', 'deep')).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(/too many partitions.*cellport recount/) as unknown,
+    });
+    backend.streams.destroy();
   });
 
   test('leaves no partial file when stopped, and keeps an existing file unchanged', async () => {

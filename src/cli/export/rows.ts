@@ -1,17 +1,17 @@
-import { CellportError, badInput, notFound } from '../../errors.js';
+import { CellportError, badInput } from '../../errors.js';
 import { type Area, normalizeBounds } from '../../geo/bounds.js';
 import { writeToFile, writeToStream } from '../../ingest/export/output.js';
-import { readMarkers } from '../../ingest/export/read-markers.js';
+import { hasFewRanges, readMarkers } from '../../ingest/export/read-markers.js';
 import { readZones } from '../../ingest/export/read-zones.js';
 import { writeMarkers, writeZones } from '../../ingest/export/write-format.js';
 import type { FileFormat } from '../../ingest/read/file-format.js';
 import { isGzip, zipped } from '../../ingest/read/gzip.js';
 import type { Collection } from '../../model/collection.js';
-import { keepCells, unknownCells } from '../../server/cells.js';
-import { type Prefixes, hasFewPartitions, occupiedPrefixes } from '../../store/cell/partition-prefixes.js';
-import { getCollections } from '../../store/collection/collections.js';
+import { findOccupied } from '../../server/cells.js';
+import { type Prefixes, hasFewPartitions } from '../../store/cell/partition-prefixes.js';
 import { newCall } from '../../store/request/meter.js';
 import { Interrupted } from '../failure.js';
+import { findCollection } from '../find-collection.js';
 import type { BoundsOption } from '../options.js';
 import { type ProgressBar, duration, grouped, progressBar } from '../progress.js';
 import { type Session, withDatabase } from '../session.js';
@@ -30,23 +30,32 @@ function areaOf(bounds: BoundsOption | undefined): Area | undefined {
   return normalizeBounds('--bounds', { west, south, east, north });
 }
 
+/** The cells are not worth waiting for longer than it takes to query a thousand partitions. */
+const CELLS_WITHIN_MS = 5_000;
+
 /**
- * The prefixes that have markers, from cells that include every write before the call; undefined if the collection has so
- * few partitions that all of them can be queried. Throws UNAVAILABLE if the cells may be wrong.
+ * The prefixes that may have markers, with every write before the call; undefined if all partitions are to be queried.
+ * Throws UNAVAILABLE if these are too many and the cells may be wrong.
  */
-async function prefixesOf(session: Session, collection: Collection): Promise<Prefixes | undefined> {
-  const { config, database, log, signal } = session;
-  if (hasFewPartitions(collection)) return undefined;
-  const cells = config.consumer ? keepCells(session, log) : unknownCells();
+async function prefixesOf(
+  session: Session,
+  collection: Collection,
+  area: Area | undefined,
+): Promise<Prefixes | undefined> {
+  const { signal } = session;
+  if (hasFewRanges(collection, area)) return undefined;
+  const few = hasFewPartitions(collection);
   try {
-    await cells.caughtUp(signal);
-    if (cells.status().countsExact) return await occupiedPrefixes(database, collection, newCall(signal));
-  } finally {
-    await cells.stop();
+    const within = few ? AbortSignal.any([signal, AbortSignal.timeout(CELLS_WITHIN_MS)]) : signal;
+    const found = await findOccupied(session, collection, within);
+    if (found !== undefined || few) return found;
+  } catch (error) {
+    if (!few || signal.aborted) throw error;
+    return undefined;
   }
   throw new CellportError(
     'UNAVAILABLE',
-    `the markers of ${collection.key} are in too many partitions to query each (prefix length ${collection.prefixLength}), and the cells, which show where they are, may be wrong: run \`cellport recount\` with CELLPORT_CONSUMER on`,
+    `the markers of ${collection.key} are in too many partitions to query each (prefix length ${collection.prefixLength}), and the cells, which show where they are, may be wrong: run \`cellport recount\``,
   );
 }
 
@@ -88,7 +97,7 @@ async function textOf(
       tally.count(all, () => 1),
     );
   }
-  const prefixes = await prefixesOf(session, collection);
+  const prefixes = await prefixesOf(session, collection, area);
   const onPart = (part: number): void => void (tally.part = part);
   const all = readMarkers({ database, collection, area, prefixes, call, onPart });
   return writeMarkers(
@@ -108,8 +117,7 @@ export async function exportRows(job: ExportJob): Promise<void> {
   try {
     await withDatabase(async (session) => {
       const { database, signal, where } = session;
-      const [collection] = await getCollections(database, [key], newCall(signal), { consistent: true });
-      if (!collection) throw notFound('collection', key);
+      const collection = await findCollection(database, key, signal);
       const text = await textOf(session, collection, job, area, tally);
       if (out === undefined) await writeToStream(process.stdout, text, signal);
       else await writeToFile(out, isGzip(out) ? zipped(text) : text, signal);

@@ -3,15 +3,37 @@ import { type Load, loadMarkers } from '../../ingest/markers/load-markers.js';
 import { openMarkers } from '../../ingest/markers/marker-reader.js';
 import { formatOf } from '../../ingest/read/file-format.js';
 import { fileSize } from '../../ingest/read/file-source.js';
-import { keepCells, unknownCells } from '../../server/cells.js';
+import type { RowSource } from '../../ingest/read/row-source.js';
+import { isInvalid } from '../../ingest/read/row.js';
+import type { MarkerRow } from '../../ingest/rows/marker-row.js';
+import { type Cells, keepCells, unknownCells } from '../../server/cells.js';
 import { type ImportOptions, collectionInput } from './options.js';
 import type { Session } from '../session.js';
 import { runImport } from './report.js';
+import { Extent, whereToSee } from './where-to-see.js';
 
 /** A source, and what to do once it is loaded. */
 interface Opened {
   readonly source: Load['source'];
   readonly done?: () => Promise<void>;
+}
+
+/** So few are written at once: their cells are folded once, afterwards, instead of in several batches meanwhile. */
+const FEW_ROWS = 20_000;
+
+/** The same rows, whose positions are added to an extent as they are scanned. */
+function watched(rows: RowSource<MarkerRow>, extent: Extent): RowSource<MarkerRow> {
+  return {
+    size: rows.size,
+    async *scan() {
+      for await (const some of rows.scan()) {
+        for (const { content } of some) if (!isInvalid(content)) extent.add(content.position);
+        yield some;
+      }
+    },
+    read: (offsets) => rows.read(offsets),
+    close: () => rows.close(),
+  };
 }
 
 /** Imports a file of markers. */
@@ -38,26 +60,36 @@ export async function importMarkerRows(
     const { config, database, log, signal } = session;
     const { source, done } = await open(session);
     const upgrade = config.database.kind === 'embedded';
-    const cells = config.consumer ? keepCells(session, log, { upgrade }) : unknownCells();
+    let cells: Cells | undefined;
+    const openCells = () => (cells ??= config.consumer ? keepCells(session, log, { upgrade }) : unknownCells());
+    let rows = 0;
     try {
       const began = performance.now();
+      const extent = new Extent();
       const loaded = await loadMarkers({
         database,
         dataDir: config.dataDir,
         collection: collectionInput(options),
-        source,
+        source: { ...source, rows: watched(source.rows, extent) },
         rejects,
         once: false,
         signal,
-        onChecked,
-        onProgress,
+        onChecked(progress) {
+          rows = progress.rows;
+          onChecked(progress);
+        },
+        onProgress(progress) {
+          if (rows > FEW_ROWS) openCells();
+          onProgress(progress);
+        },
       });
       await done?.();
       report({ ...loaded, took: performance.now() - began });
-      await cells.caughtUp(signal);
+      await openCells().caughtUp(signal);
       console.log('all rows are in the cells');
+      console.log(await whereToSee(config, loaded.collection, extent.at));
     } finally {
-      await cells.stop();
+      await cells?.stop();
     }
   });
 }

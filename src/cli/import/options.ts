@@ -1,5 +1,6 @@
 import type { FileFormat } from '../../ingest/read/file-format.js';
 import type { ReadOptions } from '../../ingest/rows/fields.js';
+import type { IdStrategy } from '../../model/collection.js';
 import type { CollectionInput } from '../../store/collection/collections.js';
 import type { GeoTableNames } from '../options.js';
 import type { ReportOptions } from './report.js';
@@ -14,6 +15,7 @@ export interface ImportOptions extends GeoTableNames, ReportOptions, ReadOptions
   readonly format?: FileFormat;
   readonly name?: string;
   readonly code?: string;
+  readonly idStrategy?: Lowercase<IdStrategy>;
   readonly mapProperty?: readonly string[];
   readonly prefixLength?: number;
   readonly writeShards?: number;
@@ -25,6 +27,7 @@ export function collectionInput(options: ImportOptions): CollectionInput {
     key: options.collection,
     name: options.name ?? options.collection,
     code: options.code,
+    idStrategy: options.idStrategy?.toUpperCase() as IdStrategy | undefined,
     mapProperties: options.mapProperty,
     prefixLength: options.prefixLength,
     writeShards: options.writeShards,

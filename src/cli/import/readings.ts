@@ -1,10 +1,9 @@
-import { notFound } from '../../errors.js';
 import { formatOf } from '../../ingest/read/file-format.js';
 import { contentSize } from '../../ingest/read/file-source.js';
 import { importReadings } from '../../ingest/readings/import-readings.js';
 import { readingReader } from '../../ingest/readings/reading-row.js';
-import { getCollections } from '../../store/collection/collections.js';
 import { newCall } from '../../store/request/meter.js';
+import { findCollection } from '../find-collection.js';
 import type { ImportOptions } from './options.js';
 import { runImport } from './report.js';
 
@@ -19,8 +18,7 @@ export async function importReadingsFile(path: string, options: ImportOptions): 
     async ({ session: { database, signal }, rejects, bars: { onProgress }, report }) => {
       const call = newCall(signal);
       const began = performance.now();
-      const [collection] = await getCollections(database, [options.collection], call, { consistent: true });
-      if (!collection) throw notFound('collection', options.collection);
+      const collection = await findCollection(database, options.collection, signal);
       const counts = await importReadings({
         database,
         collection,

@@ -7,6 +7,7 @@ import { openZones } from '../../ingest/zones/zone-row.js';
 import { newCall } from '../../store/request/meter.js';
 import { type ImportOptions, collectionInput } from './options.js';
 import { runImport } from './report.js';
+import { whereToSee } from './where-to-see.js';
 
 /** Imports a file of zones. */
 export async function importZonesFile(path: string, options: ImportOptions): Promise<void> {
@@ -30,5 +31,6 @@ export async function importZonesFile(path: string, options: ImportOptions): Pro
       call: { ...newCall(signal), unpriced: true },
     });
     report({ counts, created, took: performance.now() - began });
+    console.log(await whereToSee(config, collection, undefined));
   });
 }

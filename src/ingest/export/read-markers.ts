@@ -11,13 +11,14 @@ import { mapAhead } from '../../store/request/concurrency.js';
 import type { Database, Item } from '../../store/database.js';
 import { getMarkers } from '../../store/marker/markers.js';
 import type { Call } from '../../store/request/meter.js';
-import type { Prefixes } from '../../store/cell/partition-prefixes.js';
+import { type Prefixes, hasFewPartitions } from '../../store/cell/partition-prefixes.js';
 import { rangeRequest } from '../../store/request/ranges.js';
 import { send } from '../../store/request/send.js';
 import { retryInBackground } from '../../store/request/retries.js';
 
 /** Ranges that are queried concurrently, because most partitions are empty or small. */
 const RANGES_AHEAD = 8;
+const FEW_RANGES = 64;
 const ENTRIES_A_PAGE = 500;
 /** The limit of BatchGetItem. */
 const MARKERS_A_PAGE = 100;
@@ -29,7 +30,7 @@ export interface MarkersJob {
   readonly collection: Collection;
   /** Exports only markers inside it or on its edge; all by default. */
   readonly area?: Area | undefined;
-  /** The prefixes that may have markers; needed if there are too many prefixes to query all. */
+  /** The prefixes that may have markers; all by default, which is possible only if they are few. */
   readonly prefixes?: Prefixes | undefined;
   readonly call: Call;
   /** Called with the fraction of the key ranges that is done, 0 to 1. */
@@ -41,10 +42,19 @@ interface PartRange extends KeyRange {
   readonly part: number;
 }
 
+function planOf({ prefixLength }: Collection, area: Area = WORLD): readonly PlannedRange[] {
+  return planMarkers({ area, prefixLength, ceiling: Infinity }).ranges;
+}
+
+/** Whether an export queries so few key ranges that it costs less than to find out which of them are empty. */
+export function hasFewRanges(collection: Collection, area: Area | undefined): boolean {
+  return hasFewPartitions(collection) && planOf(collection, area).length * collection.writeShards <= FEW_RANGES;
+}
+
 function* rangesOf({ database: { keys }, collection, area = WORLD, prefixes }: MarkersJob): Generator<PartRange> {
   const { prefixLength } = collection;
-  if (prefixes === undefined) {
-    const { ranges } = planMarkers({ area, prefixLength, ceiling: Infinity });
+  if (prefixes === undefined || hasFewPartitions(collection)) {
+    const ranges = planOf(collection, area).filter(({ prefix }) => prefixes?.has(prefix) ?? true);
     for (const [at, range] of ranges.entries()) yield* partRanges(range, (at + 1) / ranges.length);
     return;
   }

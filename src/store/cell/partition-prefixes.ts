@@ -14,6 +14,7 @@ const FEW_PARTITIONS = 65_536;
 /** Prefixes of a collection's partitions, listed from number `from` on; `number` counts them. */
 export interface Prefixes {
   readonly total: number;
+  has(prefix: string): boolean;
   list(from: number): Iterable<{ readonly number: number; readonly prefix: string }>;
 }
 
@@ -21,8 +22,10 @@ export interface Prefixes {
 function prefixesUnder(cells: readonly string[], prefixLength: number): Prefixes {
   const perCell = CHARACTERS ** (prefixLength - (cells[0]?.length ?? 0));
   const total = cells.length * perCell;
+  const known = new Set(cells);
   return {
     total,
+    has: (prefix) => known.has(prefix.slice(0, cells[0]?.length)),
     *list(from) {
       for (let number = from; number < total; number += 1) {
         const cell = cells[Math.floor(number / perCell)] ?? '';
@@ -42,12 +45,25 @@ export function hasFewPartitions({ prefixLength, writeShards }: Collection): boo
   return CHARACTERS ** prefixLength * writeShards <= FEW_PARTITIONS;
 }
 
-/** The prefixes under which the cells count markers. Valid only while the cells are exact and include every write. */
-export async function occupiedPrefixes(database: Database, collection: Collection, call: Call): Promise<Prefixes> {
+/** The length of the cells by which `occupiedPrefixes` works: those of the longest prefixes are not stored. */
+export function occupiedLength({ prefixLength }: Pick<Collection, 'prefixLength'>): number {
+  return Math.min(prefixLength, FINEST_STORED);
+}
+
+/**
+ * The prefixes under which the cells count markers, and those under `others`, cells of `occupiedLength`. Valid only while
+ * the cells are exact and include every write, apart from those to `others`.
+ */
+export async function occupiedPrefixes(
+  database: Database,
+  collection: Collection,
+  call: Call,
+  others: ReadonlySet<string> = new Set(),
+): Promise<Prefixes> {
   const { prefixLength } = collection;
   const scope = database.keys.scope(collection);
   let cells = [''];
-  for (let length = 0; length < Math.min(prefixLength, FINEST_STORED); length += 1) {
+  for (let length = 0; length < occupiedLength(collection); length += 1) {
     const below: string[] = [];
     for (const parents of chunks(cells, BLOCKS_AT_A_TIME)) {
       const blocks = await getBlocks(database, scope, parents, call, { consistent: true });
@@ -55,6 +71,5 @@ export async function occupiedPrefixes(database: Database, collection: Collectio
     }
     cells = below;
   }
-  // Cells of the longest prefixes are not stored.
-  return prefixesUnder(cells, prefixLength);
+  return prefixesUnder([...new Set([...cells, ...others])].toSorted(), prefixLength);
 }

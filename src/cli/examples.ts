@@ -1,0 +1,26 @@
+/** Examples for the help of each command, by its name with those above it. */
+export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  'cellport serve': ['cellport serve', 'PORT=8080 cellport serve --demo', 'cellport serve --geo-table places'],
+  'cellport import': [
+    'cellport import shops.geojson --collection shops',
+    'cellport import shops.csv --collection shops --key-column code --lat-column Breite --lng-column Länge',
+    'cellport import districts.geojson --collection districts --name "Districts of Poznań"',
+    'cellport import --readings measured.csv --collection sensors',
+  ],
+  'cellport export': [
+    'cellport export --collection shops > shops.geojson',
+    'cellport export --collection shops --bounds 16.8,52.3,17.0,52.5 --out poznan.csv',
+    'cellport export --collection districts --zones --out districts.geojson.gz',
+  ],
+  'cellport recount': ['cellport recount --check', 'cellport recount'],
+  'cellport table': ['cellport table create', 'cellport table describe'],
+  'cellport table create': ['AWS_REGION=eu-central-1 CELLPORT_TABLE=places cellport table create'],
+  'cellport table describe': ['cellport table describe --json'],
+  'cellport table delete': ['CELLPORT_TABLE=places cellport table delete --yes'],
+  'cellport keys': ['cellport keys marker shops poz-1 --lng 16.9 --lat 52.4'],
+  'cellport keys collection': ['cellport keys collection shops'],
+  'cellport keys marker': ['cellport keys marker shops poz-1 --lng 16.9 --lat 52.4'],
+  'cellport keys cell': ['cellport keys cell shops u3k'],
+  'cellport sweep': ['cellport sweep --older-than 120'],
+  'cellport plan': ['cellport plan --bounds 16.8,52.3,17.0,52.5 --zoom 12 --collection shops'],
+};

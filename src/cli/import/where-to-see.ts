@@ -1,0 +1,71 @@
+import { latToY, lngToX, worldSize, xToLng, yToLat } from '../../geo/mercator.js';
+import type { Config } from '../../config.js';
+import type { Collection } from '../../model/collection.js';
+import type { RowPosition } from '../../ingest/rows/position.js';
+
+/** A map that everybody has room for. */
+const MAP_PX = 480;
+const CLOSEST_ZOOM = 15;
+const ANSWERS_WITHIN_MS = 1_000;
+
+/** The edges of the positions of an import, which the map is to show. */
+export class Extent {
+  #south = Infinity;
+  #north = -Infinity;
+  /** Counted from the antimeridian, and from Greenwich: one of them is not cut in two. */
+  readonly #world = { west: Infinity, east: -Infinity };
+  readonly #pacific = { west: Infinity, east: -Infinity };
+
+  add({ lng, lat }: RowPosition): void {
+    if (typeof lng !== 'number' || typeof lat !== 'number' || Math.abs(lng) > 180 || Math.abs(lat) > 90) return;
+    this.#south = Math.min(this.#south, lat);
+    this.#north = Math.max(this.#north, lat);
+    for (const [edges, from] of [
+      [this.#world, lng],
+      [this.#pacific, lng < 0 ? lng + 360 : lng],
+    ] as const) {
+      edges.west = Math.min(edges.west, from);
+      edges.east = Math.max(edges.east, from);
+    }
+  }
+
+  /** The part of the map page's address that shows all of it: zoom, latitude and longitude; undefined if it is empty. */
+  get at(): string | undefined {
+    if (this.#south > this.#north) return undefined;
+    const [world, pacific] = [this.#world, this.#pacific];
+    const { west, east } = pacific.east - pacific.west < world.east - world.west ? pacific : world;
+    const [top, bottom] = [latToY(this.#north, 0), latToY(this.#south, 0)];
+    const size = Math.max(lngToX(east, 0) - lngToX(west, 0), bottom - top);
+    const zoom = Math.min(CLOSEST_ZOOM, Math.max(0, Math.floor(Math.log2(MAP_PX / size))));
+    const lng = xToLng((lngToX(west, 0) + lngToX(east, 0)) / 2, 0);
+    const lat = yToLat(Math.min(worldSize(0), (top + bottom) / 2), 0);
+    return `${zoom}/${lat.toFixed(4)}/${(lng > 180 ? lng - 360 : lng).toFixed(4)}`;
+  }
+}
+
+/** Whether a server with this very collection answers at an address. */
+async function serves(url: string, { key, createdAt }: Collection): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        query: 'query ($key: String!) { collection(key: $key) { createdAt } }',
+        variables: { key },
+      }),
+      signal: AbortSignal.timeout(ANSWERS_WITHIN_MS),
+    });
+    const { data } = (await response.json()) as { data?: { collection?: { createdAt?: string } | null } };
+    return data?.collection?.createdAt === createdAt;
+  } catch {
+    return false;
+  }
+}
+
+/** Where to see a collection on the map; and how to start a server, if none that has it answers where one would listen. */
+export async function whereToSee({ http }: Config, collection: Collection, at: string | undefined): Promise<string> {
+  const host = http.host === '0.0.0.0' || http.host === '::' ? '127.0.0.1' : http.host;
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${http.port}`;
+  const link = `${url}/#${at === undefined ? '' : `at=${at}&`}on=${encodeURIComponent(collection.key)}`;
+  return (await serves(url, collection)) ? `see it: ${link}` : `to see it, run \`cellport serve\` and open ${link}`;
+}
