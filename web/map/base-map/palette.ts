@@ -6,9 +6,14 @@ export interface Palette {
   readonly water: string;
   readonly land: string;
   readonly coast: string;
+  readonly river: string;
   readonly border: string;
+  /** Borders of states and provinces. */
+  readonly region: string;
   readonly grid: string;
   readonly label: string;
+  /** Names of cities and towns. */
+  readonly place: string;
   readonly halo: string;
 }
 
@@ -17,18 +22,24 @@ export const PALETTES: Readonly<Record<Theme, Palette>> = {
     water: '#d5e1e8',
     land: '#f7f6f2',
     coast: '#b9c9d3',
-    border: '#d3cfc4',
+    river: '#c3d3dd',
+    border: '#c9c3b4',
+    region: '#dcd8cc',
     grid: '#a9b4ba',
-    label: '#7c7f7d',
+    label: '#6d716f',
+    place: '#7c7f7d',
     halo: '#f7f6f2',
   },
   dark: {
     water: '#0e1318',
     land: '#1b2229',
     coast: '#2c3843',
-    border: '#36424d',
+    river: '#25323d',
+    border: '#414f5c',
+    region: '#2d3842',
     grid: '#3b4854',
-    label: '#8793a0',
+    label: '#929eab',
+    place: '#7d8995',
     halo: '#161c22',
   },
 };

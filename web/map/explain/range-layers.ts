@@ -33,8 +33,8 @@ export interface RangeLayers {
 const RANGES = 'explain-ranges';
 const LABELS = 'explain-labels';
 const FILL = 'explain-fill';
-/** The layer of country names stays above; without it, the first layer with text. */
-const NAMES = 'country-names';
+/** The page's layer below all names; without it, the first layer with text. */
+const NAMES = 'below-names';
 type Font = NonNullable<NonNullable<SymbolLayerSpecification['layout']>['text-font']>;
 
 /** Size of a label in px: it is drawn where a cell of its range has that much room on the screen. */

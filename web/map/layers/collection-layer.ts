@@ -9,6 +9,7 @@ import {
   type ViewportState,
   createViewport,
 } from '../../../src/client/public.js';
+import { BELOW_NAMES } from '../base-map/names.js';
 import type { Theme } from '../base-map/palette.js';
 import type { Collection } from '../documents.js';
 import { lookOf } from '../filter/look.js';
@@ -38,7 +39,7 @@ interface OpenPart {
 const CONTENT = { points: 'auto', cells: 'cells', zones: 'zones' } as const;
 const SKETCHES = { points: pointSketches, cells: cellSketches, zones: zoneSketches } as const;
 /** Areas are drawn below the names of countries, points above everything. */
-const BELOW: Partial<Record<Part, string>> = { cells: 'country-names', zones: 'country-names' };
+const BELOW: Partial<Record<Part, string>> = { cells: BELOW_NAMES, zones: BELOW_NAMES };
 
 const positionKey = ({ lng, lat }: MapMarker['position']) => `${lng},${lat}`;
 const sameMarker = (a: MapMarker, b: MapMarker) =>

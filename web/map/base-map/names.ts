@@ -1,0 +1,91 @@
+import type { LayerSpecification } from 'maplibre-gl';
+
+import { REGULAR } from './fonts.js';
+import { APPEARED } from './ground.js';
+import type { Palette } from './palette.js';
+
+/** A layer without content, above the ground and below all names: areas are drawn below it. */
+export const BELOW_NAMES = 'below-names';
+export const belowNames: LayerSpecification = {
+  id: BELOW_NAMES,
+  type: 'background',
+  layout: { visibility: 'none' },
+};
+
+const base = { source: 'base', type: 'symbol' } as const;
+/** Names of countries end here: one name in the middle of a country says nothing about its streets. */
+const COUNTRIES_TO_ZOOM = 9;
+
+/**
+ * Where a country's name may stand: in its middle, or else next to what stands there, such as a cluster. Offsets are in
+ * ems of the name.
+ */
+const AROUND = [
+  'center',
+  [0, 0],
+  ...[1.6, 2.6, 3.6].flatMap((far) => [
+    'bottom',
+    [0, -far],
+    'top',
+    [0, far],
+    'left',
+    [far, 0],
+    'right',
+    [-far, 0],
+  ]),
+] as ['center', [number, number]];
+
+/** Names of countries and places, bottom first: those above take their place before those below. */
+export function nameLayers(palette: Palette): LayerSpecification[] {
+  return [
+    belowNames,
+    {
+      ...base,
+      id: 'place-names',
+      'source-layer': 'places',
+      filter: APPEARED,
+      layout: {
+        'text-field': ['get', 'name'],
+        'text-font': [REGULAR],
+        'text-size': ['interpolate', ['linear'], ['zoom'], 3, 10, 7, 12, 12, 14],
+        'text-max-width': 8,
+        'text-variable-anchor': ['center', 'top', 'bottom'],
+        // Away from the same place as a marker, with its own name beside it.
+        'text-padding': 10,
+        'symbol-sort-key': ['get', 'from'],
+      },
+      paint: { 'text-color': palette.place, 'text-halo-color': palette.halo, 'text-halo-width': 1.2 },
+    },
+    {
+      ...base,
+      id: 'country-names',
+      'source-layer': 'countries',
+      maxzoom: COUNTRIES_TO_ZOOM,
+      filter: APPEARED,
+      layout: {
+        'text-field': ['get', 'name'],
+        'text-font': [REGULAR],
+        'text-size': [
+          'interpolate',
+          ['linear'],
+          ['zoom'],
+          1,
+          ['interpolate', ['linear'], ['get', 'room'], 20, 9, 120, 12],
+          6,
+          ['interpolate', ['linear'], ['get', 'room'], 5, 11, 100, 20],
+        ],
+        'text-letter-spacing': 0.06,
+        'text-max-width': 7,
+        'text-padding': 4,
+        'text-variable-anchor-offset': AROUND,
+        'symbol-sort-key': ['-', ['get', 'room']],
+      },
+      paint: {
+        'text-color': palette.label,
+        'text-halo-color': palette.halo,
+        'text-halo-width': 1.2,
+        'text-opacity': ['interpolate', ['linear'], ['zoom'], COUNTRIES_TO_ZOOM - 1, 0.95, COUNTRIES_TO_ZOOM, 0],
+      },
+    },
+  ];
+}
