@@ -14,6 +14,7 @@ import type { Database } from '../../store/database.js';
 import type { Call } from '../../store/request/meter.js';
 import { readZonePage } from '../../store/zone/zone-index.js';
 import { type ZoneInput, createZone } from '../../store/zone/zones.js';
+import { countryName } from './country-names.js';
 
 export const COUNTRIES_COLLECTION: CollectionInput = {
   key: 'countries',
@@ -54,7 +55,7 @@ export function openCountries(): readonly Country[] {
     taken.add(key);
     return {
       key,
-      name,
+      name: countryName(name),
       properties: iso === undefined ? {} : { iso },
       geometry() {
         const { geometry } = feature(topology, country) as unknown as { readonly geometry: GeoJson };

