@@ -41,6 +41,10 @@ export interface HttpConfig {
   readonly allowedOrigins: readonly string[];
   /** Whether clients may ask what a request cost and read. */
   readonly explain: boolean;
+  /** A base map for the map page: a MapLibre style or a PMTiles file; undefined for the built-in one. */
+  readonly styleUrl: string | undefined;
+  /** Origins other than that of `styleUrl` from which it loads tiles, fonts and icons. */
+  readonly styleOrigins: readonly string[];
   /** How long to answer on after a signal to stop, while /readyz says no. */
   readonly drainMs: number;
 }
@@ -170,6 +174,8 @@ const variables = z.object({
   HOST: z.string().default('127.0.0.1'),
   CELLPORT_ALLOWED_HOSTS: hosts,
   CELLPORT_ALLOWED_ORIGINS: origins,
+  CELLPORT_STYLE_URL: url,
+  CELLPORT_STYLE_ORIGINS: origins,
   AWS_ENDPOINT_URL_DYNAMODB: url,
   AWS_ENDPOINT_URL_DYNAMODB_STREAMS: url,
   AWS_ENDPOINT_URL_S3: url,
@@ -259,6 +265,8 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
       allowedHosts: values.CELLPORT_ALLOWED_HOSTS,
       allowedOrigins: values.CELLPORT_ALLOWED_ORIGINS,
       explain: values.CELLPORT_EXPLAIN,
+      styleUrl: values.CELLPORT_STYLE_URL,
+      styleOrigins: values.CELLPORT_STYLE_ORIGINS,
       drainMs: values.CELLPORT_DRAIN_MS,
     },
     readOnly: values.CELLPORT_READ_ONLY,

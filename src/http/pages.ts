@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
@@ -6,13 +7,14 @@ import type { FastifyInstance } from 'fastify';
 import { varyByEncoding } from './compression.js';
 
 /** A content security policy that allows what this server serves, and the given sources. */
-const policy = (also: Partial<Record<'style' | 'font' | 'img', string>>) =>
+const policy = (also: Partial<Record<'connect' | 'style' | 'font' | 'img', string>>) =>
   [
     "default-src 'none'",
     "script-src 'self'",
     "worker-src 'self'",
-    "connect-src 'self'",
-    ...(['style', 'font', 'img'] as const).map((kind) => `${kind}-src ${["'self'", also[kind]].join(' ').trim()}`),
+    ...(['connect', 'style', 'font', 'img'] as const).map(
+      (kind) => `${kind}-src ${["'self'", also[kind]].join(' ').trim()}`,
+    ),
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
@@ -20,8 +22,27 @@ const policy = (also: Partial<Record<'style' | 'font' | 'img', string>>) =>
 
 /** GraphiQL's editor writes style elements and has its icon font in a data URL. */
 const GRAPHIQL_POLICY = policy({ style: "'unsafe-inline'", font: 'data:', img: 'data:' });
-/** MapLibre's style sheet has its icons in data URLs. */
-const MAP_POLICY = policy({ img: 'data:' });
+/** A base map of the user's own. */
+export interface OwnStyle {
+  /** A MapLibre style or a PMTiles file; undefined for the built-in base map. */
+  readonly styleUrl?: string | undefined;
+  /** Origins other than that of `styleUrl` from which it loads tiles, fonts and icons; `*` for any. */
+  readonly styleOrigins?: readonly string[] | undefined;
+}
+
+/** MapLibre's style sheet has its icons in data URLs. A style's tiles and icons are fetched; fonts may be font files. */
+function mapPolicy({ styleUrl, styleOrigins = [] }: OwnStyle): string {
+  if (styleUrl === undefined) return policy({ img: 'data:' });
+  const origins = [...new Set([new URL(styleUrl).origin, ...styleOrigins])].join(' ');
+  return policy({ connect: origins, font: origins, img: `data: ${origins}` });
+}
+
+/** The page, which learns of a style from a `meta` element: it needs no further request before it opens the map. */
+function pageWithStyle(root: string, styleUrl: string): string {
+  const escaped = styleUrl.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+  const meta = `<meta name="cellport-style" content="${escaped}" />`;
+  return readFileSync(join(root, 'index.html'), 'utf8').replace('</head>', () => `${meta}</head>`);
+}
 
 /** Paths of files that never change: those with a hash in their names, and tiles, in a folder named by one. */
 const UNCHANGING = /[\\/](assets|tiles)[\\/]/;
@@ -56,14 +77,19 @@ function addFiles(server: FastifyInstance, { root, prefix, contentSecurityPolicy
 }
 
 /** The map at `/`, its files under `/map/`; a redirect to GraphiQL if the map is not built. */
-export function addMap(server: FastifyInstance, root: string | undefined): void {
+export function addMap(server: FastifyInstance, root: string | undefined, style: OwnStyle): void {
   if (root === undefined || !existsSync(root)) {
     server.get('/', (_request, reply) => reply.redirect('/graphiql/'));
     return;
   }
   void server.register(async (scope) => {
-    addFiles(scope, { root, prefix: '/map/', contentSecurityPolicy: MAP_POLICY });
-    scope.get('/', (_request, reply) => reply.sendFile('index.html', { cacheControl: false }));
+    addFiles(scope, { root, prefix: '/map/', contentSecurityPolicy: mapPolicy(style) });
+    const page = style.styleUrl === undefined ? undefined : pageWithStyle(root, style.styleUrl);
+    scope.get('/', (_request, reply) =>
+      page === undefined
+        ? reply.sendFile('index.html', { cacheControl: false })
+        : reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(page),
+    );
     scope.get('/map/', (_request, reply) => reply.redirect('/'));
   });
 }

@@ -12,12 +12,12 @@ import { type Readiness, addHealth } from './health.js';
 import { addEventStreams } from './event-stream.js';
 import { addGraphql } from './graphql-route.js';
 import { type HostOptions, checkHosts, hostChecker } from './hosts.js';
-import { addGraphiql, addMap } from './pages.js';
+import { type OwnStyle, addGraphiql, addMap } from './pages.js';
 import { endConnectionsOnClose } from './shutdown.js';
 import { watchLoad } from './load.js';
 import { addWebsockets } from './websocket.js';
 
-export interface HttpOptions extends HostOptions {
+export interface HttpOptions extends HostOptions, OwnStyle {
   readonly graphql: GraphqlServer;
   readonly limits: Limits;
   readonly ready: () => Promise<Readiness>;
@@ -67,6 +67,8 @@ export function buildHttp({
   ready,
   staticDir,
   mapDir,
+  styleUrl,
+  styleOrigins,
   host,
   allowedHosts,
   allowedOrigins = [],
@@ -109,7 +111,7 @@ export function buildHttp({
   server.addHook('onClose', async () => stopWatching());
   addGraphql(server, { graphql, admission, allowedOrigins, log });
   addEventStreams(server, subscriptions);
-  addMap(server, mapDir);
+  addMap(server, mapDir, { styleUrl, styleOrigins });
   addGraphiql(server, staticDir);
   return server;
 }

@@ -71,7 +71,7 @@ const BUILT_PAGES: Pages = {
 
 export interface HttpServerOptions extends Pick<
   HttpOptions,
-  'host' | 'allowedHosts' | 'allowedOrigins' | 'explain' | 'requestTimeoutMs'
+  'host' | 'allowedHosts' | 'allowedOrigins' | 'explain' | 'requestTimeoutMs' | 'styleUrl' | 'styleOrigins'
 > {
   /** How long the server goes on after `close`, unready, so that a load balancer sends its requests elsewhere. */
   readonly drainMs?: number | undefined;

@@ -66,6 +66,8 @@ interface ServerOptions {
   readonly objects?: ObjectStore;
   readonly introspection?: boolean;
   readonly allowedOrigins?: readonly string[];
+  readonly styleUrl?: string;
+  readonly styleOrigins?: readonly string[];
   readonly allowedHosts?: readonly string[];
   /** What the server takes itself to be bound to. */
   readonly host?: string;
@@ -96,6 +98,8 @@ export async function startServer(
     introspection,
     readOnly,
     allowedOrigins,
+    styleUrl,
+    styleOrigins,
     allowedHosts,
     host,
     explain,
@@ -132,6 +136,8 @@ export async function startServer(
     executor: executor ?? comparing(compared),
     pages: { staticDir: page ?? empty, mapDir },
     allowedOrigins,
+    styleUrl,
+    styleOrigins,
     allowedHosts,
     host,
     explain,

@@ -63,6 +63,23 @@ test('a file that is not compressed is sent as it is', async () => {
   expect([headers['content-encoding'], body]).toEqual([undefined, 'assets/small-0a1b.js']);
 });
 
+test("a style of the user's own is named in the page, and its hosts in the policy", async () => {
+  await writeFile(join(folder, 'index.html'), '<head></head>');
+  const styleUrl = 'https://maps.example.org/style.json?a=1&b="2"';
+  const styleOrigins = ['https://tiles.example.org'];
+  const styled = await startServer(newDatabase(), { staticDir: folder, mapDir: folder, styleUrl, styleOrigins });
+  const response = await fetch(`${styled.url}/`);
+  await styled.close();
+  expect(await response.text()).toBe(
+    '<head><meta name="cellport-style" content="https://maps.example.org/style.json?a=1&amp;b=&quot;2&quot;" /></head>',
+  );
+  const allowed = 'https://maps.example.org https://tiles.example.org';
+  const policy = response.headers.get('content-security-policy')?.split('; ');
+  expect(policy).toContain(`connect-src 'self' ${allowed}`);
+  expect(policy).toContain(`img-src 'self' data: ${allowed}`);
+  expect(policy).toContain("script-src 'self'");
+});
+
 test('/map/ is the page at /', async () => {
   expect((await get('/map/', '')).headers['location']).toBe('/');
 });

@@ -16,6 +16,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 export interface MapServer {
   readonly url: string;
+  readonly pages: Pages;
   /** Posts a document and returns its data; fails on an error. */
   // oxlint-disable-next-line typescript/no-explicit-any
   ask(query: string, variables?: Json): Promise<any>;
@@ -39,7 +40,7 @@ async function buildMap(folder: string): Promise<Pages> {
 }
 
 /** Starts a server which follows the changes of a database, with these pages or a fresh build of the map page. */
-export async function startMapServer(db: Database, built?: Pages): Promise<MapServer> {
+export async function startMapServer(db: Database, built?: Pages, styleUrl?: string): Promise<MapServer> {
   const folder = await mkdtemp(join(tmpdir(), 'cellport-map-'));
   const pages = built ?? (await buildMap(folder));
   const heard = followChanges(db);
@@ -53,12 +54,13 @@ export async function startMapServer(db: Database, built?: Pages): Promise<MapSe
       limits: { ...DEFAULT_LIMITS, deadlineMs: 60_000 },
     },
   );
-  const { http, close } = await createHttpServer(services, { pages });
+  const { http, close } = await createHttpServer(services, { pages, styleUrl });
   const sockets = new Set<Socket>();
   http.server.on('connection', (socket) => sockets.add(socket));
   const url = await http.listen({ host: '127.0.0.1', port: 0 });
   return {
     url,
+    pages,
     async ask(query, variables = {}) {
       const response = await fetch(`${url}/graphql`, {
         method: 'POST',

@@ -13,6 +13,7 @@ import { testDatabase } from '../support/test-database.js';
 import { accessibilityFaults } from './accessibility.js';
 import { differingPixels, hasChromium, keep, openBrowser, shoot } from './browser.js';
 import { type MapServer, startMapServer } from './map-server.js';
+import { serveOwnTiles } from './own-tiles.js';
 
 interface City {
   readonly key: string;
@@ -598,6 +599,59 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.keyboard.press('+');
     await expectSoon(page, `${HANDLE}.map.getZoom() > ${zoom} + 0.9`);
     await page.context().close();
+  });
+
+  it('tells the nearest place where there is none, and goes there', async () => {
+    const page = await show('#at=7/-45/-140');
+    const nearest = page.locator('#nearest');
+    await nearest.getByText(/^No places here. The nearest, .+, is [\d,]+ km away.$/).waitFor();
+    expect(await page.evaluate<number>(`${HANDLE}.layers[0].content.markers.length`)).toBe(0);
+    await nearest.getByRole('button', { name: 'Go there' }).click();
+    await expectSoon(page, `${HANDLE}.layers[0].content.markers.length > 0`);
+    expect(await nearest.isVisible()).toBe(false);
+  });
+
+  it('shows rivers, lakes, regions and places, names countries beside clusters, and says where its map ends', async () => {
+    const page = await show('#at=4/48/12');
+    const shownLayers = await page.evaluate<string[]>(
+      `[...new Set(${HANDLE}.map.queryRenderedFeatures().map(({ layer }) => layer.id))]`,
+    );
+    for (const layer of ['rivers', 'lakes', 'region-borders', 'place-names', 'country-names'])
+      expect(shownLayers).toContain(layer);
+    const named = await page.evaluate<string[]>(
+      `${HANDLE}.map.queryRenderedFeatures({ layers: ['country-names'] }).map(({ properties }) => properties.name)`,
+    );
+    expect(named).toEqual(expect.arrayContaining(['France', 'Poland', 'Italy', 'Austria']));
+    const note = page.locator('#base-note');
+    expect(await note.isVisible()).toBe(false);
+    await show('#at=9/48/12');
+    await note.getByText('CELLPORT_STYLE_URL').waitFor();
+    await note.getByRole('button').click();
+    await show('#at=9.5/48/12');
+    expect(await note.isVisible()).toBe(false);
+  });
+
+  it("draws a style of the user's own, with tiles from a PMTiles file", async () => {
+    const own = await serveOwnTiles();
+    const styled = await startMapServer(db, server.pages, own.styleUrl);
+    const page = await browser.newPage({ viewport: { width: 800, height: 600 }, reducedMotion: 'reduce' });
+    page.on('console', (message) => {
+      if (message.type() === 'error') faults.push(message.text());
+    });
+    await page.goto(`${styled.url}/#at=9/51.5/-0.1`);
+    await settled(page);
+    const land = `${HANDLE}.map.queryRenderedFeatures({ layers: ['own-land'] }).length`;
+    expect(await page.evaluate<number>(land)).toBeGreaterThan(0);
+    expect(await drawnNames(page)).toContain('London');
+    // The heatmap finds its place in a style without names, too.
+    await page.evaluate(`location.hash = '#at=4/51.5/-0.1&heat=cities'`);
+    await settled(page);
+    await page.getByRole('button', { name: 'Dark theme' }).click();
+    expect(await page.locator('#base-note').isVisible()).toBe(false);
+    await keep(page, 'own-style');
+    await page.close();
+    await styled.close();
+    own.close();
   });
 
   it('ignores invalid addresses', async () => {

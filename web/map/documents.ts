@@ -54,6 +54,16 @@ export interface Marker {
   readonly version: number;
 }
 
+/** The marker nearest to a position; `distance` is in metres. */
+export interface Nearest {
+  readonly distance: number;
+  readonly node: Pick<Marker, 'name' | 'key' | 'position'>;
+}
+
+export const NEAREST = `query Nearest($key: String!, $center: PointInput!) {
+  collection(key: $key) { nearest(center: $center, count: 1) { distance node { name key position { lng lat } } } }
+}`;
+
 const MARKER = `id key name category position { lng lat } properties place version`;
 
 export interface MarkerDetails extends Marker {

@@ -11,6 +11,8 @@ import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url';
 
 import { baseLayers, baseStyle } from './base-map/style.js';
 import { addGraticule } from './base-map/graticule.js';
+import { sayWhereItEnds, showNote } from './base-map/note.js';
+import type { OwnBase } from './base-map/own-base.js';
 import type { Theme } from './base-map/palette.js';
 import { byId } from './element.js';
 import { paintLayer } from './layers/paint.js';
@@ -35,11 +37,29 @@ const withinWorld: TransformConstrainFunction = ({ lng, lat }, wanted) => {
   return { center: new LngLat(lng, new MercatorCoordinate(0, y).toLngLat().lat), zoom };
 };
 
+/** Layers of the base map in a theme, where it has themes. */
+let layersOf: OwnBase['layersOf'] = baseLayers;
+
+/** The base map of CELLPORT_STYLE_URL, which the server writes into the page; undefined if there is none, or it fails. */
+async function readOwnBase(theme: Theme): Promise<OwnBase | undefined> {
+  const url = document.querySelector<HTMLMetaElement>('meta[name="cellport-style"]')?.content;
+  if (url === undefined) return undefined;
+  try {
+    return await (await import('./base-map/own-base.js')).readOwnBase(url, theme);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    showNote(`The base map of CELLPORT_STYLE_URL could not be loaded (${message}). This is the built-in one.`);
+    return undefined;
+  }
+}
+
 /** Opens a map with only the base map on it. Resolves once it has loaded. */
 export async function openMap(theme: Theme, at: PageState['at'], still: boolean): Promise<MapLibre> {
+  const own = await readOwnBase(theme);
+  if (own) layersOf = own.layersOf;
   const map = new MapLibre({
     container: 'map',
-    style: baseStyle(theme),
+    style: own?.style ?? baseStyle(theme),
     center: at ?? [12, 28],
     zoom: at?.zoom ?? Math.min(1.4, Math.log2(innerWidth / WORLD_PX)),
     minZoom: MIN_ZOOM,
@@ -53,16 +73,21 @@ export async function openMap(theme: Theme, at: PageState['at'], still: boolean)
   });
   map.touchZoomRotate.disableRotation();
   map.keyboard.disableRotation();
-  map.addControl(new AttributionControl({ compact: innerWidth < 720 }), 'bottom-right');
+  map.addControl(
+    new AttributionControl({ compact: innerWidth < 720, customAttribution: 'Demo cities: GeoNames (CC BY 4.0)' }),
+    'bottom-right',
+  );
   map.addControl(new ScaleControl({ maxWidth: 110 }), 'bottom-right');
   // A missing tile or font only leaves a gap. Errors of data requests are reported where they are made.
   map.on('error', ({ error }) => console.warn(error.message));
   await map.once('load');
+  if (own) return map;
   addGraticule(map);
+  sayWhereItEnds(map);
   return map;
 }
 
 /** Repaints the base map in a theme. */
 export function repaintBase(map: MapLibre, theme: Theme): void {
-  for (const { id, paint } of baseLayers(theme)) paintLayer(map, id, paint);
+  for (const { id, paint } of layersOf(theme)) paintLayer(map, id, paint);
 }

@@ -9,6 +9,7 @@ import { byId } from './element.js';
 import { createExplain } from './explain/explain.js';
 import { createFilters } from './filter/filters.js';
 import { flyInto } from './fly.js';
+import { watchEmptyViews } from './empty-view.js';
 import { followKeys } from './keys.js';
 import type { CollectionLayer, Drawn } from './layers/collection-layer.js';
 import { drawLayerList } from './layers/layer-list.js';
@@ -50,6 +51,7 @@ export class Page {
   readonly #filters;
   readonly #onDemand;
   readonly #places;
+  readonly #watchEmpty;
   readonly #tools;
   readonly #address;
   readonly #feed;
@@ -116,6 +118,7 @@ export class Page {
     });
     const address = () => this.#address;
     this.#onDemand = createOnDemand({ map, layers, seen, selection: this.#selection, address, status });
+    this.#watchEmpty = watchEmptyViews(map, layers);
     this.#tools = createTools(byId('tools'), map, {
       onSearch: () => this.#onDemand.search(),
       onLocate: canLocate ? createLocate(map, status) : undefined,
@@ -170,6 +173,7 @@ export class Page {
     if (this.#layers.all.every(({ states }) => states.length === 0)) this.#status.loading(false);
     this.#places.update();
     this.#filters.update();
+    this.#watchEmpty();
   }
 
   repaint(): void {
@@ -187,6 +191,7 @@ export class Page {
       this.#places.update();
       this.#filters.update();
     }
+    this.#watchEmpty();
     const message = `Could not update the map: ${error?.message}`;
     if (error) this.#status.show(message, { label: 'Retry', act: () => this.#layers.refresh() });
     else this.#status.clear();

@@ -29,7 +29,7 @@ export function baseStyle(theme: Theme): StyleSpecification {
         type: 'vector',
         tiles: [`${tiles}{z}/{x}/{y}.pbf`],
         maxzoom: TILES_TO_ZOOM,
-        attribution: 'Base map: Natural Earth, GeoNames (CC BY 4.0). Demo cities: GeoNames (CC BY 4.0)',
+        attribution: 'Base map: Natural Earth, GeoNames (CC BY 4.0)',
       },
       [GRATICULE]: { type: 'geojson', data: noLines },
     },

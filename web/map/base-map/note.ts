@@ -1,0 +1,48 @@
+import type { Map as MapLibre } from 'maplibre-gl';
+
+import { button, byId, element } from '../element.js';
+import { icon } from '../icons.js';
+import { COARSE_FROM_ZOOM } from './ground.js';
+
+const STORAGE_KEY = 'cellport-base-note';
+const ENDS_HERE =
+  'The built-in base map has no streets. To see some, start the server with CELLPORT_STYLE_URL set to a MapLibre style or a PMTiles file of yours.';
+
+/** Shows a note about the base map, with a button that closes it. */
+export function showNote(text: string, onClose: () => void = () => undefined): void {
+  const note = byId('base-note');
+  const close = () => {
+    note.hidden = true;
+    onClose();
+  };
+  note.replaceChildren(
+    element('p', {}, text),
+    button({ class: 'icon', 'aria-label': 'Close note on the base map' }, close, icon('close')),
+  );
+  note.hidden = false;
+}
+
+function storage(use: (storage: Storage) => string | null | void): string | null | void {
+  try {
+    return use(localStorage);
+  } catch {
+    // Storage may be disabled; the note then comes back with each load of the page.
+    return null;
+  }
+}
+
+/** Says that the built-in base map ends where it does, until the user closes that. */
+export function sayWhereItEnds(map: MapLibre): void {
+  let isClosed = storage((kept) => kept.getItem(STORAGE_KEY)) === 'closed';
+  const update = () => {
+    const isWanted = !isClosed && map.getZoom() >= COARSE_FROM_ZOOM;
+    if (!isWanted) byId('base-note').hidden = true;
+    else if (byId('base-note').hidden)
+      showNote(ENDS_HERE, () => {
+        isClosed = true;
+        storage((kept) => kept.setItem(STORAGE_KEY, 'closed'));
+      });
+  };
+  map.on('moveend', update);
+  update();
+}

@@ -1,0 +1,55 @@
+import { layers, namedFlavor } from '@protomaps/basemaps';
+import { type LayerSpecification, type StyleSpecification, addProtocol } from 'maplibre-gl';
+import { PMTiles, Protocol, TileType } from 'pmtiles';
+
+import { REGULAR, STRONG, fontFaces } from './fonts.js';
+import { belowNames } from './names.js';
+import type { Theme } from './palette.js';
+
+/** A base map of the user's own. */
+export interface OwnBase {
+  readonly style: StyleSpecification;
+  /** Its layers in a theme; none if it has no themes. */
+  readonly layersOf: (theme: Theme) => readonly LayerSpecification[];
+}
+
+/** Layers for vector tiles in the schema of Protomaps, without icons, in the fonts of the page. */
+function protomapsLayers(theme: Theme): LayerSpecification[] {
+  const { pois: _, ...flavor } = namedFlavor(theme);
+  const fonts = { regular: REGULAR, italic: REGULAR, bold: STRONG };
+  const made = layers('own', { ...flavor, ...fonts }, { lang: 'en' }) as LayerSpecification[];
+  return made.map((layer) => {
+    if (layer.type !== 'symbol') return layer;
+    const { 'icon-image': _icon, ...layout } = layer.layout ?? {};
+    return { ...layer, layout };
+  });
+}
+
+/** A PMTiles file with pictures, or with vector tiles in the schema of Protomaps. */
+async function ofTiles(url: string, theme: Theme): Promise<OwnBase> {
+  const { tileType } = await new PMTiles(url).getHeader();
+  const source = { url: `pmtiles://${url}` };
+  const style = { version: 8, 'font-faces': fontFaces() } as const;
+  if (tileType === TileType.Mvt) {
+    const sources = { own: { type: 'vector', ...source } } as const;
+    return { style: { ...style, sources, layers: protomapsLayers(theme) }, layersOf: protomapsLayers };
+  }
+  const sources = { own: { type: 'raster', tileSize: 256, ...source } } as const;
+  return { style: { ...style, sources, layers: [{ id: 'own', type: 'raster', source: 'own' }] }, layersOf: () => [] };
+}
+
+/** A style of the user's own; the names of markers are drawn in the fonts of the page. */
+async function ofStyle(url: string): Promise<OwnBase> {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+  const given = (await response.json()) as StyleSpecification;
+  return { style: { ...given, 'font-faces': { ...given['font-faces'], ...fontFaces() } }, layersOf: () => [] };
+}
+
+/** The base map at a URL: a MapLibre style, which may use PMTiles, or a PMTiles file. Rejects if it cannot be read. */
+export async function readOwnBase(url: string, theme: Theme): Promise<OwnBase> {
+  addProtocol('pmtiles', new Protocol({ metadata: true }).tile);
+  const { style, layersOf } = await (new URL(url).pathname.endsWith('.pmtiles') ? ofTiles(url, theme) : ofStyle(url));
+  const firstName = style.layers.findIndex(({ type }) => type === 'symbol');
+  return { style: { ...style, layers: style.layers.toSpliced(firstName < 0 ? Infinity : firstName, 0, belowNames) }, layersOf }; // prettier-ignore
+}

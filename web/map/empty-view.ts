@@ -1,0 +1,75 @@
+import type { Map as MapLibre } from 'maplibre-gl';
+
+import { NEAREST, type Nearest } from './documents.js';
+import { button, byId, element } from './element.js';
+import { request } from './graphql.js';
+import type { CollectionLayer } from './layers/collection-layer.js';
+import { formatNumber } from './numbers.js';
+
+/** A view has to stay empty for this long: whoever pans across an ocean asks nothing. */
+const WAIT_MS = 700;
+/** The largest collections are asked, each with one `nearest` query, which the server limits. */
+const MAX_ASKED = 4;
+
+/** A distance in metres as people say it. */
+export function distanceText(metres: number): string {
+  if (metres < 1_000) return `${Math.round(metres)} m`;
+  return `${formatNumber(metres < 10_000 ? metres / 1_000 : Math.round(metres / 1_000))} km`;
+}
+
+const isEmpty = ({ states }: CollectionLayer) =>
+  states.every(({ markers, clusters, cells }) => markers.length + clusters.length + cells.length === 0);
+
+/**
+ * Tells the nearest marker, and offers to go there, where none is in view. Returns a function to call when the view, its
+ * content or the layers have changed.
+ */
+export function watchEmptyViews(map: MapLibre, layers: () => readonly CollectionLayer[]): () => void {
+  const panel = byId('nearest');
+  let waiting: ReturnType<typeof setTimeout> | undefined;
+  /** The view that was asked for last. */
+  let asked = '';
+
+  function show({ name, key, position }: Nearest['node'], distance: number): void {
+    const go = () => map.flyTo({ center: position, zoom: map.getZoom() });
+    const text = `No places here. The nearest, ${name ?? key}, is ${distanceText(distance)} away.`;
+    panel.replaceChildren(element('p', {}, text), button({ class: 'act' }, go, 'Go there'));
+    panel.hidden = false;
+  }
+
+  async function ask(view: string, keys: readonly string[]): Promise<void> {
+    asked = view;
+    const { lng, lat } = map.getCenter().wrap();
+    const answers = await Promise.all(
+      keys.map((key) =>
+        request<{ readonly collection: { readonly nearest: readonly Nearest[] } | null }>(NEAREST, {
+          key,
+          center: { lng, lat },
+        }).catch(() => undefined),
+      ),
+    );
+    const found = answers.flatMap((answer) => answer?.collection?.nearest ?? []);
+    const [nearest] = found.toSorted((one, other) => one.distance - other.distance);
+    if (nearest && asked === view) show(nearest.node, nearest.distance);
+  }
+
+  const hide = () => {
+    clearTimeout(waiting);
+    asked = '';
+    panel.hidden = true;
+  };
+  map.on('movestart', hide);
+
+  return () => {
+    const shown = layers().filter(({ drawn, collection }) => drawn !== 'off' && collection.count > 0);
+    const states = shown.flatMap((layer) => layer.states);
+    if (shown.length === 0 || states.some(({ error }) => error !== null) || !shown.every(isEmpty)) return hide();
+    if (states.some(({ loading }) => loading)) return;
+    const largest = shown.toSorted((one, other) => other.collection.count - one.collection.count);
+    const keys = largest.slice(0, MAX_ASKED).map(({ collection }) => collection.key);
+    const view = [map.getCenter(), ...keys].join(' ');
+    if (view === asked) return;
+    clearTimeout(waiting);
+    waiting = setTimeout(() => void ask(view, keys), WAIT_MS);
+  };
+}
