@@ -82,7 +82,7 @@ const ZONES = /* GraphQL */ `
       bounds {
         ...ClientBounds
       }
-      geometry(maxVertices: $vertices)
+      geometry(tolerance: $tolerance)
     }
     pageInfo {
       hasNextPage
@@ -145,7 +145,7 @@ const FIELDS: Readonly<
   ],
   cells: ['', () => 'content: cells(collection: $collection) { ...ClientCell }', CELL + BOUNDS],
   zones: [
-    '$vertices: Int',
+    '$tolerance: Float',
     (index) =>
       `content: zones(collection: $collection, first: $limit${index}, after: $after${index}) { ...ClientZones }`,
     ZONES + BOUNDS,

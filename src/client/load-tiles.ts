@@ -6,10 +6,10 @@ import { EMPTY, type TileEntry } from './tile-cache.js';
 import { type TileRect, tileBounds, tileKeys } from './tiles.js';
 
 const MARKERS_ON_SCREEN = 500;
-const PAGE_SIZE = { markers: 1_000, zones: 100 };
+const PAGE_SIZE = { markers: 1_000, zones: 300 };
 
-/** Positions of a zone's outline: twice as many every second level, because it is drawn larger. */
-const verticesAt = (level: number) => Math.min(20_000, Math.round(200 * 2 ** (level / 2)));
+/** The detail of outlines: a pixel, in degrees. */
+const toleranceAt = (level: number) => 360 / (512 * 2 ** level);
 
 /** What one response brings. */
 export interface LoadedTiles {
@@ -59,7 +59,7 @@ export async function* loadTiles(
   let pending = rects.map((rect) => ({ rect, after: null as string | null, loaded: EMPTY }));
   while (pending.length > 0) {
     const sentAt = Date.now();
-    const variables: Record<string, unknown> = { collection, zoom: level, filter, vertices: verticesAt(level) };
+    const variables: Record<string, unknown> = { collection, zoom: level, filter, tolerance: toleranceAt(level) };
     const bounds = pending.map(({ rect }) => tileBounds(rect));
     for (const [index, { rect, after }] of pending.entries()) {
       variables[`bounds${index}`] = bounds[index];

@@ -58,12 +58,22 @@ class Removal implements RemovalOrder {
   readonly #sizes: number[];
   /** Paths of the remaining parts. */
   readonly #parts = new Map<number, number[]>();
-  readonly #tree: KDBush;
-  readonly #queue = new TinyQueue<Candidate>([], (a, b) => a.weight - b.weight);
+  /** Of all vertices, so that edges do not come to cross; none where this would not be visible. */
+  readonly #tree: KDBush | undefined;
+  /** The greatest weight that is removed. */
+  readonly #limit: number;
+  /** Equal weights go by position, whatever the direction of the path: a common border stays the same in both its zones. */
+  readonly #queue = new TinyQueue<Candidate>(
+    [],
+    (a, b) =>
+      a.weight - b.weight ||
+      (this.#x[a.vertex] ?? 0) - (this.#x[b.vertex] ?? 0) ||
+      (this.#y[a.vertex] ?? 0) - (this.#y[b.vertex] ?? 0),
+  );
   /** Whether an edge may be longer than 180 degrees. It would be read as crossing the antimeridian: a last resort. */
   #wide = false;
 
-  constructor(paths: readonly Path[]) {
+  constructor(paths: readonly Path[], limit: number) {
     const positions = paths.flatMap((path) => path.positions);
     const count = positions.length;
     this.removedAt = new Float64Array(count).fill(Infinity);
@@ -76,9 +86,12 @@ class Removal implements RemovalOrder {
     this.#pathOf = new Int32Array(count);
     this.#rounds = new Int32Array(count);
     this.#sizes = paths.map((path) => path.positions.length);
-    this.#tree = new KDBush(count);
-    for (const [lng, lat] of positions) this.#tree.add(lng, lat);
-    if (count > 0) this.#tree.finish();
+    this.#limit = limit;
+    if (limit === Infinity && count > 0) {
+      this.#tree = new KDBush(count);
+      for (const [lng, lat] of positions) this.#tree.add(lng, lat);
+      this.#tree.finish();
+    }
     paths.forEach((path, index) => this.#link(path, index));
     for (let vertex = 0; vertex < count; vertex++) this.#weigh(vertex);
     paths.forEach((path, index) => this.#offer(path, index));
@@ -105,7 +118,8 @@ class Removal implements RemovalOrder {
     if (a < 0 || c < 0) return;
     const [ax = 0, bx = 0, cx = 0] = [this.#x[a], this.#x[vertex], this.#x[c]];
     const [ay = 0, by = 0, cy = 0] = [this.#y[a], this.#y[vertex], this.#y[c]];
-    const weight = Math.abs((bx - ax) * (cy - ay) - (cx - ax) * (by - ay));
+    // Rounded the same in both directions.
+    const weight = Math.abs((ax - bx) * (cy - by) - (cx - bx) * (ay - by));
     const round = (this.#rounds[vertex] ?? 0) + 1;
     this.#rounds[vertex] = round;
     this.#queue.push({ weight, vertex, path: this.#pathOf[vertex] ?? 0, round });
@@ -127,6 +141,7 @@ class Removal implements RemovalOrder {
     const y = this.#y;
     const [ax = 0, bx = 0, cx = 0] = [x[a], x[b], x[c]];
     if (!this.#wide && Math.abs(cx - ax) > 180) return true;
+    if (!this.#tree) return false;
     const [ay = 0, by = 0, cy = 0] = [y[a], y[b], y[c]];
     const turn = sideOf(ax, ay, bx, by, cx, cy);
     const box = [Math.min(ax, bx, cx), Math.min(ay, by, cy), Math.max(ax, bx, cx), Math.max(ay, by, cy)] as const;
@@ -203,6 +218,7 @@ class Removal implements RemovalOrder {
       let progress = false;
       for (let next = this.#queue.pop(); next; next = this.#queue.pop()) {
         if (++steps % STEP === 0) yield;
+        if (next.weight > this.#limit) return;
         const taken = this.#take(next);
         if (taken === 'blocked') blocked.push(next.vertex);
         else progress ||= taken;
@@ -220,10 +236,12 @@ class Removal implements RemovalOrder {
 /**
  * The order in which the algorithm of Visvalingam and Whyatt removes the vertices of some paths: always the one whose
  * triangle with its neighbours is smallest, provided that no other vertex lies in that triangle, so that edges never
- * cross. A ring of three vertices and a line of two are removed as a whole. The last part is kept.
+ * cross. A ring of three vertices and a line of two are removed as a whole. The last part is kept. It ends with the first
+ * for which twice that area, or the square of a line's length, is more than `limit` square degrees. With a limit, edges
+ * may cross within that area.
  */
-export function* removalOrder(paths: readonly Path[]): Steps<RemovalOrder> {
-  const removal = new Removal(paths);
+export function* removalOrder(paths: readonly Path[], limit = Infinity): Steps<RemovalOrder> {
+  const removal = new Removal(paths, limit);
   yield;
   yield* removal.run();
   return { removedAt: removal.removedAt, left: removal.left };

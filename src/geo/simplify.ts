@@ -38,11 +38,11 @@ export class Simplifier {
     this.#order = order;
   }
 
-  /** The simplifier of a geometry. */
-  static *of(geometry: ZoneGeometry): Steps<Simplifier> {
+  /** The simplifier of a geometry, which removes no more than `limit` allows. */
+  static *of(geometry: ZoneGeometry, limit?: number): Steps<Simplifier> {
     const paths = pathsOf(geometry);
     yield;
-    return new Simplifier(geometry, paths, yield* removalOrder(paths));
+    return new Simplifier(geometry, paths, yield* removalOrder(paths, limit));
   }
 
   /** The geometry with at most `maxVertices` positions (4 or more), including those that close rings. */

@@ -669,6 +669,7 @@ export type Zone = Node & {
 
 export type ZoneGeometryArgs = {
   maxVertices?: InputMaybe<Scalars['Int']['input']>;
+  tolerance?: InputMaybe<Scalars['Float']['input']>;
 };
 
 

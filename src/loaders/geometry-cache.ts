@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 import type { ZoneGeometry } from '../geo/antimeridian.js';
+import { coarsened } from '../geo/coarsen.js';
 import { type Shape, coverForSearch } from '../geo/polygon.js';
 import type { ZRange } from '../geo/ranges.js';
 import { Simplifier } from '../geo/simplify.js';
@@ -8,6 +9,9 @@ import type { Steps } from '../geo/steps.js';
 import { shapeInSteps } from '../geo/zone-geometry.js';
 import { parseGeometry } from '../store/zone/zone-geometry.js';
 import { inTurns, takeTurn } from '../turns.js';
+
+/** Coarser copies of a geometry that are kept. */
+const COARSENED = 6;
 
 /**
  * A geometry in memory. Expensive derived values are computed once, on demand, for all requests that wait for them: so no
@@ -20,6 +24,8 @@ export class LoadedGeometry {
   #shape: Promise<Shape> | undefined;
   #cover: Promise<readonly ZRange[]> | undefined;
   #simplifier: Promise<Simplifier> | undefined;
+  /** By tolerance, the oldest first: maps ask for those of whole zooms. */
+  readonly #coarsened = new Map<number, Promise<Buffer>>();
 
   constructor(json: Buffer) {
     this.json = json;
@@ -46,6 +52,21 @@ export class LoadedGeometry {
     if ((await this.shape).vertices <= maxVertices) return this.json;
     this.#simplifier ??= this.#inTurns((geometry) => Simplifier.of(geometry));
     return Buffer.from(JSON.stringify((await this.#simplifier).at(maxVertices)));
+  }
+
+  /** The GeoJSON without details smaller than a tolerance in degrees. */
+  coarsened(tolerance: number): Promise<Buffer> {
+    const known = this.#coarsened.get(tolerance);
+    if (known) return known;
+    const coarse = this.#inTurns((geometry) => coarsened(geometry, tolerance)).then((geometry) =>
+      Buffer.from(JSON.stringify(geometry)),
+    );
+    for (const oldest of this.#coarsened.keys()) {
+      if (this.#coarsened.size < COARSENED) break;
+      this.#coarsened.delete(oldest);
+    }
+    this.#coarsened.set(tolerance, coarse);
+    return coarse;
   }
 
   async #inTurns<Result>(derive: (geometry: ZoneGeometry) => Steps<Result>): Promise<Result> {

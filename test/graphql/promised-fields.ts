@@ -106,7 +106,7 @@ Zone.collection: Collection!
 Zone.name: String
 Zone.properties: JSONObject!
 Zone.bounds: Bounds!
-Zone.geometry(maxVertices: Int): GeoJSON
+Zone.geometry(maxVertices: Int, tolerance: Float): GeoJSON
 Zone.geometrySource: String
 Zone.version: Int!
 Zone.markers(first: Int = 1000, after: String, filter: MarkerFilter, collection: String): MarkerConnection!

@@ -103,7 +103,7 @@ const READ_ZONES = `
 
 const ZONE = `
   fragment Z on Zone {
-    id key collection {key} name properties bounds {west south east north} geometry simple: geometry(maxVertices: 4) geometrySource version
+    id key collection {key} name properties bounds {west south east north} geometry simple: geometry(maxVertices: 4) coarse: geometry(tolerance: 0.01) geometrySource version
     markers(first: 2) {nodes {key} pageInfo {hasNextPage}}
   }`;
 
@@ -380,6 +380,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
       bounds: { west: 13.33, south: 52.5, east: 13.375, north: 52.52 },
       geometry,
       simple: { type: 'Polygon', coordinates: [expect.objectContaining({ length: 4 })] },
+      coarse: rectangle(13.33, 52.5, 13.376, 52.52),
       geometrySource: null,
       markers: {
         nodes: [{ key: expect.any(String) }, { key: expect.any(String) }],

@@ -8,7 +8,7 @@ import { JsonText } from '../json-text.js';
 export const zone: ZoneResolvers = {
   id: ({ collection, key }) => zoneId(collection, key),
   collection: (parent, _args, { map }) => requireCollection(map, parent.collection),
-  geometry: async (parent, { maxVertices }, { map }) => new JsonText(await zoneGeometry(map, parent, maxVertices)),
+  geometry: async (parent, detail, { map }) => new JsonText(await zoneGeometry(map, parent, detail)),
   markers: (parent, { collection, first, after, filter }, { answers }) => {
     const key = collection ?? parent.collection;
     return zoneMarkers(answers(key).stored('markers'), parent, key, { first: first ?? 1000, after }, filter);

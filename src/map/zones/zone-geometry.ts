@@ -1,23 +1,40 @@
+import { badInput } from '../../errors.js';
 import { LEAST_VERTICES } from '../../geo/simplify.js';
 import { MOST_ZONE_VERTICES } from '../../geo/zone-geometry.js';
+import type { LoadedGeometry } from '../../loaders/geometry-cache.js';
 import type { Zone } from '../../model/zone.js';
 import type { MapContext } from '../context.js';
 import { readWhole } from '../page.js';
 
-/**
- * The GeoJSON of a zone's geometry, with at most `maxVertices` positions. Throws BAD_USER_INPUT for fewer
- * than 4, UNAVAILABLE if it cannot be read.
- */
-export async function zoneGeometry(
-  { loaders }: MapContext,
-  zone: Zone,
-  maxVertices: number | null | undefined,
-): Promise<Buffer> {
-  const most = maxVertices ?? undefined;
-  if (most !== undefined) readWhole('maxVertices', most, LEAST_VERTICES, MOST_ZONE_VERTICES);
-  const geometry = await loaders.zoneGeometry(zone);
-  const whole = most === undefined || zone.geometry.vertices <= most;
-  const json = whole ? geometry.json : await geometry.simplified(most);
+/** The coarsest tolerance, in degrees: a pixel of a map on which the world is 36 px wide. */
+const MOST_TOLERANCE = 10;
+
+/** How much of a geometry is wanted: at most one of the two, by default all. */
+export interface Detail {
+  /** Most positions, 4 or more. */
+  readonly maxVertices?: number | null | undefined;
+  /** Size of the smallest detail in degrees, more than 0. */
+  readonly tolerance?: number | null | undefined;
+}
+
+/** Reads a client's numbers. Throws BAD_USER_INPUT. */
+function readDetail({ maxVertices, tolerance }: Detail, vertices: number): (loaded: LoadedGeometry) => Promise<Buffer> {
+  if (tolerance != null) {
+    if (maxVertices != null) throw badInput('tolerance', tolerance, 'omitted if there is maxVertices');
+    if (!(tolerance >= 0 && tolerance <= MOST_TOLERANCE)) {
+      throw badInput('tolerance', tolerance, `0 to ${MOST_TOLERANCE} degrees`);
+    }
+    if (tolerance > 0) return (loaded) => loaded.coarsened(tolerance);
+  }
+  if (maxVertices == null) return async ({ json }) => json;
+  readWhole('maxVertices', maxVertices, LEAST_VERTICES, MOST_ZONE_VERTICES);
+  return async (loaded) => (vertices <= maxVertices ? loaded.json : loaded.simplified(maxVertices));
+}
+
+/** The GeoJSON of a zone's geometry. Throws BAD_USER_INPUT for a bad detail, UNAVAILABLE if it cannot be read. */
+export async function zoneGeometry({ loaders }: MapContext, zone: Zone, detail: Detail): Promise<Buffer> {
+  const reduce = readDetail(detail, zone.geometry.vertices);
+  const json = await reduce(await loaders.zoneGeometry(zone));
   loaders.countGeometry(json.length);
   return json;
 }
