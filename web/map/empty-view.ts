@@ -1,10 +1,12 @@
 import type { Map as MapLibre } from 'maplibre-gl';
 
+import { boundsOf } from '../../src/client/maplibre.js';
 import { NEAREST, type Nearest } from './documents.js';
 import { button, byId, element } from './element.js';
 import { request } from './graphql.js';
 import type { CollectionLayer } from './layers/collection-layer.js';
 import { formatNumber } from './numbers.js';
+import { placesIn } from './places-list.js';
 
 /** A view has to stay empty for this long: whoever pans across an ocean asks nothing. */
 const WAIT_MS = 700;
@@ -17,8 +19,10 @@ export function distanceText(metres: number): string {
   return `${formatNumber(metres < 10_000 ? metres / 1_000 : Math.round(metres / 1_000))} km`;
 }
 
-const isEmpty = ({ states }: CollectionLayer) =>
-  states.every(({ markers, clusters, cells }) => markers.length + clusters.length + cells.length === 0);
+/** Whether nothing of these layers is on the screen: tiles reach beyond it. */
+const isEmpty = (map: MapLibre, layers: readonly CollectionLayer[]) =>
+  placesIn(boundsOf(map), layers).length === 0 &&
+  layers.every(({ states }) => states.every(({ cells }) => cells.length === 0));
 
 /**
  * Tells the nearest marker, and offers to go there, where none is in view. Returns a function to call when the view, its
@@ -63,7 +67,7 @@ export function watchEmptyViews(map: MapLibre, layers: () => readonly Collection
   return () => {
     const shown = layers().filter(({ drawn, collection }) => drawn !== 'off' && collection.count > 0);
     const states = shown.flatMap((layer) => layer.states);
-    if (shown.length === 0 || states.some(({ error }) => error !== null) || !shown.every(isEmpty)) return hide();
+    if (shown.length === 0 || states.some(({ error }) => error !== null) || !isEmpty(map, shown)) return hide();
     if (states.some(({ loading }) => loading)) return;
     const largest = shown.toSorted((one, other) => other.collection.count - one.collection.count);
     const keys = largest.slice(0, MAX_ASKED).map(({ collection }) => collection.key);
