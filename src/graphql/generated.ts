@@ -338,6 +338,7 @@ export type Mutation = {
   readonly updateCollection: Collection;
   readonly updateMarker: Marker;
   readonly updateZone: Zone;
+  readonly upsertMarkers: UpsertMarkersResult;
 };
 
 
@@ -397,6 +398,12 @@ export type MutationUpdateMarkerArgs = {
 
 export type MutationUpdateZoneArgs = {
   input: UpdateZoneInput;
+};
+
+
+export type MutationUpsertMarkersArgs = {
+  collection: Scalars['String']['input'];
+  markers: ReadonlyArray<MarkerInput>;
 };
 
 export type NearbyConnection = {
@@ -569,6 +576,14 @@ export type UpdateZoneInput = {
   readonly id: Scalars['ID']['input'];
   readonly name?: InputMaybe<Scalars['String']['input']>;
   readonly properties?: InputMaybe<Scalars['JSONObject']['input']>;
+};
+
+export type UpsertMarkersResult = {
+  readonly __typename?: 'UpsertMarkersResult';
+  readonly created: Scalars['Int']['output'];
+  readonly failures: ReadonlyArray<MarkerFailure>;
+  readonly unchanged: Scalars['Int']['output'];
+  readonly updated: Scalars['Int']['output'];
 };
 
 export type Viewport = {
@@ -825,6 +840,7 @@ export type ResolversTypes = {
   UpdateCollectionInput: UpdateCollectionInput;
   UpdateMarkerInput: UpdateMarkerInput;
   UpdateZoneInput: UpdateZoneInput;
+  UpsertMarkersResult: ResolverTypeWrapper<UpsertMarkersResult>;
   Viewport: ResolverTypeWrapper<MapViewport>;
   ViewportContent: ResolverTypeWrapper<MapContent>;
   ViewportPlan: ResolverTypeWrapper<ViewportPlan>;
@@ -882,6 +898,7 @@ export type ResolversParentTypes = {
   UpdateCollectionInput: UpdateCollectionInput;
   UpdateMarkerInput: UpdateMarkerInput;
   UpdateZoneInput: UpdateZoneInput;
+  UpsertMarkersResult: UpsertMarkersResult;
   Viewport: MapViewport;
   ViewportContent: MapContent;
   ViewportPlan: ViewportPlan;
@@ -1059,6 +1076,7 @@ export type MutationResolvers<ContextType = RequestContext, ParentType extends R
   updateCollection?: Resolver<ResolversTypes['Collection'], ParentType, ContextType, RequireFields<MutationUpdateCollectionArgs, 'input'>>;
   updateMarker?: Resolver<ResolversTypes['Marker'], ParentType, ContextType, RequireFields<MutationUpdateMarkerArgs, 'input'>>;
   updateZone?: Resolver<ResolversTypes['Zone'], ParentType, ContextType, RequireFields<MutationUpdateZoneArgs, 'input'>>;
+  upsertMarkers?: Resolver<ResolversTypes['UpsertMarkersResult'], ParentType, ContextType, RequireFields<MutationUpsertMarkersArgs, 'collection' | 'markers'>>;
 };
 
 export type NearbyConnectionResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['NearbyConnection'] = ResolversParentTypes['NearbyConnection']> = {
@@ -1114,6 +1132,13 @@ export type ReadingResolvers<ContextType = RequestContext, ParentType extends Re
 export type SubscriptionResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Subscription'] = ResolversParentTypes['Subscription']> = {
   markerChanged?: SubscriptionResolver<ResolversTypes['MarkerChange'], "markerChanged", ParentType, ContextType, RequireFields<SubscriptionMarkerChangedArgs, 'collection'>>;
   readingRecorded?: SubscriptionResolver<ResolversTypes['Reading'], "readingRecorded", ParentType, ContextType, RequireFields<SubscriptionReadingRecordedArgs, 'marker'>>;
+};
+
+export type UpsertMarkersResultResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['UpsertMarkersResult'] = ResolversParentTypes['UpsertMarkersResult']> = {
+  created?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  failures?: Resolver<ReadonlyArray<ResolversTypes['MarkerFailure']>, ParentType, ContextType>;
+  unchanged?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  updated?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
 };
 
 export type ViewportResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Viewport'] = ResolversParentTypes['Viewport']> = {
@@ -1199,6 +1224,7 @@ export type Resolvers<ContextType = RequestContext> = {
   Query?: QueryResolvers<ContextType>;
   Reading?: ReadingResolvers<ContextType>;
   Subscription?: SubscriptionResolvers<ContextType>;
+  UpsertMarkersResult?: UpsertMarkersResultResolvers<ContextType>;
   Viewport?: ViewportResolvers<ContextType>;
   ViewportContent?: ViewportContentResolvers<ContextType>;
   ViewportPlan?: ViewportPlanResolvers<ContextType>;

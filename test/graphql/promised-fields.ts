@@ -177,6 +177,7 @@ Mutation.updateCollection(input: UpdateCollectionInput!): Collection!
 Mutation.deleteCollection(key: String!): Collection!
 Mutation.createMarker(input: CreateMarkerInput!): Marker!
 Mutation.createMarkers(collection: String!, markers: [MarkerInput!]!): CreateMarkersResult!
+Mutation.upsertMarkers(collection: String!, markers: [MarkerInput!]!): UpsertMarkersResult!
 Mutation.updateMarker(input: UpdateMarkerInput!): Marker!
 Mutation.deleteMarker(id: ID!, expectedVersion: Int): Marker!
 Mutation.createZone(input: CreateZoneInput!): Zone!
@@ -232,6 +233,10 @@ input UpdateMarkerInput.place: [String!]
 input UpdateMarkerInput.expectedVersion: Int
 CreateMarkersResult.markers: [Marker!]!
 CreateMarkersResult.failures: [MarkerFailure!]!
+UpsertMarkersResult.created: Int!
+UpsertMarkersResult.updated: Int!
+UpsertMarkersResult.unchanged: Int!
+UpsertMarkersResult.failures: [MarkerFailure!]!
 MarkerFailure.index: Int!
 MarkerFailure.code: String!
 MarkerFailure.message: String!

@@ -411,6 +411,43 @@ describe('a batch of new markers', () => {
   });
 });
 
+describe('a batch of imported markers', () => {
+  const IMPORT = `mutation ($collection: String!, $markers: [MarkerInput!]!) {
+    upsertMarkers(collection: $collection, markers: $markers) {created updated unchanged failures {index code message}}}`;
+  const at = (lng: number) => ({ lng, lat: 0 });
+  const run = async (markers: readonly object[], collection = 'parks') => server.ask(IMPORT, { collection, markers });
+
+  test('creates the valid ones, replaces others, and the same batch again changes nothing', async () => {
+    const markers = [
+      { key: 'u1', position: at(0) },
+      { key: '', position: at(0) },
+      { key: 'u2', position: at(0), properties: { text: 'x'.repeat(410_000) } },
+      { key: 'u1', position: at(1) },
+      { position: at(0) },
+    ];
+    const failures = [{ index: 1 }, { index: 2 }, { index: 3, code: 'CONFLICT' }, { index: 4 }].map((each) => ({
+      code: 'BAD_USER_INPUT',
+      ...each,
+    }));
+    const first = await run(markers);
+    expect(first.errors).toEqual([]);
+    expect(first.data.upsertMarkers).toMatchObject({ created: 1, updated: 0, unchanged: 0, failures });
+    expect((await run(markers)).data.upsertMarkers).toMatchObject({ created: 0, updated: 0, unchanged: 1, failures });
+    const moved = await run([{ key: 'u1', position: at(2) }]);
+    expect(moved.data.upsertMarkers).toEqual({ created: 0, updated: 1, unchanged: 0, failures: [] });
+    const { data } = await server.ask('{collection(key: "parks") {marker(key: "u1") {version position {lng}}}}');
+    expect(data.collection.marker).toEqual({ version: 2, position: { lng: 2 } });
+  });
+
+  test('of 501, or for a collection that generates its keys, is rejected as a whole', async () => {
+    const many = Array.from({ length: 501 }, (_, index) => ({ key: `v${index}`, position: at(0) }));
+    expectBadInput(await run(many), 'markers', '501', /500/);
+    await createCollection(db, { key: 'own', name: 'Own', idStrategy: 'UUID' }, new Date().toISOString(), newCall());
+    sent.reset();
+    expectBadInput(await run([{ key: 'a', position: at(0) }], 'own'), 'collection', 'own', /GIVEN/);
+  });
+});
+
 describe('a new collection', () => {
   const create = (input: Record<string, unknown>) =>
     server.ask('mutation ($input: CreateCollectionInput!) {createCollection(input: $input) {key}}', {

@@ -66,6 +66,7 @@ const CREATE = `
     }
     createMarker(input: $one) {id key globalId version}
     createMarkers(collection: $key, markers: $others) {markers {key} failures {index code message}}
+    upsertMarkers(collection: $key, markers: $others) {created updated unchanged failures {index code message}}
     recordReadings(marker: "marker::places::zoo", readings: [{at: "2026-11-21T09:30:00Z", values: {visitors: 12}}])
   }`;
 
@@ -238,6 +239,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
       markers: others.map((marker) => ({ key: marker.key })),
       failures: [],
     });
+    expect(created.data.upsertMarkers).toEqual({ created: 0, updated: 0, unchanged: others.length, failures: [] });
     const [stored] = await getCollections(db, [key], newCall());
     await fillCells(db, stored!, PLACES);
     const mitte = [placeParent(['Berlin', 'Mitte']), new Map([['', { count: 1, sumLng: 0, sumLat: 0 }]])] as const;

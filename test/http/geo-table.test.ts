@@ -123,6 +123,7 @@ describe('a table of the Geo Library, served read-only', () => {
       `updateCollection(input: { key: "places", name: "x" }) { key }`,
       `deleteCollection(key: "places") { key }`,
       `createMarkers(collection: "places", markers: [{ key: "x", ${position} }]) { markers { key } }`,
+      `upsertMarkers(collection: "places", markers: [{ key: "x", ${position} }]) { created }`,
       `createZone(input: { collection: "places", key: "x", geometry: { type: "Point", coordinates: [1, 2] } }) { key }`,
       `updateZone(input: { id: "zone::places::x", name: "x" }) { key }`,
       `deleteZone(id: "zone::places::x") { key }`,

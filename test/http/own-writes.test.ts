@@ -47,7 +47,10 @@ test('a cached map shows this server’s own writes at once, without reading the
   await mutate(`createMarkers(collection: "parks", markers: [
     { key: "b", position: { lng: 10.2, lat: 50.5 } }, { key: "a", position: { lng: 10.3, lat: 50.5 } }
   ]) { failures { code } }`);
-  await mutate('updateMarker(input: { id: "marker::parks::a", name: "Aa" }) { key }');
+  await mutate(`upsertMarkers(collection: "parks", markers: [
+    { key: "a", name: "Aa", position: { lng: 10.5, lat: 50.5 } }, { key: "c", position: { lng: 10.4, lat: 50.5 } }
+  ]) { created }`);
+  await mutate('deleteMarker(id: "marker::parks::c") { key }');
   await mutate('updateMarker(input: { id: "marker::parks::b", position: { lng: 10.9, lat: 50.5 } }) { key }');
   expect(await map()).toEqual(
     known([

@@ -31,7 +31,7 @@ import { readMarkers } from '../../src/ingest/export/read-markers.js';
 import { formatOf } from '../../src/ingest/read/file-format.js';
 import { RejectsFile } from '../../src/ingest/read/rejects.js';
 import type { RowSource } from '../../src/ingest/read/row-source.js';
-import { upsertMarkers } from '../../src/ingest/markers/upsert.js';
+import { upsertItems } from '../../src/store/marker/upsert.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { Marker } from '../../src/model/marker.js';
 import { deleteCollection } from '../../src/store/collection/collection-changes.js';
@@ -497,7 +497,7 @@ describe('importing a file', () => {
     const missing = inOrder.at(-1)?.key ?? '';
     const edit = (key: string) =>
       newMarkerItem(database, collection, { key, position: { lng: 1, lat: 2 }, name: 'edited' }, first);
-    await upsertMarkers(database, [edit(done[0] ?? ''), edit(missing)], call);
+    await upsertItems(database, [edit(done[0] ?? ''), edit(missing)], call);
     const { created, updated, unchanged, rejected } = (await run(collection, path, { now: second })).counts;
     expect({ same: created + unchanged, updated, rejected }).toEqual({ same: 499, updated: 1, rejected: 0 });
     expect(await load(collection, [done[0] ?? '', missing])).toMatchObject([
@@ -712,25 +712,24 @@ describe('importing a file', () => {
         } catch {
           return;
         }
-        expect(await upsertMarkers(database, [item], call)).toEqual(['created']);
-        expect(await upsertMarkers(database, [newMarkerItem(database, collection, input, second)], call)).toEqual([
-          'unchanged',
-        ]);
+        expect(await upsertItems(database, [item], call)).toMatchObject([{ outcome: 'created' }]);
+        const again = newMarkerItem(database, collection, input, second);
+        expect(await upsertItems(database, [again], call)).toMatchObject([{ outcome: 'unchanged' }]);
       }),
       { numRuns: 60 },
     );
   });
 });
 
-describe('upsertMarkers', () => {
+describe('upsertItems', () => {
   it('never overwrites a concurrent change: reads again and continues from its version', async () => {
     const collection = await newCollection();
     const item = (name: string) =>
       newMarkerItem(database, collection, { key: 'a', position: { lng: 1, lat: 2 }, name }, first);
-    await upsertMarkers(database, [item('before')], call);
+    await upsertItems(database, [item('before')], call);
     const writers = ['one', 'two', 'three', 'four'];
-    const outcomes = await Promise.all(writers.map((name) => upsertMarkers(database, [item(name)], call)));
-    expect(outcomes.flat()).toEqual(['updated', 'updated', 'updated', 'updated']);
+    const outcomes = await Promise.all(writers.map((name) => upsertItems(database, [item(name)], call)));
+    expect(outcomes.flat().map(({ outcome }) => outcome)).toEqual(['updated', 'updated', 'updated', 'updated']);
     expect(await load(collection, ['a'])).toMatchObject([{ version: 5, mapVersion: 5 }]);
   });
 

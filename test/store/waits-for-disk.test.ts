@@ -4,6 +4,7 @@ import { readBlocks, replaceBlocks } from '../../src/store/cell/blocks.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { createMarkers, getMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
+import { upsertMarkers } from '../../src/store/marker/upsert.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';
@@ -79,4 +80,13 @@ it('where each write waits for a disk, markers are created together, and one by 
     { consistent: true },
   );
   expect(found.filter((marker) => marker !== null)).toHaveLength(449);
+});
+
+it('where each write waits for a disk, imported markers are created together', async () => {
+  const collection = await createCollection(db, { key: 'imported', name: 'Imported' }, now, newCall());
+  const inputs = Array.from({ length: 250 }, (_, at) => ({ key: `k${at}`, position: { lng: 1, lat: 2 } }));
+  calls.reset();
+  const { written, failures } = await upsertMarkers(db, collection, inputs, now, newCall());
+  expect([written.length, failures]).toEqual([250, []]);
+  expect([calls.count('TransactWriteItems'), calls.count('PutItem')]).toEqual([3, 0]);
 });

@@ -1,13 +1,15 @@
 import { deleteMarker, updateMarker } from '../../store/marker/marker-changes.js';
 import { entryChangesOfItem } from '../../store/marker/entry-changes.js';
-import { type MarkerWrite, createMarker, createMarkers } from '../../store/marker/markers.js';
+import { createMarker, createMarkers } from '../../store/marker/markers.js';
+import { type Outcome, upsertMarkers } from '../../store/marker/upsert.js';
+import type { ConditionalChange } from '../../store/request/conditional-change.js';
 import { recordReadings } from '../../store/reading/readings.js';
 import type { RequestContext } from '../context.js';
 import type { MutationResolvers } from '../generated.js';
 import { referenceOf, storedCollection } from './references.js';
 
 /** Puts what was written into the cache, so that the next map shows it without waiting for the stream. */
-function cacheWrites({ services }: RequestContext, writes: readonly MarkerWrite[]): void {
+function cacheWrites({ services }: RequestContext, writes: readonly ConditionalChange[]): void {
   services.markerCache.changed(writes.flatMap(({ before, after }) => entryChangesOfItem(before, after)));
 }
 
@@ -27,6 +29,19 @@ export const markerMutations = {
     const { written, failures } = await createMarkers(services.db, collection, inputs, now, work);
     cacheWrites(context, written);
     return { markers: written.map(({ marker }) => marker), failures };
+  },
+
+  upsertMarkers: async (_root, { collection: key, markers: inputs }, context) => {
+    const { services, work } = context;
+    const collection = await storedCollection(context, key, 'upsertMarkers');
+    const now = services.now().toISOString();
+    const { written, failures } = await upsertMarkers(services.db, collection, inputs, now, work);
+    cacheWrites(
+      context,
+      written.filter(({ outcome }) => outcome !== 'unchanged'),
+    );
+    const count = (wanted: Outcome) => written.filter(({ outcome }) => outcome === wanted).length;
+    return { created: count('created'), updated: count('updated'), unchanged: count('unchanged'), failures };
   },
 
   updateMarker: async (_root, { input: { id, expectedVersion, ...update } }, context) => {

@@ -4,6 +4,7 @@ import type { Database, Item } from '../../store/database.js';
 import { newMarkerItem } from '../../store/marker/marker-item.js';
 import { checkImportedKey, countFrom } from '../../store/marker/marker-keys.js';
 import { markerWriter } from '../../store/marker/markers.js';
+import { upsertItems } from '../../store/marker/upsert.js';
 import { chunks, mapAhead } from '../../store/request/concurrency.js';
 import type { Call } from '../../store/request/meter.js';
 import { type CheckJob, checkRows } from '../check-rows.js';
@@ -13,7 +14,6 @@ import { windowsOf } from '../windows.js';
 import type { ImportCounts, ImportState, ImportStateFile } from './import-state.js';
 import type { MarkerRow } from '../rows/marker-row.js';
 import { orderOf } from './order.js';
-import { upsertMarkers } from './upsert.js';
 
 /** Rows that are read before yielding the event loop to the writes of the other window; otherwise DynamoDB idles. */
 const SLICE_ROWS = 400;
@@ -87,8 +87,8 @@ function windowWriter({ database, call }: ImportJob, mode: WriteMode): (items: r
   }
   return async (items) => {
     const written = { created: 0, updated: 0, unchanged: 0 };
-    const outcomes = await upsertMarkers(database, items, call, { alone: mode === 'alone' });
-    for (const outcome of outcomes) written[outcome] += 1;
+    const upserted = await upsertItems(database, items, call, { alone: mode === 'alone' });
+    for (const { outcome } of upserted) written[outcome] += 1;
     return written;
   };
 }

@@ -89,7 +89,7 @@ export interface CreatedMarkers {
 }
 
 /** Each input as an item, or its error. Of several inputs with one key the first is valid. */
-function draftItems(
+export function draftItems(
   database: Database,
   collection: Collection,
   inputs: readonly MarkerInput[],
@@ -112,13 +112,13 @@ function draftItems(
 }
 
 /** What DynamoDB refuses of a marker although our checks did not: it must not fail the other markers of a call. */
-function refusalOf(cause: unknown): CellportError | undefined {
+export function refusalOf(cause: unknown): CellportError | undefined {
   if (!isFailure(cause, 'ValidationException')) return undefined;
   const message = `DynamoDB cannot store the marker: ${(cause as Error).message}`;
   return new CellportError('BAD_USER_INPUT', message, {}, { cause });
 }
 
-const isItem = (draft: Item | CellportError): draft is Item => !(draft instanceof CellportError);
+export const isItem = (draft: Item | CellportError): draft is Item => !(draft instanceof CellportError);
 
 /**
  * Creates up to 500 markers, each by a conditional write of its own: one that fails does not affect the others and is

@@ -1,0 +1,152 @@
+import { CellportError, badInput } from '../../errors.js';
+import type { Collection } from '../../model/collection.js';
+import type { Database, Item } from '../database.js';
+import { batchGet } from '../request/batch-get.js';
+import { type BulkOptions, transactionPieces } from '../request/batch-write.js';
+import { mapConcurrently } from '../request/concurrency.js';
+import { type ConditionalChange, asFound } from '../request/conditional-change.js';
+import { putIfAbsent, putTogetherIfAbsent } from '../request/conditional-put.js';
+import { isFailure } from '../request/failures.js';
+import type { Call } from '../request/meter.js';
+import { retryInBackground } from '../request/retries.js';
+import { send } from '../request/send.js';
+import { type MarkerInput, replacedMarkerItem } from './marker-item.js';
+import { type MarkerFailure, MAX_MARKERS_A_CALL, draftItems, isItem, putMarkersInBulk, refusalOf } from './markers.js';
+
+export type Outcome = 'created' | 'updated' | 'unchanged';
+
+/** What became of one marker, with its item before and after. */
+export interface Upserted extends ConditionalChange {
+  readonly outcome: Outcome;
+}
+
+interface UpsertOptions extends BulkOptions {
+  /** No other process creates markers with these keys; missing ones are then written in batches, which is faster. */
+  readonly alone?: boolean | undefined;
+}
+
+const WRITES_AT_A_TIME = 16;
+/** Attempts for an item that others change between our read and our write. */
+const ROUNDS = 10;
+
+/** Replaces the item that was read; false if it has changed since. */
+async function replace(database: Database, next: Item, found: Item, call: Call): Promise<boolean> {
+  try {
+    await send(database, 'put', { TableName: database.tables.entities, Item: { ...next }, ...asFound(found) }, call);
+    return true;
+  } catch (error) {
+    if (isFailure(error, 'ConditionalCheckFailedException')) return false;
+    throw error;
+  }
+}
+
+/**
+ * Creates or updates the markers of `items` (made by `newMarkerItem`, with different keys) and returns what became of
+ * each: one batched read, then conditional writes of markers that are missing or differ. Idempotent, and safe next to
+ * other writers: an item that changes in between is read again. (On the embedded engine, where each write waits for a disk,
+ * missing ones are written together where that is possible.)
+ */
+export async function upsertItems(
+  database: Database,
+  items: readonly Item[],
+  call: Call,
+  { alone = false, patient = true }: UpsertOptions = {},
+): Promise<Upserted[]> {
+  const table = database.tables.entities;
+  const attempt = <T>(work: () => Promise<T>) => (patient ? retryInBackground(work, call.signal) : work());
+  const done: Upserted[] = [];
+  const create = (index: number, item: Item) => (done[index] = { outcome: 'created', before: undefined, after: item });
+
+  async function createTogether(missing: readonly { readonly item: Item; readonly index: number }[]): Promise<void> {
+    const indexes = new Map(missing.map(({ item, index }) => [item, index]));
+    const all = [...indexes.keys()];
+    if (alone) await putMarkersInBulk(database, all, call);
+    for (const piece of alone ? [all] : database.waitsForDisk ? transactionPieces(all) : []) {
+      if (!alone && !(await attempt(() => putTogetherIfAbsent(database, table, piece, call)))) continue;
+      for (const item of piece) create(indexes.get(item) ?? 0, item);
+    }
+  }
+
+  async function settle(item: Item, index: number, before: Item | undefined): Promise<void> {
+    if (done[index] !== undefined) return;
+    if (before === undefined) {
+      if (await attempt(() => putIfAbsent(database, table, item, call))) create(index, item);
+      return;
+    }
+    const next = replacedMarkerItem(before, item);
+    if (next === undefined) done[index] = { outcome: 'unchanged', before, after: before };
+    else if (await attempt(() => replace(database, next, before, call)))
+      done[index] = { outcome: 'updated', before, after: next };
+  }
+
+  let pending = items.map((item, index) => ({ item, index }));
+  for (let round = 0; pending.length > 0; round += 1) {
+    if (round >= ROUNDS)
+      throw new CellportError(
+        'CONFLICT',
+        'too many concurrent updates of the imported markers; run the import again later',
+      );
+    const keys = pending.map(({ item }) => ({ pk: String(item['pk']), sk: String(item['sk']) }));
+    const found = await attempt(() => batchGet(database, table, keys, call, { consistent: true }));
+    await createTogether(pending.filter((_, at) => found[at] === undefined));
+    await mapConcurrently(pending, WRITES_AT_A_TIME, ({ item, index }, at) => settle(item, index, found[at]));
+    pending = pending.filter(({ index }) => done[index] === undefined);
+  }
+  return done;
+}
+
+export interface UpsertedMarkers {
+  /** In the order of the inputs, without those that failed. */
+  readonly written: readonly Upserted[];
+  readonly failures: readonly MarkerFailure[];
+}
+
+/**
+ * Creates up to 500 markers, or gives those that exist the content of the inputs; an invalid one is reported by its index
+ * and does not affect the others, and of several with one key the first counts. The call may be repeated, so it fails as a
+ * whole when DynamoDB throttles or is unavailable. Throws BAD_USER_INPUT for more than 500, or if the collection generates
+ * its keys.
+ */
+export async function upsertMarkers(
+  database: Database,
+  collection: Collection,
+  inputs: readonly MarkerInput[],
+  now: string,
+  call: Call,
+): Promise<UpsertedMarkers> {
+  if (inputs.length > MAX_MARKERS_A_CALL) {
+    throw badInput('markers', `${inputs.length} markers`, `at most ${MAX_MARKERS_A_CALL} markers a call`);
+  }
+  if (collection.idStrategy !== 'GIVEN') {
+    throw badInput('collection', collection.key, 'a collection whose idStrategy is GIVEN: this one generates its keys');
+  }
+  const drafts = draftItems(database, collection, inputs, now);
+  const items = drafts.filter(isItem);
+  const upsert = (some: readonly Item[]) => upsertItems(database, some, call, { patient: false });
+  let results: readonly (Upserted | CellportError)[];
+  try {
+    results = await upsert(items);
+  } catch (error) {
+    if (refusalOf(error) === undefined) throw error;
+    // DynamoDB refuses one of them: alone, each shows whether it is the one.
+    results = await mapConcurrently(items, WRITES_AT_A_TIME, async (item) => {
+      try {
+        const [one] = await upsert([item]);
+        if (one === undefined) throw new Error('an item was neither written nor refused');
+        return one;
+      } catch (alone) {
+        const refusal = refusalOf(alone);
+        if (refusal === undefined) throw alone;
+        return refusal;
+      }
+    });
+  }
+  const rest = results.values();
+  const all = drafts.map((draft) => (isItem(draft) ? (rest.next().value as Upserted | CellportError) : draft));
+  return {
+    written: all.filter((each): each is Upserted => !(each instanceof CellportError)),
+    failures: all.flatMap((each, index) =>
+      each instanceof CellportError ? [{ index, code: each.code, message: each.message }] : [],
+    ),
+  };
+}
