@@ -12,7 +12,7 @@ const SOAK = [
   'test/fuzz/*.test.ts',
 ];
 /** They need Chromium. */
-const BROWSER = ['test/web/{examples,explain,first-load,graphiql,map}.test.ts'];
+const BROWSER = ['test/web/{examples,explain,first-load,graphiql,import,map}.test.ts'];
 /** Neither DynamoDB Local nor a browser. */
 const UNIT = [
   'test/{layers,log,turns}.test.ts',
@@ -27,7 +27,7 @@ const UNIT = [
   'test/map/{cells,features,filter,inside,known-counts,paging,runs,stalls,viewport}.test.ts',
   'test/stream/{apply,fold}.test.ts',
   'test/support/rfc7946.test.ts',
-  'test/web/{accents,base-tiles,coordinates,edit-forms,explain-cells,url-hash}.test.ts',
+  'test/web/{accents,base-tiles,coordinates,edit-forms,explain-cells,import-files,url-hash}.test.ts',
 ];
 
 const ENGINE_SETUP = 'test/support/start-engine.ts';

@@ -49,7 +49,7 @@ export async function readFirstCollections(): Promise<FirstCollections> {
 export class CollectionFeed {
   readonly #onChange: (collections: readonly Collection[]) => void;
   #known: ReadonlyMap<string, Collection>;
-  /** Keys that the last answer lacked. They are dropped if the next one lacks them too: an answer may be a moment old. */
+  /** Keys that their page lacked. They are dropped if it lacks them again: an answer may be a moment old. */
   #missing: ReadonlySet<string> = new Set();
   /** Where the page begins that is read next. */
   #from: Cursor | undefined;
@@ -112,7 +112,7 @@ export class CollectionFeed {
       const before = known.get(key);
       if (before && (before.name !== name || before.count !== count)) known.set(key, { ...before, name, count });
     }
-    this.#missing = missing;
+    this.#missing = new Set([...[...this.#missing].filter((key) => !inPage(key)), ...missing]);
     this.#from = next;
     this.#set(known);
     return next !== undefined && ![...known.keys()].some((key) => key > next.key);

@@ -82,3 +82,7 @@ export const UPDATE = `mutation Update($input: UpdateMarkerInput!) { updateMarke
 export const DELETE = `mutation Delete($id: ID!, $expectedVersion: Int) {
   deleteMarker(id: $id, expectedVersion: $expectedVersion) { ${MARKER} collection { key } }
 }`;
+
+export const UPSERT = `mutation Upsert($collection: String!, $markers: [MarkerInput!]!) {
+  upsertMarkers(collection: $collection, markers: $markers) { created updated unchanged failures { index message } }
+}`;

@@ -16,9 +16,19 @@ export function flyInto(map: MapLibre, { position, bounds }: MapCluster, zoom = 
   else map.fitBounds(boxOf(bounds), { padding: 80, maxZoom: Math.max(CLOSE_ENOUGH, closer) });
 }
 
-/** Shows all of a bounding box, without animation. */
-export function fitWithoutAnimation(map: MapLibre, bounds: Bounds): void {
-  map.fitBounds(boxOf(bounds), { animate: false, padding: 24, maxZoom: 13 });
+const MARGIN = 24;
+
+/** Shows all of a bounding box, without animation, beside a panel that covers the right or the lower part of the map. */
+export function fitWithoutAnimation(map: MapLibre, bounds: Bounds, panel?: HTMLElement): void {
+  const { left, top, width } = panel?.getBoundingClientRect() ?? { left: innerWidth, top: innerHeight, width: 0 };
+  const isBelow = width === innerWidth;
+  const padding = {
+    top: MARGIN,
+    left: MARGIN,
+    right: MARGIN + (isBelow ? 0 : innerWidth - left),
+    bottom: MARGIN + (isBelow ? innerHeight - top : 0),
+  };
+  map.fitBounds(boxOf(bounds), { animate: false, padding, maxZoom: 13 });
 }
 
 /** Flies to a position, and closer if the map is farther out than `zoom`. */

@@ -23,6 +23,7 @@ const PATHS = {
   full: 'M3.5 7.5v-4h4M12.5 3.5h4v4M16.5 12.5v4h-4M7.5 16.5h-4v-4',
   keys: 'M2.5 5.5h15v9h-15zM5.5 8.5h.01M8.5 8.5h.01M11.5 8.5h.01M14.5 8.5h.01M6.5 11.5h7',
   more: 'M4.5 9.2a.8.8 0 1 0 .01 0zM10 9.2a.8.8 0 1 0 .01 0zM15.5 9.2a.8.8 0 1 0 .01 0z',
+  upload: 'M10 13.5V4M6 8l4-4 4 4M3.5 13v3.5h13V13',
 } as const;
 
 export type IconName = keyof typeof PATHS;

@@ -11,6 +11,7 @@ import { createFilters } from './filter/filters.js';
 import { flyInto } from './fly.js';
 import { watchEmptyViews } from './empty-view.js';
 import { followKeys } from './keys.js';
+import { createImporting } from './import/importing.js';
 import type { CollectionLayer, Drawn } from './layers/collection-layer.js';
 import { drawLayerList } from './layers/layer-list.js';
 import { createLayerSet } from './layers/layer-set.js';
@@ -23,7 +24,7 @@ import { createPlacesPanel } from './places-panel.js';
 import { followPointer } from './pointer.js';
 import { createSeen } from './seen.js';
 import { shareLink } from './share.js';
-import { type Sheet, createLayersSheet, keepOneSheet } from './sheets.js';
+import { type Sheet, createLayersSheet, keepOneSheet, sheetOf } from './sheets.js';
 import type { Status } from './status.js';
 import type { ThemeSwitch } from './theme.js';
 import { createTools } from './tools.js';
@@ -55,6 +56,7 @@ export class Page {
   readonly #tools;
   readonly #address;
   readonly #feed;
+  readonly #importing;
   readonly #sheets;
   readonly #keepOneSheet;
 
@@ -149,6 +151,7 @@ export class Page {
       search: () => this.#onDemand.search(),
       help: () => this.#onDemand.keys(),
     });
+    this.#importing = this.#createImporting();
     this.#sheets = this.#createSheets();
     this.#keepOneSheet = keepOneSheet(Object.values(this.#sheets));
     this.#feed = new CollectionFeed(collections, (changed) => this.#update(changed));
@@ -160,6 +163,7 @@ export class Page {
   begin({ collections }: FirstCollections, state: PageState): void {
     this.#layers.show(state);
     this.#layers.update(collections);
+    this.#importing.setFirstScreen(collections.length === 0);
     this.go(state);
   }
 
@@ -200,6 +204,7 @@ export class Page {
   /** Collections have come, gone or changed. */
   #update(collections: readonly Collection[]): void {
     this.#layers.update(collections);
+    this.#importing.setFirstScreen(collections.length === 0);
     this.#edit.redraw();
     this.#drawLayerList();
     this.#places.update();
@@ -222,16 +227,36 @@ export class Page {
     flyInto(this.#map, cluster, found?.zoom);
   }
 
+  #createImporting() {
+    const shown = (key: string) => {
+      const layer = this.#layers.all.find(({ collection }) => collection.key === key);
+      if (layer && layer.drawn === 'off') this.#setLayer(layer, 'points');
+    };
+    return createImporting({
+      map: this.#map,
+      collections: () => this.#layers.all.map(({ collection }) => collection),
+      onCreate: (collection) => {
+        this.#feed.add(collection);
+        shown(collection.key);
+        if (this.#importing.open) return;
+        this.#edit.set(true, collection.key);
+        this.#status.show(`Created ${collection.name}. Click on the map to add places.`);
+      },
+      onWrite: (key) => {
+        shown(key);
+        this.#feed.refresh();
+      },
+      onOpen: () => this.#keepOneSheet(this.#importing),
+      onError: (message) => this.#status.show(message),
+    });
+  }
+
   /** What is a sheet on a small screen, the topmost first. */
   #createSheets() {
-    const [card, explain, filters, places] = [byId('card'), byId('explain'), this.#filters, this.#places];
+    const filters = this.#filters;
     return {
-      card: {
-        get open() {
-          return !card.hidden;
-        },
-        close: () => this.#selection.show(undefined),
-      },
+      importing: this.#importing,
+      card: sheetOf(byId('card'), () => this.#selection.show(undefined)),
       layers: createLayersSheet((sheet) => this.#keepOneSheet(sheet)),
       filter: {
         get open() {
@@ -239,18 +264,8 @@ export class Page {
         },
         close: () => filters.setOpen(false),
       },
-      places: {
-        get open() {
-          return places.open;
-        },
-        close: () => this.#showPlaces(false),
-      },
-      explain: {
-        get open() {
-          return !explain.hidden;
-        },
-        close: () => this.#showExplain(false),
-      },
+      places: sheetOf(byId('places'), () => this.#showPlaces(false)),
+      explain: sheetOf(byId('explain'), () => this.#showExplain(false)),
     } satisfies Record<string, Sheet>;
   }
 
@@ -267,15 +282,20 @@ export class Page {
     if (on) this.#keepOneSheet(this.#sheets.explain);
   }
 
+  #setLayer(layer: CollectionLayer, drawn: Drawn): void {
+    this.#layers.set(layer, drawn);
+    this.#drawLayerList();
+    this.#places.update();
+    this.#filters.update();
+    this.#address.write('step');
+  }
+
   #drawLayerList(): void {
-    const set = (layer: CollectionLayer, drawn: Drawn) => {
-      this.#layers.set(layer, drawn);
-      this.#drawLayerList();
-      this.#places.update();
-      this.#filters.update();
-      this.#address.write('step');
-    };
-    drawLayerList(byId('layers'), this.#layers.all, this.#theme.theme, set);
+    drawLayerList(byId('layers'), this.#layers.all, this.#theme.theme, {
+      onSet: (layer, drawn) => this.#setLayer(layer, drawn),
+      onImport: () => this.#importing.choose(),
+      onNew: () => this.#importing.newCollection(),
+    });
   }
 
   #closeTopmost(): void {

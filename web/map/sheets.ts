@@ -7,6 +7,16 @@ export interface Sheet {
   close(): void;
 }
 
+/** A panel of the page as a sheet. */
+export function sheetOf(panel: HTMLElement, close: () => void): Sheet {
+  return {
+    get open() {
+      return !panel.hidden;
+    },
+    close,
+  };
+}
+
 /** The width up to which panels are sheets, as in chrome.css. */
 const SMALL = '(max-width: 720px)';
 

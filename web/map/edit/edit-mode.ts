@@ -86,8 +86,10 @@ export class EditMode {
     return this.#on;
   }
 
-  set(on: boolean): void {
+  /** Turns edit mode on or off; `target` is the key of the collection for new markers. */
+  set(on: boolean, target = this.#target): void {
     this.#on = on;
+    this.#target = target;
     this.#draw();
     this.#options.onSet(on);
   }

@@ -35,19 +35,30 @@ function row(layer: CollectionLayer, theme: Theme, onSet: (drawn: Drawn) => void
   return item;
 }
 
+export interface LayerActions {
+  readonly onSet: (layer: CollectionLayer, drawn: Drawn) => void;
+  readonly onImport: () => void;
+  readonly onNew: () => void;
+}
+
 /** Redraws the list of collections; the focus stays where it was. */
 export function drawLayerList(
   place: HTMLElement,
   layers: readonly CollectionLayer[],
   theme: Theme,
-  onSet: (layer: CollectionLayer, drawn: Drawn) => void,
+  { onSet, onImport, onNew }: LayerActions,
 ): void {
   const all = () => [...place.querySelectorAll<HTMLElement>('input, button')];
   const focused = all().findIndex((each) => each === document.activeElement);
   const key = all()[focused]?.dataset['key'];
   const rows = layers.map((layer) => row(layer, theme, (drawn) => onSet(layer, drawn)));
-  const empty = element('p', {}, 'No collections yet. Create one in GraphiQL, or import a file.');
-  place.replaceChildren(rows.length > 0 ? element('ul', {}, ...rows) : empty);
+  const more = element(
+    'div',
+    { class: 'more' },
+    button({ 'data-key': 'import' }, onImport, icon('upload'), 'Import a file'),
+    button({ 'data-key': 'new' }, onNew, icon('plus'), 'New collection'),
+  );
+  place.replaceChildren(...(rows.length > 0 ? [element('ul', {}, ...rows)] : []), more);
   if (focused < 0) return;
   (all().find((each) => key !== undefined && each.dataset['key'] === key) ?? all()[focused])?.focus();
 }

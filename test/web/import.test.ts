@@ -1,0 +1,191 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { until } from '../live/support.js';
+import { testDatabase } from '../support/test-database.js';
+import { accessibilityFaults } from './accessibility.js';
+import { hasChromium, keep, openBrowser } from './browser.js';
+import { type MapServer, startMapServer } from './map-server.js';
+
+const SHOPS = `id;Name;Category;Latitude;Longitude;opens
+1;"Bread; fresh";bakery;52,41;16,93;"7 ""sharp"""
+2;Ink;stationer;52,40;16,92;
+2;Ink again;stationer;52,40;16,92;
+3;Nowhere;bakery;95;16,9;
+broken;row
+4;Ink "two";stationer;52,40;16,92;
+5;Last;;52,42;16,9;9
+`;
+/** Its features have no keys; one is an area, one is not JSON. */
+const PARKS = `{"type": "FeatureCollection", "features": [
+  {"type": "Feature", "properties": {"name": "Cytadela [}", "hectares": 100},
+   "geometry": {"type": "Point", "coordinates": [16.93, 52.42]}},
+  {"type": "Feature", "properties": {"name": "Area"},
+   "geometry": {"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1], [0, 0]]]}},
+  {"type": "Feature", "properties": {"name": oops}, "geometry": null},
+  {"type": "Feature", "properties": {"name": "Sołacki \\\\"}, "geometry": {"type": "Point", "coordinates": [16.9, 52.42]}}
+]}`;
+
+const file = (name: string, text: string) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
+
+describe.skipIf(!hasChromium)('importing on the map page', async () => {
+  const db = await testDatabase('readable', { stream: true });
+  const faults: string[] = [];
+  let server: MapServer;
+  let browser: Browser;
+  let page: Page;
+
+  const panel = () => page.locator('#import');
+  const choose = (name: string, text: string) => page.locator('input[type=file]').setInputFiles(file(name, text));
+  /** Drops a file in the middle of the page, as a user does from another window. */
+  const drop = (name: string, text: string) =>
+    page.evaluate(`{
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([${JSON.stringify(text)}], ${JSON.stringify(name)}));
+      for (const type of ['dragenter', 'drop'])
+        document.body.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+    }`);
+  const done = async () => {
+    await panel().getByRole('button', { name: 'Done' }).waitFor();
+    const text = await panel().getByRole('status').textContent();
+    await panel().getByRole('button', { name: 'Done' }).click();
+    return text;
+  };
+  async function markersOf(key: string): Promise<readonly { readonly key: string; readonly name: string }[]> {
+    await server.counted();
+    const query = `{ collection(key: "${key}") { markers { nodes { key name category properties } } } }`;
+    return (await server.ask(query)).collection.markers.nodes;
+  }
+  const layerNames = () => page.locator('#layers b').allTextContents();
+  /** Reads the collections again now instead of in ten seconds. */
+  const readAgain = () => page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startMapServer(db), openBrowser()]);
+    const context = await browser.newContext({ viewport: { width: 1024, height: 640 }, deviceScaleFactor: 0.5, reducedMotion: 'reduce' }); // prettier-ignore
+    page = await context.newPage();
+    page.setDefaultTimeout(60_000);
+    page.on('pageerror', (error) => faults.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') faults.push(message.text());
+    });
+    await page.goto(server.url);
+    await page.locator('#first h2').waitFor();
+  }, 300_000);
+  afterAll(async () => {
+    await browser.close();
+    await server.close();
+  });
+
+  it('begins on an empty server with a place to drop a file and commands to copy', async () => {
+    expect(await page.locator('#first .command code').allTextContents()).toEqual([
+      'npx cellport import places.geojson --collection places',
+      'npx cellport serve --demo',
+    ]);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await keep(page, 'first-screen');
+  });
+
+  it('imports a CSV file into a new collection, with a preview and its rejects, and again without a change', async () => {
+    await choose('city_shops.csv', SHOPS);
+    const start = panel().getByRole('button', { name: 'Import 3 places' });
+    await start.waitFor();
+    expect(await page.locator('#first').isVisible()).toBe(false);
+    expect(await panel().locator('tbody tr').first().locator('td').allTextContents()).toEqual(['1', 'Bread; fresh', 'bakery', '52.41', '16.93', '7 "sharp"']); // prettier-ignore
+    expect(await panel().getByLabel('Name').inputValue()).toBe('City shops');
+    expect(await panel().getByLabel('Key').inputValue()).toBe('city-shops');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await keep(page, 'import-preview');
+    await start.click();
+    await panel().getByRole('button', { name: 'Done' }).waitFor();
+    await panel().locator('.rejects summary').click();
+    expect(await panel().locator('.rejects li').allTextContents()).toEqual([
+      'Line 4: key "2" is also on line 3',
+      'Line 5: latitude 95 is not a number from -90 to 90',
+      'Line 6: 2 fields, but the header has 6',
+      'Line 7: a quote is missing, or inside an unquoted field',
+    ]);
+    const downloading = page.waitForEvent('download');
+    await panel().getByRole('link', { name: 'Download' }).click();
+    expect((await downloading).suggestedFilename()).toBe('city_shops.csv.rejects.ndjson');
+    expect(await done()).toBe('3 created, 0 updated, 0 unchanged');
+    expect((await markersOf('city-shops')).toSorted((a, b) => (a.key < b.key ? -1 : 1))).toEqual([
+      { key: '1', name: 'Bread; fresh', category: 'bakery', properties: { opens: '7 "sharp"' } },
+      { key: '2', name: 'Ink', category: 'stationer', properties: {} },
+      { key: '5', name: 'Last', category: null, properties: { opens: 9 } },
+    ]);
+    // The layer is on, and its count follows.
+    await page.locator('#layers').getByText('3 places').waitFor();
+    await until(() => page.evaluate<boolean>('cellport.layers[0].content.markers.length === 3'));
+
+    await choose('city_shops.csv', SHOPS.replace('Last', 'Renamed'));
+    await panel().getByRole('button', { name: 'Import 3 places' }).click();
+    expect(await done()).toBe('0 created, 1 updated, 2 unchanged');
+  });
+
+  it('imports a dropped GeoJSON file without keys; dropping it twice adds nothing', async () => {
+    for (const expected of ['2 created, 0 updated, 0 unchanged', '0 created, 0 updated, 2 unchanged']) {
+      await drop('parks.geojson', PARKS);
+      await panel().getByRole('button', { name: 'Import 2 places' }).click();
+      await panel().getByRole('button', { name: 'Done' }).waitFor();
+      expect(await panel().locator('.rejects li').allTextContents()).toEqual([
+        'Line 4: geometry is Polygon, a marker needs a Point',
+        expect.stringMatching(/^Line 6: not JSON/),
+      ]);
+      expect(await done()).toBe(expected);
+    }
+    expect((await markersOf('parks')).map(({ name }) => name).toSorted()).toEqual(['Cytadela [}', 'Sołacki \\']);
+    expect(await page.locator('#drop').isVisible()).toBe(false);
+  });
+
+  it('says what is wrong with a file, and that a server does not accept changes', async () => {
+    await choose('shops.csv', 'name,where\nBread,here\n');
+    await panel().getByText('no position').waitFor();
+    await choose('shops.xlsx', '');
+    await panel().getByText('The page reads .geojson').waitFor();
+    await page.route('**/graphql', async (route) => {
+      if (!route.request().postData()?.includes('mutation')) return route.continue();
+      const errors = [{ message: 'this server is read-only', extensions: { code: 'FORBIDDEN' } }];
+      return route.fulfill({ json: { errors } });
+    });
+    await choose('more.csv', 'key,lat,lng\n1,2,3\n');
+    await panel().getByRole('button', { name: 'Import 1 place' }).click();
+    await panel().getByText('This server does not accept changes: this server is read-only').waitFor();
+    await page.unroute('**/graphql');
+    await page.keyboard.press('Escape');
+    await panel().waitFor({ state: 'hidden' });
+    expect(await layerNames()).not.toContain('More');
+  });
+
+  it('creates a collection, whose places a click adds', async () => {
+    await page.getByRole('button', { name: 'New collection' }).click();
+    await panel().getByLabel('Name').fill('Łąki i łany');
+    expect(await panel().getByLabel('Key').inputValue()).toBe('laki-i-lany');
+    await panel().getByLabel('Key').fill('meadows');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Add at center' }).waitFor();
+    expect(await page.getByLabel('Collection for new places').inputValue()).toBe('meadows');
+    await page.getByRole('button', { name: 'Edit' }).click();
+  });
+
+  it('shows collections that others create, more than 50 of them, and drops deleted ones', async () => {
+    const colourOf = (name: string) =>
+      page.locator('#layers li', { hasText: name }).locator('.dot').getAttribute('style');
+    const before = [await colourOf('City shops'), await colourOf('Parks')];
+    expect(before[0]).not.toBe(before[1]);
+    await server.ask(`mutation { ${Array.from({ length: 52 }, (_, at) => `c${at}: createCollection(input: { key: "a${at}", name: "A ${at}" }) { key }`).join(' ')} }`); // prettier-ignore
+    await readAgain();
+    await until(async () => (await layerNames()).length === 55);
+    expect([await colourOf('City shops'), await colourOf('Parks')]).toEqual(before);
+    await server.ask(`mutation { deleteCollection(key: "a7") { key } }`);
+    await until(async () => {
+      await readAgain();
+      return !(await layerNames()).includes('A 7');
+    });
+    expect((await layerNames()).length).toBe(54);
+  });
+
+  it('caused no errors', () => {
+    expect(faults).toEqual([]);
+  });
+});

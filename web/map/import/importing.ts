@@ -1,0 +1,113 @@
+import { byId, element } from '../element.js';
+import type { Sheet } from '../sheets.js';
+import type { ImportOptions, ImportPanel } from './import-panel.js';
+
+/** Ends of names in the dialog that chooses a file. */
+const ACCEPTED = '.geojson,.json,.csv,.tsv,.ndjson,.jsonl,.geojsonl';
+
+export interface Importing extends Sheet {
+  /** Lets the user choose a file. */
+  choose(): void;
+  newCollection(): void;
+  /** Shows or hides what a server without collections shows. */
+  setFirstScreen(on: boolean): void;
+}
+
+export interface ImportingOptions extends Omit<ImportOptions, 'place' | 'onClose'> {
+  readonly onOpen: () => void;
+  readonly onError: (message: string) => void;
+}
+
+const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes('Files') === true;
+
+/** Calls `onFile` with a file that is dropped anywhere on the page, and shows where it would fall. */
+function followDrops(onFile: (file: File) => void): void {
+  const target = byId('drop');
+  let depth = 0;
+  const over = (by: number) => {
+    depth = Math.max(0, depth + by);
+    target.hidden = depth === 0;
+  };
+  document.addEventListener('dragenter', (event) => hasFiles(event) && over(1));
+  document.addEventListener('dragleave', (event) => hasFiles(event) && over(-1));
+  document.addEventListener('dragover', (event) => {
+    // Otherwise the browser opens the file instead of the page.
+    if (hasFiles(event)) event.preventDefault();
+  });
+  document.addEventListener('drop', (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    over(-depth);
+    const file = event.dataTransfer?.files[0];
+    if (file) onFile(file);
+  });
+}
+
+/** Imports files and creates collections. What is needed for that is loaded when it is used. */
+export function createImporting({ onOpen, onError, ...options }: ImportingOptions): Importing {
+  const [place, first] = [byId('import'), byId('first')];
+  const input = element('input', { type: 'file', accept: ACCEPTED, hidden: '' });
+  let panel: Promise<ImportPanel> | undefined;
+  let wantsFirst = false;
+  let before: Element | null = null;
+
+  function showFirst(): void {
+    first.hidden = !wantsFirst || !place.hidden;
+  }
+
+  async function open(act: (panel: ImportPanel) => void): Promise<void> {
+    if (place.hidden) before = document.activeElement;
+    try {
+      panel ??= import('./import-panel.js').then(({ createImportPanel }) =>
+        createImportPanel({
+          ...options,
+          place,
+          onClose() {
+            showFirst();
+            // Keyboard users continue where they opened the panel.
+            if (before instanceof HTMLElement) before.focus();
+          },
+        }),
+      );
+      act(await panel);
+      showFirst();
+      onOpen();
+    } catch (error) {
+      panel = undefined;
+      onError(`Could not load the import: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  async function drawFirst(): Promise<void> {
+    const { drawFirstScreen } = await import('./first-screen.js');
+    drawFirstScreen(first, choose, newCollection);
+    showFirst();
+  }
+
+  const readFile = (file: File) => void open((opened) => void opened.readFile(file));
+  const choose = () => input.click();
+  const newCollection = () => void open((opened) => opened.newCollection());
+  input.addEventListener('change', () => {
+    const file = input.files?.[0];
+    // So that the same file can be chosen again.
+    input.value = '';
+    if (file) readFile(file);
+  });
+  document.body.append(input);
+  followDrops(readFile);
+
+  return {
+    get open() {
+      return !place.hidden;
+    },
+    close: () => void panel?.then((opened) => opened.close()),
+    choose,
+    newCollection,
+    setFirstScreen(on) {
+      if (on === wantsFirst) return;
+      wantsFirst = on;
+      if (on && first.childElementCount === 0) void drawFirst();
+      else showFirst();
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import type { Bounds } from '../../../src/client/public.js';
+import type { ReadOptions } from '../../../src/ingest/rows/fields.js';
+import { type ImportRow, readRows } from './rows.js';
+
+/** Rows of the preview. */
+const SHOWN_ROWS = 6;
+/** Points of the preview on the map. */
+const SHOWN_POINTS = 5_000;
+/** Rejects that are kept for the list; others are only counted. */
+const KEPT_REJECTS = 10_000;
+const LONGEST_ROW_KEPT = 2_000;
+
+/** A row that is not imported. */
+export interface Reject {
+  readonly line: number;
+  readonly reason: string;
+  /** The row as it is in the file, cut off if it is long. */
+  readonly row: string;
+}
+
+/** The rejected rows of a file. */
+export class Rejects {
+  readonly kept: Reject[] = [];
+  count = 0;
+
+  add({ line, text, reason }: { readonly line: number; readonly text: string; readonly reason: string }): void {
+    this.count += 1;
+    if (this.kept.length < KEPT_REJECTS) this.kept.push({ line, reason, row: text.slice(0, LONGEST_ROW_KEPT) });
+  }
+}
+
+type MarkerRow = Extract<ImportRow, { readonly marker: unknown }>;
+
+/** What a file has in it. */
+export interface Survey {
+  /** Rows that can be imported. */
+  readonly count: number;
+  readonly first: readonly MarkerRow['marker'][];
+  readonly points: readonly (readonly [lng: number, lat: number])[];
+  readonly bounds: Bounds | undefined;
+  /** Whether rows without a key get one from their content. */
+  readonly keysFromContent: boolean;
+  readonly rejects: Rejects;
+  /** Whether a row is to be imported: of several with one key, the first is. */
+  readonly isFirst: (row: MarkerRow) => boolean;
+}
+
+export const positionOf = ({ marker: { position } }: Pick<MarkerRow, 'marker'>) =>
+  [Number(position.lng), Number(position.lat)] as const;
+
+/** Reads a file once. Throws as `readRows` does, and the reason of `signal` when that is aborted. */
+export async function surveyFile(
+  file: File,
+  options: ReadOptions,
+  { signal, onRead }: { readonly signal: AbortSignal; readonly onRead: (part: number) => void },
+): Promise<Survey> {
+  const lineOf = new Map<string, number>();
+  const rejects = new Rejects();
+  const first: MarkerRow['marker'][] = [];
+  const points: (readonly [number, number])[] = [];
+  let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity];
+  let keysFromContent = false;
+  for await (const rows of readRows(file, options, (bytes) => onRead(bytes / Math.max(1, file.size)))) {
+    signal.throwIfAborted();
+    for (const row of rows) {
+      if ('reason' in row) {
+        rejects.add(row);
+        continue;
+      }
+      const { key } = row.marker;
+      const before = lineOf.get(key);
+      if (before !== undefined) {
+        const same = row.marker.keyFromContent ? 'the same row as on' : `key ${JSON.stringify(key)} is also on`;
+        rejects.add({ ...row, reason: `${same} line ${before}` });
+        continue;
+      }
+      lineOf.set(key, row.line);
+      keysFromContent ||= row.marker.keyFromContent === true;
+      const [lng, lat] = positionOf(row);
+      [west, south, east, north] = [
+        Math.min(west, lng),
+        Math.min(south, lat),
+        Math.max(east, lng),
+        Math.max(north, lat),
+      ];
+      if (first.length < SHOWN_ROWS) first.push(row.marker);
+      if (points.length < SHOWN_POINTS) points.push([lng, lat]);
+    }
+  }
+  return {
+    count: lineOf.size,
+    first,
+    points,
+    bounds: lineOf.size > 0 ? { west, south, east, north } : undefined,
+    keysFromContent,
+    rejects,
+    isFirst: (row) => lineOf.get(row.marker.key) === row.line,
+  };
+}

@@ -1,0 +1,142 @@
+import { ViewportError } from '../../../src/client/public.js';
+import { send } from '../../../src/client/request.js';
+import type { ReadOptions } from '../../../src/ingest/rows/fields.js';
+import { UPSERT } from '../documents.js';
+import { type ImportRow, readRows } from './rows.js';
+import type { Rejects, Survey } from './survey.js';
+
+/** Rows and characters of one request: one transaction of the embedded engine, far from the deadline even on a busy one. */
+const BATCH_ROWS = 100;
+const BATCH_CHARACTERS = 1_000_000;
+const ATTEMPTS = 8;
+const FIRST_WAIT_MS = 500;
+
+export interface Written {
+  readonly created: number;
+  readonly updated: number;
+  readonly unchanged: number;
+}
+
+interface Result extends Written {
+  readonly failures: readonly { readonly index: number; readonly message: string }[];
+}
+
+/** A row with the input that the API takes. */
+interface Entry {
+  readonly row: Extract<ImportRow, { readonly marker: unknown }>;
+  readonly input: object;
+  readonly size: number;
+}
+
+export interface WriteOptions {
+  readonly file: File;
+  readonly options: ReadOptions;
+  readonly survey: Survey;
+  /** Key of the collection. */
+  readonly collection: string;
+  /** Rows that the server refuses are added. */
+  readonly rejects: Rejects;
+  readonly signal: AbortSignal;
+  readonly onProgress: (written: Written, rows: number) => void;
+}
+
+const isTransient = ({ code }: ViewportError) => code === 'THROTTLED' || code === 'UNAVAILABLE';
+
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
+  });
+}
+
+/** One request, repeated while the server is busy or cannot be reached: the same batch twice changes nothing. */
+async function upsert(collection: string, entries: readonly Entry[], signal: AbortSignal): Promise<Result> {
+  const variables = { collection, markers: entries.map(({ input }) => input) };
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const { data, error } = await send({ url: '/graphql' }, UPSERT, variables, signal);
+      if (error) throw error;
+      return (data as { readonly upsertMarkers: Result }).upsertMarkers;
+    } catch (error) {
+      const mayPass = error instanceof ViewportError && isTransient(error) && attempt < ATTEMPTS;
+      if (!mayPass) throw error;
+      await wait(error.retryAfterMs ?? FIRST_WAIT_MS * 2 ** attempt, signal);
+      signal.throwIfAborted();
+    }
+  }
+}
+
+const sum = (a: Written, b: Written): Written => ({
+  created: a.created + b.created,
+  updated: a.updated + b.updated,
+  unchanged: a.unchanged + b.unchanged,
+});
+
+const NOTHING: Written = { created: 0, updated: 0, unchanged: 0 };
+
+/** Writes rows; if the server refuses them all because of one, finds out which. */
+async function writeBatch(options: WriteOptions, entries: readonly Entry[]): Promise<Written> {
+  const { collection, rejects, signal } = options;
+  try {
+    const { failures, created, updated, unchanged } = await upsert(collection, entries, signal);
+    for (const { index, message } of failures) {
+      const entry = entries[index];
+      if (entry) rejects.add({ ...entry.row, reason: message });
+    }
+    return { created, updated, unchanged };
+  } catch (error) {
+    const isRefused = error instanceof ViewportError && ['BAD_USER_INPUT', 'LIMIT_EXCEEDED'].includes(error.code);
+    const [first, ...more] = entries;
+    if (!isRefused || first === undefined) throw error;
+    if (more.length === 0) {
+      rejects.add({ ...first.row, reason: error.message });
+      return NOTHING;
+    }
+    const middle = entries.length >> 1;
+    return sum(await writeBatch(options, entries.slice(0, middle)), await writeBatch(options, entries.slice(middle)));
+  }
+}
+
+/** Reads the file again and writes its rows. Rejects with ViewportError, or with the reason of `signal`. */
+export async function writeFile(options: WriteOptions): Promise<Written> {
+  const { file, survey, rejects, signal, onProgress } = options;
+  let total = NOTHING;
+  let done = 0;
+  let batch: Entry[] = [];
+  let size = 0;
+  const flush = async () => {
+    signal.throwIfAborted();
+    if (batch.length === 0) return;
+    total = sum(total, await writeBatch(options, batch));
+    done += batch.length;
+    batch = [];
+    size = 0;
+    onProgress(total, done);
+  };
+  for await (const rows of readRows(file, options.options)) {
+    for (const row of rows) {
+      if ('reason' in row || !survey.isFirst(row)) continue;
+      const entry = entryOf(row);
+      if (typeof entry === 'string') {
+        rejects.add({ ...row, reason: entry });
+        done += 1;
+        continue;
+      }
+      if (batch.length >= BATCH_ROWS || size + entry.size > BATCH_CHARACTERS) await flush();
+      batch.push(entry);
+      size += entry.size;
+    }
+  }
+  await flush();
+  return total;
+}
+
+/** The input of a row, or why it has none. */
+function entryOf(row: Entry['row']): Entry | string {
+  const { keyFromContent: _, ...input } = row.marker;
+  try {
+    return { row, input, size: JSON.stringify(input).length };
+  } catch {
+    return 'a number has more digits than can be kept; write it as text';
+  }
+}
