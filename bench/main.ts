@@ -17,10 +17,12 @@ import { prefixes } from './prefixes.js';
 import { writeReport } from './report.js';
 import type { Benchmark, Row, Section } from './section.js';
 import { stalls } from './stalls.js';
+import { starting } from './start.js';
 import { streaming } from './stream.js';
 import { viewports } from './viewports.js';
 
 const ALL: readonly Benchmark[] = [
+  starting,
   viewports,
   dynamodbGeo,
   near,

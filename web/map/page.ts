@@ -189,6 +189,11 @@ export class Page {
     this.#tools.setTheme(theme);
   }
 
+  /** Requests what is in view again. */
+  refresh(): void {
+    this.#layers.refresh();
+  }
+
   #onState({ loading, error }: Pick<ViewportState, 'loading' | 'error'>): void {
     this.#status.loading(loading);
     if (!loading) {

@@ -1,5 +1,6 @@
 import { type FirstCollections, readFirstCollections } from './collections.js';
 import { fitWithoutAnimation } from './fly.js';
+import { followLoad } from './follow-load.js';
 import { openMap } from './open-map.js';
 import { Page } from './page.js';
 import { type Status, createStatus } from './status.js';
@@ -35,4 +36,5 @@ export async function startPage(): Promise<void> {
   if (!initial.at && bounds) fitWithoutAnimation(map, bounds);
   page = new Page({ map, collections, status, theme, fade: !still });
   page.begin(collections, initial);
+  void followLoad(status, () => page?.refresh());
 }

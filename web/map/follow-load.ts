@@ -1,0 +1,41 @@
+import { formatNumber } from './numbers.js';
+import type { Status } from './status.js';
+
+/** The part of /readyz that tells how far the demo is loaded. */
+interface Readiness {
+  readonly load: {
+    readonly state: 'loading' | 'complete' | 'failed';
+    readonly cities: number;
+    readonly of: number | null;
+    readonly reason: string | null;
+  } | null;
+}
+
+const EVERY_MS = 3_000;
+
+function textOf({ state, cities, of, reason }: NonNullable<Readiness['load']>): string {
+  if (state === 'failed') return `The demo could not be loaded: ${reason}`;
+  if (of === null || cities < of) return `Loading the cities: ${formatNumber(cities)}${of === null ? '' : ` of ${formatNumber(of)}`}`;
+  return state === 'complete' ? `All ${formatNumber(of)} cities are on the map` : 'Counting the last cities, loading countries';
+}
+
+/** Tells how far the server has loaded the demo, if it is doing so, and calls `refresh` with each step. */
+export async function followLoad(status: Status, refresh: () => void): Promise<void> {
+  for (let last = ''; ; ) {
+    const load = await fetch('/readyz')
+      .then(async (response) => ((await response.json()) as Readiness).load)
+      .catch(() => undefined);
+    if (load === null) return;
+    if (load !== undefined) {
+      const text = textOf(load);
+      const known = last === '' && load.state === 'complete';
+      if (text !== last && !known) {
+        status.show(text);
+        refresh();
+      }
+      if (load.state !== 'loading') return;
+      last = text;
+    }
+    await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
+  }
+}
