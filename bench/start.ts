@@ -51,7 +51,10 @@ async function ask({ port }: Place): Promise<Answer> {
   return ((await response.json()) as { readonly data: Answer }).data;
 }
 
-const answers = ({ port }: Place) => async () => (await fetch(`http://127.0.0.1:${port}/`)).ok;
+const answers =
+  ({ port }: Place) =>
+  async () =>
+    (await fetch(`http://127.0.0.1:${port}/`)).ok;
 
 async function loaded({ port }: Place): Promise<{ readonly cities: number; readonly of: number | null }> {
   const response = await fetch(`http://127.0.0.1:${port}/readyz`);

@@ -15,13 +15,16 @@ const EVERY_MS = 3_000;
 
 function textOf({ state, cities, of, reason }: NonNullable<Readiness['load']>): string {
   if (state === 'failed') return `The demo could not be loaded: ${reason}`;
-  if (of === null || cities < of) return `Loading the cities: ${formatNumber(cities)}${of === null ? '' : ` of ${formatNumber(of)}`}`;
-  return state === 'complete' ? `All ${formatNumber(of)} cities are on the map` : 'Counting the last cities, loading countries';
+  if (of === null || cities < of)
+    return `Loading the cities: ${formatNumber(cities)}${of === null ? '' : ` of ${formatNumber(of)}`}`;
+  return state === 'complete'
+    ? `All ${formatNumber(of)} cities are on the map`
+    : 'Counting the last cities, loading countries';
 }
 
 /** Tells how far the server has loaded the demo, if it is doing so, and calls `refresh` with each step. */
 export async function followLoad(status: Status, refresh: () => void): Promise<void> {
-  for (let last = ''; ; ) {
+  for (let last = ''; ;) {
     const load = await fetch('/readyz')
       .then(async (response) => ((await response.json()) as Readiness).load)
       .catch(() => undefined);

@@ -1,5 +1,7 @@
 import type { BatchExecuteStatementCommandInput, TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 
+import pLimit from 'p-limit';
+
 import type { CellSums } from '../../geo/cell-sums.js';
 import type { Key, Keyspace } from '../../keys/keyspace.js';
 import { type CellBlock, PLACE_CHILD, placeOfParent } from '../../model/cell.js';
@@ -121,6 +123,9 @@ export function replaceBlocksRequest(
 
 const REFUSALS = new Set(['ConditionalCheckFailed', 'DuplicateItem']);
 
+/** The engine does one thing after another: what waits here does not keep reads waiting there. */
+const inTurn = pLimit(1);
+
 type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 /** The write of one block in a transaction, under the same conditions as its statement. */
@@ -151,7 +156,7 @@ function transactItem({ keys, tables }: Database, { seen, batch, children, ...na
 async function replaceTogether(database: Database, blocks: readonly BlockWrite[], call: Call): Promise<boolean> {
   const TransactItems = blocks.map((block) => transactItem(database, block));
   try {
-    await send(database, 'transactWrite', { TransactItems }, call);
+    await inTurn(() => send(database, 'transactWrite', { TransactItems }, call));
     return true;
   } catch (error) {
     if (isFailure(error, 'TransactionCanceledException')) return false;
