@@ -1,6 +1,7 @@
 // `npm run screenshot` takes the pictures in the README of the map page with demo data: docs/map.png, and docs/map.webp,
-// which moves. It starts a server on a free port and stops it afterwards. It uses the data in CELLPORT_DATA_DIR or in
-// .cellport, which `npm start` has loaded; otherwise it loads them into a temporary folder.
+// which moves; and the one that previews of links to the page show. It starts a server on a free port and stops it
+// afterwards. It uses the data in CELLPORT_DATA_DIR or in .cellport, which `npm start` has loaded; otherwise it loads them
+// into a temporary folder.
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -16,6 +17,8 @@ import { build } from './build.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const PICTURE = join(root, 'docs/map.png');
+/** Shown in previews of links to the page. */
+const PREVIEW = join(root, 'web/map/public/preview.jpg');
 const MOST_BYTES = 600_000;
 const ANIMATION = { path: join(root, 'docs/map.webp'), width: 960, mostBytes: 1_500_000 };
 const SIZE = { width: 1280, height: 800 };
@@ -143,6 +146,16 @@ async function film(page) {
   return frames;
 }
 
+/** Takes the picture for previews of links: the map without the controls around it. */
+async function preview(browser, url) {
+  const page = await browser.newPage({ viewport: { width: 1200, height: 630 }, colorScheme: 'light' });
+  await page.goto(`${url}/#at=4.3/47/9&on=cities`);
+  await page.locator('#tools button').first().waitFor();
+  await page.evaluate(`document.querySelectorAll('.column, #tools').forEach((each) => (each.style.display = 'none'))`);
+  await settled(page);
+  await page.screenshot({ path: PREVIEW, type: 'jpeg', quality: 80 });
+}
+
 await build({ ifNeeded: true });
 const given = process.env.CELLPORT_DATA_DIR ?? join(root, '.cellport');
 const loaded = existsSync(join(given, 'dynamodb'));
@@ -173,6 +186,7 @@ try {
     break;
   }
   await writeFile(ANIMATION.path, await animate(browser, await film(page), ANIMATION));
+  await preview(browser, url);
 } finally {
   await browser?.close();
   await server.stop();

@@ -466,8 +466,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.locator('#bar').getByText('Redid: edit Londinium').waitFor();
     expect(fields(await readLondon())).toEqual(fields(edited));
     await server.ask(UPDATE, { input: { id: before.id, ...fields(before) } });
-    await page.getByLabel('Close', { exact: true }).click();
-    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
   });
 
   it('shares its link, shows the position of the user, and its keys', async () => {
@@ -531,7 +530,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     expect(await page.locator('#card h2').textContent()).toBe('Poland');
     await keep(page, 'zones');
     expect(page.url()).toContain('on=countries');
-    await page.getByLabel('Close', { exact: true }).click();
+    await page.locator('#card').getByLabel('Close', { exact: true }).click();
   });
 
   it('fits a phone without horizontal scrolling, with layers and card as bottom sheets', async () => {
