@@ -28,7 +28,7 @@ async function readTables({ database }: Backend) {
   const { tableDefinitions } = await import('../store/table/table-definitions.js');
   const { describeTables } = await import('../store/table/tables.js');
   const states = await describeTables(database);
-  return tableDefinitions(database.tables, database.indexesOnDemand).map((definition, at) => {
+  return tableDefinitions(database.tables).map((definition, at) => {
     const state = states[at] ?? { name: definition.request.TableName ?? '', description: undefined, ttl: null };
     const { description, ttl, name } = state;
     return {

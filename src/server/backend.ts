@@ -62,7 +62,6 @@ export async function openBackend(config: Config): Promise<Backend> {
     region,
     ...credentials,
     waitsForDisk: engine !== undefined,
-    indexesOnDemand: engine !== undefined,
     // It does one thing after another: a command that waits for others must not be given up and sent again.
     ...(engine === undefined ? {} : { attemptMs: ENGINE_ANSWERS_WITHIN_MS, giveUpAfterMs: ENGINE_ANSWERS_WITHIN_MS }),
     geometry: { objects, inlineBytes: config.limits.inlineGeometryBytes },

@@ -33,8 +33,6 @@ export interface Database {
   readonly giveUpAfterMs: number;
   /** See `DatabaseOptions`. */
   readonly waitsForDisk: boolean;
-  /** See `DatabaseOptions`. */
-  readonly indexesOnDemand: boolean;
   readonly geometry: GeometryStore;
 }
 
@@ -50,12 +48,6 @@ export interface DatabaseOptions extends Connection {
    * transaction, which waits once. On AWS that would cost twice the write units and gain nothing.
    */
   readonly waitsForDisk?: boolean | undefined;
-  /**
-   * Whether indexes that not every collection needs are made when they are first queried. DynamoDB Local reads the
-   * description of all indexes several times for each item that it writes: with one index instead of four, a write takes
-   * half the time.
-   */
-  readonly indexesOnDemand?: boolean | undefined;
   /** No object store, and the default limit, if omitted. */
   readonly geometry?: GeometryStore | undefined;
 }
@@ -72,7 +64,6 @@ export function createDatabase(options: DatabaseOptions): Database {
     maxSockets,
     giveUpAfterMs = GIVE_UP_AFTER_MS,
     waitsForDisk = false,
-    indexesOnDemand = false,
   } = options;
   const client = new DynamoDBClient(
     clientOptions(options, { attempts: ATTEMPTS, attemptMs: options.attemptMs, maxSockets }),
@@ -85,7 +76,6 @@ export function createDatabase(options: DatabaseOptions): Database {
     keys: createKeyspace(keyStyle),
     giveUpAfterMs,
     waitsForDisk,
-    indexesOnDemand,
     geometry: options.geometry ?? { objects: undefined, inlineBytes: DEFAULT_LIMITS.inlineGeometryBytes },
   };
 }

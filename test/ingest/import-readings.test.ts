@@ -297,7 +297,7 @@ test('the command reports the rows, and rejects options for markers', async () =
   ]);
   expect(await readingsOf(collection, 'a')).toEqual([{ at: at(0), values: { n: 1 } }]);
   const nowhere = runCli(['import', '--readings', path, '--collection', 'nowhere'], env);
-  expect([await nowhere.ended, nowhere.output()]).toEqual([1, expect.stringMatching(/no collection "nowhere"/)]);
+  expect([await nowhere.ended, nowhere.output()]).toEqual([1, expect.stringMatching(/no collection nowhere/)]);
   const named = runCli(['import', '--readings', path, '--collection', collection.key, '--name', 'x'], env);
   expect([await named.ended, named.output()]).toEqual([2, expect.stringMatching(/--name|--readings/)]);
 });

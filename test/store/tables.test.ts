@@ -1,14 +1,7 @@
 import { CreateTableCommand, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, describe, expect, test } from 'vitest';
 
-import { INDEXES } from '../../src/keys/indexes.js';
-import { createCollection } from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
-import { findGlobalId } from '../../src/store/marker/global-index.js';
-import { newMarkerItem } from '../../src/store/marker/marker-item.js';
-import { putMarkersInBulk } from '../../src/store/marker/markers.js';
-import { readPlacePage } from '../../src/store/marker/place-index.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { checkTables } from '../../src/store/table/table-check.js';
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
 import { deleteTables, describeTables, ensureTables } from '../../src/store/table/tables.js';
@@ -101,32 +94,6 @@ describe('creating the tables', () => {
     expect((await describeTables(other)).map(({ description }) => description)).toEqual([undefined, undefined]);
     expect(await deleteTables(other)).toEqual([]);
   });
-});
-
-test('an index on demand is made by its first queries, with the items that were there before', async () => {
-  const other = { ...fresh(), indexesOnDemand: true };
-  await ensureTables(other);
-  await checkTables(other);
-  const [entities] = await describeTables(other);
-  expect(entities?.description?.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName)).toEqual(['geoA']);
-  const now = '2026-01-01T00:00:00.000Z';
-  const call = newCall();
-  const collection = await createCollection(other, { key: 'a', name: 'A', globalIds: true }, now, call);
-  const input = { key: 'm', position: { lng: 1, lat: 2 }, place: ['Japan'] };
-  const item = newMarkerItem(other, collection, input, now);
-  await putMarkersInBulk(other, [item], call);
-  const byPlace = { pk: String(item[INDEXES.place.pk]), limit: 5 };
-  const globalId = String(item['globalId']);
-  const [place, again, found] = await Promise.all([
-    readPlacePage(other, byPlace, call),
-    readPlacePage(other, byPlace, call),
-    findGlobalId(other, globalId, call),
-  ]);
-  expect([...place.items, ...again.items]).toMatchObject([{ sk: item['sk'] }, { sk: item['sk'] }]);
-  expect(found).toEqual({ pk: item['pk'], sk: item['sk'] });
-  await expect(checkTables({ ...other, indexesOnDemand: false })).rejects.toThrow(
-    `table ${other.tables.entities}: index geoB must be present; found missing`,
-  );
 });
 
 describe('the tables', () => {

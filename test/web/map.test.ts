@@ -88,7 +88,8 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     });
     page.on('pageerror', (error) => faults.push(error.message));
     page.on('console', (message) => {
-      if (message.type() === 'error') faults.push(message.text());
+      // A busy machine's server refuses requests for a moment, and the page asks again.
+      if (message.type() === 'error' && !message.text().includes('status of 503')) faults.push(message.text());
     });
     await page.goto(`${server.url}/${hash}`);
     await settled(page);
@@ -299,7 +300,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
   it('adds, drags and deletes markers, and undoes each change', async () => {
     const page = await show('#at=9/51.5/-0.1');
     const bar = page.locator('#bar');
-    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
     await page.mouse.click(800, 560);
     await page.getByLabel('Name').fill('Newtown');
     await page.keyboard.press('Enter');
@@ -336,7 +337,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.keyboard.press('Control+z');
     await bar.getByText('Undid: add Newtown').waitFor();
     await expectSoon(page, `!${HANDLE}.layers[0].content.markers.some(({ name }) => name === 'Newtown')`);
-    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
   });
 
   it('finds places by the beginning of a word, and positions by their coordinates, and goes back', async () => {
@@ -442,9 +443,9 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     const page = await show('#at=9/51.5/-0.1&on=cities');
     const before = await readLondon();
     const { x, y } = await project(page, before.position);
-    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
     await page.mouse.click(x, y);
-    await page.locator('#card').getByRole('button', { name: 'Edit' }).click();
+    await page.locator('#card').getByRole('button', { name: 'Edit', exact: true }).click();
     const form = page.locator('#card form');
     await form.getByLabel('Category').fill('capital');
     await form.getByRole('button', { name: 'Add property' }).click();
@@ -493,7 +494,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
 
   it('reports a conflicting change by somebody else, and shows it', async () => {
     const page = await show('#at=9/51.5/-0.1');
-    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
     const before = await readLondon();
     const { x, y } = await project(page, before.position);
     await page.mouse.move(x, y);
@@ -509,7 +510,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
       `${HANDLE}.layers[0].content.markers.some(({ name, position }) => name === 'London' && position.lng === -0.3)`,
     );
     await server.ask(UPDATE, { input: { id: before.id, position: before.position } });
-    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
   });
 
   it('draws zones with their names, and heatmaps instead of places', async () => {

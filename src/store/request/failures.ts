@@ -34,7 +34,6 @@ const RETRY_AFTER_MS = 1_000;
 interface SdkFailure {
   readonly name?: unknown;
   readonly code?: unknown;
-  readonly message?: string;
   readonly $metadata?: { readonly httpStatusCode?: number; readonly attempts?: number };
   /** The item that a condition found, in wire format, if that was requested. */
   readonly Item?: unknown;

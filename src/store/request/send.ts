@@ -37,7 +37,6 @@ import {
 
 import { withDeadline } from '../../connection.js';
 import type { Database } from '../database.js';
-import { addIndex, lacksIndex } from '../table/missing-index.js';
 import { exact } from './exact-values.js';
 import { mapFailure, unavailable } from './failures.js';
 import type { Call, Meter } from './meter.js';
@@ -102,16 +101,7 @@ const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
     itemsRead: (output) => total(output.Responses),
   },
   query: {
-    async run(database, input, options) {
-      const query = () => database.client.send(queryCommand(input), options);
-      try {
-        return await query();
-      } catch (error) {
-        if (!lacksIndex(database, input.IndexName, error)) throw error;
-        await addIndex(database, input.IndexName ?? '');
-        return query();
-      }
-    },
+    run: ({ client }, input, options) => client.send(queryCommand(input), options),
     itemsRead: countOf,
     pages: true,
     range: rangeReadOf,

@@ -75,7 +75,7 @@ function attributePairs(
  */
 export async function checkTables(database: Database): Promise<void> {
   const states = await describeTables(database);
-  const faults = tableDefinitions(database.tables, database.indexesOnDemand).flatMap((definition, index) => {
+  const faults = tableDefinitions(database.tables).flatMap((definition, index) => {
     const state = states[index];
     return state === undefined
       ? []

@@ -1,4 +1,4 @@
-import type { CreateTableCommandInput, GlobalSecondaryIndex, UpdateTableCommandInput } from '@aws-sdk/client-dynamodb';
+import type { CreateTableCommandInput, GlobalSecondaryIndex } from '@aws-sdk/client-dynamodb';
 
 import { INDEXES, type IndexAttributes } from '../../keys/indexes.js';
 import type { Tables } from '../database.js';
@@ -29,17 +29,11 @@ function secondaryIndex([name, { pk, sk }]: readonly [string, IndexAttributes]):
 }
 
 const SECONDARY_INDEXES = Object.entries(INDEXES).map(secondaryIndex);
-/** The index that every collection with markers or zones uses first. */
-const FIRST_INDEXES = SECONDARY_INDEXES.filter(({ IndexName }) => IndexName === 'geoA');
 
 const BASE_KEY = [
   { AttributeName: 'pk', KeyType: 'HASH' },
   { AttributeName: 'sk', KeyType: 'RANGE' },
 ] as const;
-
-function attributes(indexes: readonly GlobalSecondaryIndex[]) {
-  return keyAttributes(indexes).map((name) => ({ AttributeName: name, AttributeType: 'S' as const }));
-}
 
 function keyAttributes(indexes: readonly GlobalSecondaryIndex[]): readonly string[] {
   const schemas = [BASE_KEY, ...indexes.map(({ KeySchema }) => KeySchema ?? [])];
@@ -48,19 +42,19 @@ function keyAttributes(indexes: readonly GlobalSecondaryIndex[]): readonly strin
 
 /**
  * The schemas of both tables: missing tables are created from them, and existing ones compared with them. The derived
- * table has no stream, so that its writer never triggers itself. `onDemand`: without the indexes that are added when
- * they are first queried.
+ * table has no stream, so that its writer never triggers itself.
  */
-export function tableDefinitions(tables: Tables, onDemand = false): readonly TableDefinition[] {
-  const secondary = onDemand ? FIRST_INDEXES : SECONDARY_INDEXES;
+export function tableDefinitions(tables: Tables): readonly TableDefinition[] {
+  const attributes = (indexes: readonly GlobalSecondaryIndex[]) =>
+    keyAttributes(indexes).map((name) => ({ AttributeName: name, AttributeType: 'S' as const }));
   return [
     {
       request: {
         TableName: tables.entities,
         BillingMode: 'PAY_PER_REQUEST',
         KeySchema: [...BASE_KEY],
-        AttributeDefinitions: attributes(secondary),
-        GlobalSecondaryIndexes: [...secondary],
+        AttributeDefinitions: attributes(SECONDARY_INDEXES),
+        GlobalSecondaryIndexes: SECONDARY_INDEXES,
         StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
       },
       ttl: 'ttl',
@@ -76,15 +70,4 @@ export function tableDefinitions(tables: Tables, onDemand = false): readonly Tab
       ttl: 'ttl',
     },
   ];
-}
-
-/** What UpdateTable needs to add an index to the entities table that has those of `existing`. */
-export function indexAddition(tables: Tables, name: string, existing: readonly string[]): UpdateTableCommandInput {
-  const added = SECONDARY_INDEXES.filter(({ IndexName }) => IndexName === name);
-  const present = SECONDARY_INDEXES.filter(({ IndexName = '' }) => existing.includes(IndexName));
-  return {
-    TableName: tables.entities,
-    AttributeDefinitions: attributes([...present, ...added]),
-    GlobalSecondaryIndexUpdates: added.map((index) => ({ Create: index })),
-  };
 }

@@ -53,7 +53,7 @@ async function describeTtl(database: Database, name: string): Promise<string | n
 /** Both tables as DynamoDB describes them at this moment. */
 export function describeTables(database: Database): Promise<readonly TableState[]> {
   return Promise.all(
-    tableDefinitions(database.tables, database.indexesOnDemand).map(async ({ request }) => {
+    tableDefinitions(database.tables).map(async ({ request }) => {
       const name = request.TableName ?? '';
       const description = await describeTable(database, name);
       return { name, description, ttl: description === undefined ? null : await describeTtl(database, name) };
@@ -61,8 +61,7 @@ export function describeTables(database: Database): Promise<readonly TableState[
   );
 }
 
-/** Waits until a table and its indexes are usable, or until it is gone. Throws UNAVAILABLE after two minutes. */
-export async function waitForTable(database: Database, name: string, wanted: 'ACTIVE' | 'GONE'): Promise<void> {
+async function waitFor(database: Database, name: string, wanted: 'ACTIVE' | 'GONE'): Promise<void> {
   const deadline = performance.now() + ACTIVE_WITHIN_MS;
   for (;;) {
     const table = await describeTable(database, name);
@@ -89,7 +88,7 @@ async function ensure(database: Database, { request, ttl }: TableDefinition): Pr
       if (!isFailure(error, 'ResourceInUseException')) throw mapFailure(error);
     }
   }
-  await waitForTable(database, name, 'ACTIVE');
+  await waitFor(database, name, 'ACTIVE');
   // Also if the table existed: the process that created it may have been killed before this.
   if (ttl !== null && (await describeTtl(database, name)) === null) {
     try {
@@ -110,7 +109,7 @@ async function ensure(database: Database, { request, ttl }: TableDefinition): Pr
  */
 export async function ensureTables(database: Database): Promise<readonly string[]> {
   const created = await Promise.all(
-    tableDefinitions(database.tables, database.indexesOnDemand).map(async (definition) =>
+    tableDefinitions(database.tables).map(async (definition) =>
       (await ensure(database, definition)) ? [definition.request.TableName ?? ''] : [],
     ),
   );
@@ -120,7 +119,7 @@ export async function ensureTables(database: Database): Promise<readonly string[
 /** Deletes both tables with all their items and waits until they are gone; returns the names of those that existed. */
 export async function deleteTables(database: Database): Promise<readonly string[]> {
   const deleted = await Promise.all(
-    tableDefinitions(database.tables, database.indexesOnDemand).map(async ({ request }) => {
+    tableDefinitions(database.tables).map(async ({ request }) => {
       const name = request.TableName ?? '';
       try {
         await database.client.send(new DeleteTableCommand({ TableName: name }));
@@ -128,7 +127,7 @@ export async function deleteTables(database: Database): Promise<readonly string[
         if (isFailure(error, 'ResourceNotFoundException')) return [];
         throw mapFailure(error);
       }
-      await waitForTable(database, name, 'GONE');
+      await waitFor(database, name, 'GONE');
       return [name];
     }),
   );
