@@ -58,13 +58,7 @@ const GIVE_UP_AFTER_MS = 8_000;
 
 /** A database to send commands to. Nothing is sent before the first command. */
 export function createDatabase(options: DatabaseOptions): Database {
-  const {
-    tables,
-    keyStyle,
-    maxSockets,
-    giveUpAfterMs = GIVE_UP_AFTER_MS,
-    waitsForDisk = false,
-  } = options;
+  const { tables, keyStyle, maxSockets, giveUpAfterMs = GIVE_UP_AFTER_MS, waitsForDisk = false } = options;
   const client = new DynamoDBClient(
     clientOptions(options, { attempts: ATTEMPTS, attemptMs: options.attemptMs, maxSockets }),
   );
