@@ -51,6 +51,8 @@ export const comparing =
       context.work.recount();
       const result = await interpret(execution);
       const [a, b] = [quick, result].map((answer) => JSON.stringify([answer?.data, answer?.errors]));
+      // The client is gone, or the deadline: whichever came later was cut short.
+      if (context.work.signal.aborted) return first;
       if (quick === undefined && result.errors !== undefined) return first;
       if (a === b) comparison.same++;
       else comparison.differences.push(`${print(document)}\n${JSON.stringify(variables)}\n${a}\n${b}`);

@@ -3,12 +3,14 @@ import { expect, test } from 'vitest';
 
 import { changesBetween, differences, merge } from '../../web/map/edit/merge.js';
 import { textFor, valueFrom } from '../../web/map/edit/property-text.js';
+import { readsKeysOf } from '../support/json-keys.js';
 
 test('the text of any JSON value stands for the same value', () => {
   const value = fc.oneof(fc.jsonValue(), fc.constantFrom('12', 'true', '"quoted"', ' 5 ', '0123', '12345678901234567890', 1e21, '1e999')); // prettier-ignore
   fc.assert(
-    fc.property(value, (each) => {
-      expect(valueFrom(textFor(each))).toEqual(each);
+    fc.property(value.filter(readsKeysOf), (each) => {
+      // JSON has no negative zero.
+      expect(valueFrom(textFor(each))).toEqual(JSON.parse(JSON.stringify(each)));
     }),
   );
   expect(['12', 'yes', '[1', '0123', '12345678901234567890'].map(valueFrom)).toEqual([12, 'yes', '[1', '0123', '12345678901234567890']); // prettier-ignore
