@@ -54,7 +54,7 @@ const schema = makeExecutableSchema({
 });
 
 // None of these resolvers uses it.
-const context = { work: { recount: () => undefined } } as RequestContext;
+const context = { work: { recount: () => undefined, signal: new AbortController().signal } } as RequestContext;
 
 function read(text: string): { document: DocumentNode; operation: OperationDefinitionNode } {
   const document = parse(text);
