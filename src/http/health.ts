@@ -39,8 +39,9 @@ const PING_TIMEOUT_MS = 2_000;
 const PING_WHILE_LOADING_MS = 10_000;
 
 /**
- * Readiness by a read that has to succeed within two seconds, ten while the demo is loaded, and by what is known to prevent writes; with the states of
- * the stream consumer and of the demo's load: a lag, a gap or a failed load does not make the server unready.
+ * Readiness by a read that has to succeed within two seconds, ten while the demo is loaded, and by what is known to
+ * prevent writes; with the states of the stream consumer and of the demo's load: a lag, a gap or a failed load does not
+ * make the server unready.
  */
 export async function checkReadiness(
   ping: (signal: AbortSignal) => Promise<unknown>,

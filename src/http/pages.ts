@@ -22,6 +22,7 @@ const policy = (also: Partial<Record<'connect' | 'style' | 'font' | 'img', strin
 
 /** GraphiQL's editor writes style elements and has its icon font in a data URL. */
 const GRAPHIQL_POLICY = policy({ style: "'unsafe-inline'", font: 'data:', img: 'data:' });
+
 /** A base map of the user's own. */
 export interface OwnStyle {
   /** A MapLibre style or a PMTiles file; undefined for the built-in base map. */
