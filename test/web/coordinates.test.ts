@@ -73,6 +73,9 @@ describe('coordinates are read as written', () => {
     ])
       expect([text, positions(text)]).toEqual([text, [vienna]]);
     expect(positions('48,2, 16,5')).toEqual([[48.2, 16.5], [16.5, 48.2]]); // prettier-ignore
+    expect(positions('0 0,00001')[0]).toEqual([0, 0.00001]);
+    expect(positions('48,2 16')[0]).toEqual([48.2, 16]);
+    expect(positions('48 12,16 22')[0]).toEqual([48.2, 16 + 22 / 60]);
     expect(positions('\u221233.86 151.2')).toEqual([[-33.86, 151.2]]);
   });
 });

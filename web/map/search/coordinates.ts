@@ -36,6 +36,8 @@ function readAngle(text: string): Angle | undefined {
 /** The ways to cut a text in two, the likeliest first. */
 function* halves(text: string): Generator<readonly [string, string]> {
   for (const separator of [
+    // Two words: a comma within one is a decimal comma, as in `48 16,5`.
+    /(?<=^[^\s,]+(?:,[^\s,]+)?)\s+(?=[^\s,]+(?:,[^\s,]+)?$)/,
     /\s*[;/]\s*/,
     /\s*,\s+/,
     /\s*,\s*/,
