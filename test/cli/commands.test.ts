@@ -1,30 +1,10 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { keysOf } from '../../src/cli/entity-keys.js';
-import { runCli } from '../../src/cli/program.js';
 import { planOf } from '../../src/cli/viewport-plan.js';
-import { runCli as spawnCli } from '../support/run-cli.js';
+import { runCli, runCliHere } from '../support/run-cli.js';
 
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.unstubAllEnvs();
-});
-
-/** Runs a command in this process: what it prints, and its exit code. */
-async function outcome(...args: string[]): Promise<{ code: number; output: string }> {
-  let output = '';
-  const print = (text: unknown) => {
-    output += `${String(text)}\n`;
-    return true;
-  };
-  vi.spyOn(process.stdout, 'write').mockImplementation(print);
-  vi.spyOn(process.stderr, 'write').mockImplementation(print);
-  vi.spyOn(console, 'log').mockImplementation(print);
-  vi.spyOn(console, 'error').mockImplementation(print);
-  const code = await runCli(args);
-  vi.restoreAllMocks();
-  return { code, output };
-}
+const outcome = (...args: string[]) => runCliHere(args);
 
 describe('the command line', () => {
   it('prints help for itself and every command, with exit codes', async () => {
@@ -67,14 +47,13 @@ describe('the command line', () => {
       expect(output).toMatch(message);
       expect(code).toBe(2);
     }
-    vi.stubEnv('PORT', 'many');
-    const { code, output } = await outcome('serve');
+    const { code, output } = await runCliHere(['serve'], { PORT: 'many' });
     expect(output).toMatch(/PORT must be a whole number.*"many"/);
     expect(code).toBe(2);
   });
 
   it('passes its exit code to the process that started it', async () => {
-    const [help, fly] = [spawnCli(['--help']), spawnCli(['fly'])];
+    const [help, fly] = [runCli(['--help']), runCli(['fly'])];
     expect([await help.ended, await fly.ended]).toEqual([0, 2]);
     expect(fly.output()).toMatch(/unknown command/);
   });

@@ -1,11 +1,9 @@
-import { createServer, request, type Server } from 'node:http';
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
-import { runCli as runHere } from '../../src/cli/program.js';
 import { readMarkers } from '../../src/ingest/export/read-markers.js';
 import { silentLog } from '../../src/log.js';
 import { findOccupied, keepCells } from '../../src/server/cells.js';
@@ -16,8 +14,9 @@ import { createMarker, putMarkersInBulk } from '../../src/store/marker/markers.j
 import { deleteMarker } from '../../src/store/marker/marker-changes.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { createStreamsClient } from '../../src/stream/dynamodb.js';
+import { startStallingProxy } from '../support/proxy.js';
 import { recordCalls } from '../support/record-calls.js';
-import { runCli } from '../support/run-cli.js';
+import { runCli, runCliHere } from '../support/run-cli.js';
 import { engine, engineSettings, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
@@ -26,7 +25,6 @@ const calls = recordCalls(database);
 const { endpoint } = engine();
 
 let folder = '';
-let proxy: Server | undefined;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'cellport-export-'));
   const collection = await createCollection(
@@ -45,11 +43,7 @@ beforeAll(async () => {
   );
   await putMarkersInBulk(database, items, newCall());
 });
-afterAll(async () => {
-  proxy?.closeAllConnections();
-  proxy?.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => rm(folder, { recursive: true }));
 
 const settings = (at = endpoint) => ({
   CELLPORT_DATA_DIR: join(folder, 'data'),
@@ -58,38 +52,18 @@ const settings = (at = endpoint) => ({
   AWS_ENDPOINT_URL_DYNAMODB: at,
 });
 
-const start = (args: readonly string[], at = endpoint, env: Readonly<Record<string, string>> = {}) =>
-  runCli(args, { ...settings(at), ...env });
-
-async function outcome(...args: string[]) {
-  const run = start(args);
-  const out: string[] = [];
-  run.child.stdout?.on('data', (piece: string) => out.push(piece));
-  return { code: await run.ended, output: run.output(), out: out.join('') };
-}
-
-/** A proxy of the engine that passes some batches of markers on and never answers the next one. */
-async function stallingAfter(batches: number): Promise<{ url: string; stalled: Promise<void> }> {
-  let seen = 0;
-  let stall = (): void => undefined;
-  const stalled = new Promise<void>((resolve) => (stall = resolve));
-  proxy = createServer((asked, answer) => {
-    if (String(asked.headers['x-amz-target']).endsWith('BatchGetItem') && (seen += 1) > batches) return stall();
-    const { hostname, port } = new URL(endpoint);
-    const onward = request({ hostname, port, path: asked.url, method: asked.method, headers: asked.headers }, (got) => {
-      answer.writeHead(got.statusCode ?? 500, got.headers);
-      got.pipe(answer);
-    });
-    asked.pipe(onward);
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => proxy?.once('listening', resolve));
-  return { url: `http://127.0.0.1:${(proxy.address() as { port: number }).port}`, stalled };
-}
+const start = (args: readonly string[], at = endpoint) => runCli(args, settings(at));
+const outcome = (...args: string[]) => runCliHere(args, settings());
 
 describe('cellport export', () => {
   test('writes a collection to standard output in a form that import accepts', async () => {
-    const { code, output, out } = await outcome('export', '--collection', 'places', '--format', 'csv');
+    const run = start(['export', '--collection', 'places', '--format', 'csv']);
+    const pieces: string[] = [];
+    run.child.stdout?.on('data', (piece: string) => pieces.push(piece));
+    const code = await run.ended;
+    const output = run.output();
     expect({ code, output: output.slice(-400) }).toMatchObject({ code: 0 });
+    const out = pieces.join('');
     const lines = out.trim().split('\n');
     expect(lines[0]).toBe('key,lng,lat,name,category,place,properties');
     expect(lines).toHaveLength(701);
@@ -104,7 +78,7 @@ describe('cellport export', () => {
   test('writes the rows in a bounding box to a file, in the format of its extension', async () => {
     const path = join(folder, 'box.geojson.gz');
     const args = ['--collection', 'places', '--bounds', '170,-90,-170,90', '--out', path];
-    expect(await outcome('export', ...args)).toMatchObject({ code: 0, out: '' });
+    expect(await outcome('export', ...args)).toMatchObject({ code: 0 });
     const { features } = JSON.parse(gunzipSync(await readFile(path)).toString()) as {
       features: { geometry: { coordinates: [number, number] } }[];
     };
@@ -115,8 +89,6 @@ describe('cellport export', () => {
   });
 
   test('reports errors before it reads anything', async () => {
-    for (const [name, value] of Object.entries(settings())) vi.stubEnv(name, value);
-    const said = vi.spyOn(console, 'error').mockImplementation(() => undefined);
     const wrong: [args: string[], code: number, message: RegExp][] = [
       [['--out', 'places.txt'], 2, /\.geojson.*--format/],
       [['--format', 'csv', '--bounds', '0,10,1,5'], 2, /--bounds.south/],
@@ -125,12 +97,10 @@ describe('cellport export', () => {
       [['--collection', 'nowhere'], 1, /no collection nowhere; there are: places/],
     ];
     for (const [args, code, message] of wrong) {
-      expect(await runHere(['export', '--collection', 'places', ...args])).toBe(code);
-      expect(said.mock.lastCall?.[0]).toMatch(message);
+      const ended = await outcome('export', '--collection', 'places', ...args);
+      expect(ended).toMatchObject({ code, output: expect.stringMatching(message) as unknown });
     }
     expect((await readdir(folder)).filter((name) => name !== 'data')).toEqual([]);
-    vi.restoreAllMocks();
-    vi.unstubAllEnvs();
   });
 
   test('uses the cells to export a collection with too many partitions to query each', async () => {
@@ -140,13 +110,14 @@ describe('cellport export', () => {
       newMarkerItem(database, spread, { key: `k${index}`, position: { lng: index * 4, lat: index } }, NOW),
     );
     await putMarkersInBulk(database, items, newCall());
-    const { code, out } = await outcome('export', '--collection', 'spread', '--format', 'ndjson');
-    expect(code).toBe(0);
-    const keys = out
+    const path = join(folder, 'spread.ndjson');
+    expect(await outcome('export', '--collection', 'spread', '--out', path)).toMatchObject({ code: 0 });
+    const keys = (await readFile(path, 'utf8'))
       .trim()
       .split('\n')
       .map((line) => (JSON.parse(line) as { id: string }).id);
     expect(keys.toSorted()).toEqual(Array.from({ length: 40 }, (_, index) => `k${index}`).toSorted());
+    await rm(path);
   });
 
   test('queries only partitions that have markers, also those that the cells do not have yet, if these are exact', async () => {
@@ -182,8 +153,10 @@ describe('cellport export', () => {
     const gap = { since: NOW, reason: 'a test' };
     await putStreamState(database, 'cells', { ...state, version: state.version + 1, gap }, newCall());
     expect(await findOccupied(backend, thin, signal)).toBeUndefined();
-    const geojson = await outcome('export', '--collection', 'thin');
-    expect((JSON.parse(geojson.out) as { features: unknown[] }).features).toHaveLength(2);
+    const path = join(folder, 'thin.geojson');
+    await outcome('export', '--collection', 'thin', '--out', path);
+    expect((JSON.parse(await readFile(path, 'utf8')) as { features: unknown[] }).features).toHaveLength(2);
+    await rm(path);
     await createCollection(database, { key: 'deep', name: 'Deep', prefixLength: 5 }, NOW, newCall());
     expect(await outcome('export', '--collection', 'deep')).toMatchObject({
       code: 1,
@@ -195,7 +168,9 @@ describe('cellport export', () => {
   test('leaves no partial file when stopped, and keeps an existing file unchanged', async () => {
     const path = join(folder, 'out.ndjson');
     await writeFile(path, 'before');
-    const { url, stalled } = await stallingAfter(4);
+    let batches = 0;
+    const { url, stalled, close } = await startStallingProxy((asked) => asked === 'BatchGetItem' && (batches += 1) > 4);
+    onTestFinished(close);
     const run = start(['export', '--collection', 'places', '--out', path], url);
     await stalled;
     expect(await readdir(folder)).toContainEqual(expect.stringMatching(/^out\.ndjson\..*\.part$/));
@@ -207,8 +182,7 @@ describe('cellport export', () => {
   });
 
   test('exits when the output pipe is closed', async () => {
-    const { url } = await stallingAfter(Infinity);
-    const run = start(['export', '--collection', 'places', '--format', 'ndjson'], url);
+    const run = start(['export', '--collection', 'places', '--format', 'ndjson']);
     run.child.stdout?.destroy();
     expect(await run.ended).toBe(1);
     expect(run.output()).toContain('output pipe closed');

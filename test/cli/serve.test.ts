@@ -1,24 +1,25 @@
-import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 
-import { startEngine } from '../../src/engine/start.js';
 import { encode } from '../../src/geo/geohash.js';
 import type { Point } from '../../src/geo/point.js';
 import type { LoadReadiness } from '../../src/http/health.js';
 import { openCities } from '../../src/ingest/markers/cities.js';
 import { isInvalid } from '../../src/ingest/read/row.js';
-import { type RunningCli, runCli } from '../support/run-cli.js';
-import { engineSettings } from '../support/test-database.js';
+import { startServer } from '../http/live-server.js';
+import { startStallingProxy } from '../support/proxy.js';
+import { type RunningCli, runCli, runCliHere } from '../support/run-cli.js';
+import { engineSettings, newDatabase } from '../support/test-database.js';
 
 const PAGE = join(import.meta.dirname, '../../dist/page/index.html');
 const LONG = 240_000;
-/** Three windows of at most 2,000 rows: an import saves its progress after each, and completes the one it is stopped in. */
-const ROWS = 4_200;
+/** Three windows of at most 2,000 rows. An import saves its progress after each of them, and writes two at once. */
+const ROWS = 4_050;
 const runs: RunningCli[] = [];
 let folder = '';
 beforeAll(async () => {
@@ -107,9 +108,9 @@ describe('cellport serve', () => {
       const other = createServer();
       await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
       const { port } = other.address() as { port: number };
-      const run = start('taken', ['serve'], { PORT: String(port) });
-      expect(await run.ended).toBe(1);
-      expect(run.output()).toContain(`port ${port} on 127.0.0.1 is in use; set PORT to another`);
+      const { code, output } = await runCliHere(['serve'], { PORT: String(port) });
+      expect(code).toBe(1);
+      expect(output).toContain(`port ${port} on 127.0.0.1 is in use; set PORT to another`);
       await new Promise((resolve) => other.close(resolve));
     },
     LONG,
@@ -117,7 +118,7 @@ describe('cellport serve', () => {
 });
 
 describe('cellport serve --demo', () => {
-  const cities = 3_000;
+  const cities = 1_200;
   const world = 'bounds: { west: -180, south: -90, east: 180, north: 90 }, zoom: 2';
 
   /** Largest cities per cell, counted one by one. */
@@ -136,7 +137,15 @@ describe('cellport serve --demo', () => {
   it(
     'answers while the load goes on, goes on after kill -9, ends with exact cells, and warns of nothing',
     async () => {
-      const first = start('demo', ['serve', '--demo', String(cities)]);
+      const settings = { ...engineSettings(), CELLPORT_TABLE: 'demo' };
+      // Half of the cities, then the load is at a stand.
+      let batches = 0;
+      const proxy = await startStallingProxy((asked) => asked === 'BatchWriteItem' && (batches += 1) > cities / 50);
+      onTestFinished(proxy.close);
+      const first = start('demo', ['serve', '--demo', String(cities)], {
+        ...settings,
+        AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
+      });
       const url = await serving(first);
       const load = async () => {
         const response = await fetch(`${url}/readyz`);
@@ -149,9 +158,9 @@ describe('cellport serve --demo', () => {
       first.child.kill('SIGKILL');
       await first.ended;
 
-      const second = start('demo', ['serve', '--demo', String(cities)]);
+      const second = start('demo', ['serve', '--demo', String(cities)], settings);
       const again = await serving(second);
-      await second.said(/Cities +3,000 loaded and counted in .*: http/);
+      await second.said(/Cities +1,200 loaded and counted in .*: http/);
       const { found, viewport } = await ask<{
         found: { count: number; countsExact: boolean };
         viewport: { cells: readonly { geohash: string; count: number }[] };
@@ -167,7 +176,6 @@ describe('cellport serve --demo', () => {
       second.child.kill('SIGTERM');
       expect(await second.ended).toBe(0);
       for (const run of [first, second]) expect(run.output()).not.toMatch(/"level":|WARN|ERROR|\n +at /);
-      await engineGone('demo');
     },
     LONG,
   );
@@ -186,40 +194,38 @@ describe('cellport import', () => {
       const args = ['import', path, '--collection', 'places'];
 
       // In memory, where writes take a quarter of the time.
-      const settings = { ...engineSettings(), CELLPORT_TABLE: 'imported' };
-      const first = start('import', args, settings);
-      // Progress is saved after each window; the import is stopped after the first one.
+      const settings = { ...engineSettings(), CELLPORT_TABLE: 'imported', CELLPORT_DATA_DIR: join(folder, 'import') };
       const state = join(folder, 'import', 'imports');
-      for (;;) {
-        const names = await readdir(state).catch(() => []);
-        const [name] = names.filter((each) => each.endsWith('.json'));
-        const { written = 0 } =
-          name === undefined ? {} : (JSON.parse(await readFile(join(state, name), 'utf8')) as { written?: number });
-        if (written > 0) break;
-        await sleep(20);
-      }
+      const hasProgress = () => {
+        const name = existsSync(state) ? readdirSync(state).find((each) => each.endsWith('.json')) : undefined;
+        return name !== undefined && !readFileSync(join(state, name), 'utf8').includes('"written":0');
+      };
+      // The third window starts once the progress of the first one is saved, and is never written.
+      const proxy = await startStallingProxy((asked) => asked === 'BatchWriteItem' && hasProgress());
+      onTestFinished(proxy.close);
+      const first = start('import', args, { ...settings, AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
+      await Promise.race([proxy.stalled, first.ended]);
       first.child.kill('SIGINT');
       expect(await first.ended).toBe(1);
       expect(first.output()).toMatch(/run the same command again to resume/);
 
-      const second = start('import', args, settings);
-      expect(await second.ended).toBe(0);
-      expect(second.output()).toMatch(/resumed after [\d,]+ rows/);
-      expect(second.output()).toMatch(/4,202 rows in .*0 updated.*2 rejected/);
+      const second = await runCliHere(args, settings);
+      expect(second).toMatchObject({ code: 0, output: expect.stringMatching(/resumed after [\d,]+ rows/) as unknown });
+      expect(second.output).toMatch(/4,052 rows in .*0 updated.*2 rejected/);
       const rejects = (await readFile(`${path}.rejects.ndjson`, 'utf8'))
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line) as { line: number });
       expect(rejects.map(({ line }) => line)).toEqual([ROWS + 2, ROWS + 3]);
 
-      const third = start('import', args, settings);
-      expect(await third.ended).toBe(0);
-      expect(third.output()).toMatch(/0 created, 0 updated, 4,200 unchanged, 2 rejected/);
+      const third = await runCliHere(args, settings);
+      expect(third).toMatchObject({ code: 0 });
+      expect(third.output).toMatch(/0 created, 0 updated, 4,050 unchanged, 2 rejected/);
 
-      const server = start('import', ['serve'], settings);
-      expect(await countOf(await serving(server), 'places')).toBe(ROWS);
-      server.child.kill('SIGINT');
-      expect(await server.ended).toBe(0);
+      const tables = { entities: 'imported', derived: 'imported-derived' };
+      const server = await startServer(newDatabase('readable', { tables }));
+      onTestFinished(() => server.close());
+      expect(await countOf(server.url, 'places')).toBe(ROWS);
     },
     LONG,
   );
@@ -227,13 +233,7 @@ describe('cellport import', () => {
   it(
     'commands create, describe and delete the tables',
     async () => {
-      // Otherwise each command would start Java anew.
-      const engine = await startEngine({ dataDir: join(folder, 'table') });
-      onTestFinished(() => engine.close());
-      const run = async (...args: string[]) => {
-        const each = start('table', ['table', ...args]);
-        return { code: await each.ended, output: each.output() };
-      };
+      const run = (...args: string[]) => runCliHere(['table', ...args], engineSettings());
       expect(await run('describe')).toMatchObject({
         code: 1,
         output: expect.stringMatching(/MISSING[^]*table create/) as unknown,

@@ -1,4 +1,4 @@
-import { createServer, request } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 
@@ -6,8 +6,9 @@ import type { Database } from '../../src/store/database.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { injectFaults } from '../support/faults.js';
+import { engineProxy } from '../support/proxy.js';
 import { recordCalls } from '../support/record-calls.js';
-import { engine, newDatabase, testDatabase } from '../support/test-database.js';
+import { newDatabase, testDatabase } from '../support/test-database.js';
 
 const database = await testDatabase();
 const { entities } = database.tables;
@@ -27,19 +28,6 @@ async function listen(server: ReturnType<typeof createServer>, port = 0): Promis
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   return (server.address() as AddressInfo).port;
-}
-
-/** A server that forwards everything to the engine. */
-function proxy() {
-  const { hostname, port } = new URL(engine().endpoint);
-  return createServer((incoming, outgoing) => {
-    const { method, headers, url } = incoming;
-    const onward = request({ hostname, port, method, headers, path: url }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
-      answer.pipe(outgoing);
-    });
-    incoming.pipe(onward);
-  });
 }
 
 const put = (db: Database, sk: string, call = newCall()) =>
@@ -125,7 +113,7 @@ describe('a command', () => {
     await new Promise((resolve) => closed.close(resolve));
     const db = client({ endpoint: `http://127.0.0.1:${port}` });
     await expect(put(db, 'recovered')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    await listen(proxy(), port);
+    await listen(engineProxy(), port);
     await put(db, 'recovered');
     expect(await stored('recovered')).toBe(true);
   });

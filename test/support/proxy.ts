@@ -1,0 +1,47 @@
+import { type Server, createServer, request } from 'node:http';
+
+import { engine } from './test-database.js';
+
+/** A server that forwards requests to the run's engine, except those for which `holds` is true: they get no response. */
+export function engineProxy(holds: (operation: string) => boolean = () => false): Server {
+  const { hostname, port } = new URL(engine().endpoint);
+  return createServer((asked, answer) => {
+    const { method, headers, url } = asked;
+    if (holds(String(headers['x-amz-target']).split('.').at(-1) ?? '')) return;
+    const onward = request({ hostname, port, method, headers, path: url }, (got) => {
+      answer.writeHead(got.statusCode ?? 500, got.headers);
+      got.pipe(answer);
+    });
+    // The client is gone: it was killed.
+    onward.on('error', () => answer.destroy());
+    asked.pipe(onward);
+  });
+}
+
+export interface StallingProxy {
+  readonly url: string;
+  /** Resolves at the first request that gets no response. */
+  readonly stalled: Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** Starts such a proxy, which says when it first holds a request. */
+export async function startStallingProxy(holds: (operation: string) => boolean): Promise<StallingProxy> {
+  let stall = (): void => undefined;
+  const stalled = new Promise<void>((resolve) => (stall = resolve));
+  const server = engineProxy((operation) => {
+    const isHeld = holds(operation);
+    if (isHeld) stall();
+    return isHeld;
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as { port: number }).port}`,
+    stalled,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
