@@ -27,7 +27,7 @@ const UNIT = [
   'test/map/{cells,features,filter,inside,known-counts,paging,runs,stalls,viewport}.test.ts',
   'test/stream/{apply,fold}.test.ts',
   'test/support/rfc7946.test.ts',
-  'test/web/{accents,base-tiles,coordinates,edit-forms,explain-cells,import-files,url-hash}.test.ts',
+  'test/web/{accents,base-tiles,coordinates,edit-forms,explain-cells,heat,import-files,url-hash}.test.ts',
 ];
 
 const ENGINE_SETUP = 'test/support/start-engine.ts';

@@ -143,7 +143,11 @@ const FIELDS: Readonly<
       `content: markers(collection: $collection, first: $limit${index}, after: $after${index}, filter: $filter) { ...ClientMarkers }`,
     MARKERS + MARKER,
   ],
-  cells: ['', () => 'content: cells(collection: $collection) { ...ClientCell }', CELL + BOUNDS],
+  cells: [
+    '$precision: Int',
+    () => 'content: cells(collection: $collection, precision: $precision) { ...ClientCell }',
+    CELL + BOUNDS,
+  ],
   zones: [
     '$tolerance: Float',
     (index) =>

@@ -59,7 +59,8 @@ export async function* loadTiles(
   let pending = rects.map((rect) => ({ rect, after: null as string | null, loaded: EMPTY }));
   while (pending.length > 0) {
     const sentAt = Date.now();
-    const variables: Record<string, unknown> = { collection, zoom: level, filter, tolerance: toleranceAt(level) };
+    const [tolerance, precision] = [toleranceAt(level), options.precision?.(level)];
+    const variables: Record<string, unknown> = { collection, zoom: level, filter, tolerance, precision };
     const bounds = pending.map(({ rect }) => tileBounds(rect));
     for (const [index, { rect, after }] of pending.entries()) {
       variables[`bounds${index}`] = bounds[index];

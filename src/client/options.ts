@@ -32,6 +32,8 @@ export interface ViewportOptions {
   readonly limit?: number | undefined;
   /** Only markers that match; for `auto` and `markers`. */
   readonly filter?: MarkerFilter | undefined;
+  /** For `cells`, the length of their geohashes at a whole zoom. Default: of cells 24 to 192 px wide. */
+  readonly precision?: ((zoom: number) => number) | undefined;
   /** Margin around the screen that is loaded too, in px (default 64). */
   readonly padding?: number | undefined;
   /** How long a map has to stand still before anything is loaded, in ms (default 100); while it keeps moving, four times that. */

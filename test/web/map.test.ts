@@ -515,13 +515,26 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
 
   it('draws zones with their names, and heatmaps instead of places', async () => {
     const page = await show('#at=4.5/50/12&on=cities,countries&heat=cities');
+    const legend = page.locator('#legend');
+    await legend.getByText('places per 100 km square').waitFor();
+    const scale = await legend.textContent();
+    const { x: heatX, y: heatY } = await project(page, { lng: 13.4, lat: 52.5 });
+    await page.mouse.move(heatX, heatY);
+    await page.locator('#tip', { hasText: /^≈ \d.* places per 100 km square$/ }).waitFor();
+    await page.mouse.move(500, 20);
+    await page.evaluate(`${HANDLE}.map.panBy([0, 300], { animate: false })`);
+    await settled(page);
+    expect(await page.locator('#tip').isVisible()).toBe(false);
+    expect(await legend.textContent()).toBe(scale);
+    await page.evaluate(`${HANDLE}.map.panBy([0, -300], { animate: false })`);
+    await keep(page, 'heatmap');
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await page.locator('#explain tbody tr').first().waitFor();
+    await legend.getByText('places per cell').waitFor();
     const cells = await page.evaluate<number>(
       `${HANDLE}.map.queryRenderedFeatures({ layers: ${HANDLE}.layers.flatMap((layer) => layer.mapLayers).filter((id) => id.endsWith('/cells')) }).length`,
     );
     expect(cells).toBeGreaterThan(20);
-    await keep(page, 'heatmap');
-    await page.getByRole('button', { name: 'Explain' }).click();
-    await page.locator('#explain tbody tr').first().waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Explain' }).click();
     await page.getByRole('switch', { name: /Cities/ }).uncheck();

@@ -64,6 +64,20 @@ export const NEAREST = `query Nearest($key: String!, $center: PointInput!) {
   collection(key: $key) { nearest(center: $center, count: 1) { distance node { name key position { lng lat } } } }
 }`;
 
+/** The cells of the world that hold markers, 1,024 at most. */
+export const COARSE_CELLS = `query CoarseCells($key: String!) {
+  viewport(bounds: { west: -180, south: -90, east: 180, north: 90 }, zoom: 0) {
+    cells(collection: $key, precision: 2) { geohash count center { lat } }
+  }
+}`;
+
+/** The cells in three others. */
+export const CHILDREN = `query Children($key: String!, $a: Geohash!, $b: Geohash!, $c: Geohash!) {
+  a: cell(collection: $key, geohash: $a) { children { geohash count center { lat } } }
+  b: cell(collection: $key, geohash: $b) { children { geohash count center { lat } } }
+  c: cell(collection: $key, geohash: $c) { children { geohash count center { lat } } }
+}`;
+
 const MARKER = `id key name category position { lng lat } properties place version`;
 
 export interface MarkerDetails extends Marker {

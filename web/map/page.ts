@@ -10,6 +10,7 @@ import { createExplain } from './explain/explain.js';
 import { createFilters } from './filter/filters.js';
 import { flyInto } from './fly.js';
 import { watchEmptyViews } from './empty-view.js';
+import { createHover } from './hover.js';
 import { followKeys } from './keys.js';
 import { createImporting } from './import/importing.js';
 import type { CollectionLayer, Drawn } from './layers/collection-layer.js';
@@ -137,6 +138,7 @@ export class Page {
     this.#address = keepAddress(map, state, (next) => this.go(next));
     map.on('moveend', () => this.#address.write());
     followPointer(map, layers, {
+      onHover: createHover(map, layers),
       onMarker: (id, name) => void this.#selection.openMarker(id, name),
       onCluster: (layer, cluster) => void this.#expand(layer, cluster),
       onZone: (name, id, { collection }) => this.#selection.openZone(name, id, collection.name),

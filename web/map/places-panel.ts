@@ -3,6 +3,7 @@ import type { Map as MapLibre } from 'maplibre-gl';
 import { boundsOf } from '../../src/client/maplibre.js';
 import type { MapCluster, MapMarker } from '../../src/client/public.js';
 import { byId } from './element.js';
+import { valueText } from './heat/text.js';
 import type { CollectionLayer } from './layers/collection-layer.js';
 import { drawPlaces, placesIn, summary } from './places-list.js';
 
@@ -31,11 +32,18 @@ export function createPlacesPanel(
   let open = false;
   let announcing: ReturnType<typeof setTimeout> | undefined;
 
+  /** What a pointer in the middle would tell. */
+  const heats = () =>
+    layers().flatMap(({ heat }) => (heat ? `${valueText(heat, map.getCenter().wrap())} at the center` : []));
+
   function update(): void {
     const shown = placesIn(boundsOf(map), layers());
     if (open) drawPlaces(panel, shown, onMarker, onCluster);
     clearTimeout(announcing);
-    announcing = setTimeout(() => (spoken.textContent = summary(shown, layers())), ANNOUNCE_DELAY_MS);
+    announcing = setTimeout(
+      () => (spoken.textContent = [summary(shown, layers()), ...heats()].join('. ')),
+      ANNOUNCE_DELAY_MS,
+    );
   }
   map.on('moveend', update);
 

@@ -4,8 +4,17 @@ import type { MapCluster } from '../../src/client/public.js';
 import type { CollectionLayer } from './layers/collection-layer.js';
 import { type Picked, pick } from './layers/pick.js';
 
+/** What is under the pointer, besides the ground. */
+export interface Hovered {
+  readonly point: Point;
+  /** Undefined over a marker or a zone. */
+  readonly cluster: { readonly layer: CollectionLayer; readonly cluster: MapCluster } | undefined;
+  readonly kind: Picked['kind'] | undefined;
+}
+
 /** Actions of a click. */
 export interface PointerActions {
+  readonly onHover: (hovered: Hovered) => void;
   readonly onMarker: (id: string, name: string) => void;
   readonly onCluster: (layer: CollectionLayer, cluster: MapCluster) => void;
   readonly onZone: (name: string, id: string, layer: CollectionLayer) => void;
@@ -22,7 +31,12 @@ function clusterOf({ feature, layer }: Picked): MapCluster | undefined {
 export function followPointer(map: MapLibre, layers: () => readonly CollectionLayer[], actions: PointerActions): void {
   let last: Point | undefined;
   const show = () => {
-    if (last) map.getCanvas().style.cursor = pick(map, layers(), last) ? 'pointer' : '';
+    if (last) {
+      const picked = pick(map, layers(), last);
+      map.getCanvas().style.cursor = picked ? 'pointer' : '';
+      const cluster = picked && clusterOf(picked);
+      actions.onHover({ point: last, kind: picked?.kind, cluster: cluster && { layer: picked.layer, cluster } });
+    }
     last = undefined;
   };
   map.on('mousemove', ({ point }) => {

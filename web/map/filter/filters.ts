@@ -36,10 +36,10 @@ export function createFilters({ layers, seen, theme, onSet, onOpen, onMissing }:
     onSet();
   };
   async function drawLegend(): Promise<void> {
-    const hasRules = layers().some(
-      ({ rules: { conditions, colour, size } }) => conditions.length > 0 || colour || size,
+    const isNeeded = layers().some(
+      ({ heat, rules: { conditions, colour, size } }) => heat || conditions.length > 0 || colour || size,
     );
-    if (!hasRules && legend.hidden) return;
+    if (!isNeeded && legend.hidden) return;
     const module = await import('./legend.js');
     module.drawLegend(legend, layers(), theme(), set);
   }

@@ -2,7 +2,9 @@ import './filter.css';
 import type { Theme } from '../base-map/palette.js';
 import { button, element } from '../element.js';
 import { icon } from '../icons.js';
-import type { CollectionLayer } from '../layers/collection-layer.js';
+import { gradientOf } from '../heat/draw.js';
+import { ticksOf, unitText } from '../heat/text.js';
+import type { CollectionLayer, Heat } from '../layers/collection-layer.js';
 import { COLOURS, OTHER, RAMP, middleOf } from './look.js';
 import { type Condition, type Range, type Rules, isRange } from './rules.js';
 
@@ -65,16 +67,28 @@ function conditionRow(condition: Condition, onDrop: () => void): HTMLElement {
   return element('p', { class: 'condition' }, element('span', {}, text), drop);
 }
 
+function heatKey(layer: CollectionLayer, heat: Heat, theme: Theme): HTMLElement[] {
+  const bar = element('div', { class: 'ramp' });
+  bar.style.background = gradientOf(layer.accent, theme);
+  const ticks = ticksOf(heat).map(({ text, share }) => {
+    const tick = element('span', {}, text);
+    tick.style.insetInlineEnd = `${100 * (1 - share)}%`;
+    return tick;
+  });
+  return [element('p', { class: 'note' }, unitText(heat)), bar, element('div', { class: 'ticks' }, ...ticks)];
+}
+
 function layerKey(layer: CollectionLayer, theme: Theme, onSet: (rules: Rules) => void): HTMLElement[] {
-  const { rules, drawn, isUnfiltered, collection } = layer;
+  const { rules, drawn, isUnfiltered, collection, heat } = layer;
   const { conditions, colour, size } = rules;
   const isEmpty = conditions.length === 0 && !colour && !size;
-  if (drawn === 'off' || isEmpty) return [];
+  if (drawn === 'off' || (isEmpty && !heat)) return [];
   const rows = conditions.map((each) =>
     conditionRow(each, () => onSet({ ...rules, conditions: conditions.filter((other) => other !== each) })),
   );
   return [
     element('h2', {}, collection.name),
+    ...(heat ? heatKey(layer, heat, theme) : []),
     ...rows,
     ...(isUnfiltered ? [element('p', { class: 'note', role: 'status' }, UNFILTERED[drawn])] : []),
     ...(colour && drawn !== 'heat' ? colourKey(colour, theme) : []),
@@ -82,7 +96,7 @@ function layerKey(layer: CollectionLayer, theme: Theme, onSet: (rules: Rules) =>
   ];
 }
 
-/** Draws which filters, colours and sizes are in use. */
+/** Draws what the colours of heatmaps mean, and which filters, colours and sizes are in use. */
 export function drawLegend(
   place: HTMLElement,
   layers: readonly CollectionLayer[],

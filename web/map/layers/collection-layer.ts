@@ -1,7 +1,9 @@
+import type { FeatureCollection } from 'geojson';
 import type { Map as MapLibre } from 'maplibre-gl';
 
 import {
   type Bounds,
+  type MapCell,
   type MapCluster,
   type MapMarker,
   type Viewport,
@@ -14,12 +16,26 @@ import type { Theme } from '../base-map/palette.js';
 import type { Collection } from '../documents.js';
 import { lookOf } from '../filter/look.js';
 import { NO_RULES, type Rules, filterOf, passes } from '../filter/rules.js';
+import { cellSketches, heatFeatures, heatSketches } from '../heat/draw.js';
+import { lengthAt } from '../heat/kernel.js';
+import type { Scale } from '../heat/scale.js';
+import { createScales } from '../heat/scales.js';
+import { changedMarkers, namesOf } from './compare.js';
 import { type Crossfade, createCrossfade } from './crossfade.js';
 import { styledFeatures } from './features.js';
-import { cellSketches, pointSketches, zoneSketches } from './paint.js';
+import { Optimistic } from './optimistic.js';
+import { type Sketch, pointSketches, zoneSketches } from './paint.js';
 
 /** How a collection is drawn, if at all. */
 export type Drawn = 'off' | 'points' | 'heat';
+
+/** A heatmap as it is drawn. */
+export interface Heat {
+  readonly scale: Scale;
+  readonly cells: readonly MapCell[];
+  /** Whether the cells themselves are drawn. */
+  readonly areCells: boolean;
+}
 
 export interface LayerOptions {
   readonly theme: Theme;
@@ -36,17 +52,10 @@ interface OpenPart {
   viewport: Viewport;
   readonly fader: Crossfade;
 }
+const NOTHING: FeatureCollection = { type: 'FeatureCollection', features: [] };
 const CONTENT = { points: 'auto', cells: 'cells', zones: 'zones' } as const;
-const SKETCHES = { points: pointSketches, cells: cellSketches, zones: zoneSketches } as const;
 /** Areas are drawn below the names of countries, points above everything. */
 const BELOW: Partial<Record<Part, string>> = { cells: BELOW_NAMES, zones: BELOW_NAMES };
-
-const positionKey = ({ lng, lat }: MapMarker['position']) => `${lng},${lat}`;
-const sameMarker = (a: MapMarker, b: MapMarker) =>
-  positionKey(a.position) === positionKey(b.position) &&
-  a.name === b.name &&
-  a.category === b.category &&
-  JSON.stringify(a.properties) === JSON.stringify(b.properties);
 
 /** After a filter was too much for the server, it is tried again when this many markers are left. */
 const FILTERED_AGAIN = 10_000;
@@ -55,26 +64,6 @@ const FILTERED_AGAIN = 10_000;
 const TOO_MUCH: ReadonlySet<string> = new Set(['LIMIT_EXCEEDED', 'UNAVAILABLE']);
 
 const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
-
-/** Identifies a drawing by everything in it. */
-function namesOf({ markers, clusters, cells, zones }: ViewportState): Set<string> {
-  return new Set([
-    ...markers.map(({ id }) => id),
-    ...clusters.map(({ position, count }) => `${positionKey(position)} ${count}`),
-    ...cells.map(({ geohash }) => geohash),
-    ...zones.map(({ id }) => id),
-  ]);
-}
-
-/** The markers that were added or changed between two states, unless they come from a request of this page. */
-function changedMarkers(before: ViewportState, after: ViewportState): MapMarker[] {
-  if (before.loading || after.loading || before.markers.length === 0) return [];
-  const known = new Map(before.markers.map((marker) => [marker.id, marker]));
-  return after.markers.filter((marker) => {
-    const old = known.get(marker.id);
-    return old === undefined || !sameMarker(old, marker);
-  });
-}
 
 /** One collection on the map: loads what is shown and draws it. Draws nothing until it is set. */
 export class CollectionLayer {
@@ -85,8 +74,9 @@ export class CollectionLayer {
   readonly #map: MapLibre;
   readonly #options: LayerOptions;
   readonly #parts = new Map<Part, OpenPart>();
-  /** Markers as this page has changed them, until the server confirms it; null for deleted ones. */
-  readonly #optimistic = new Map<string, MapMarker | null>();
+  readonly #optimistic = new Optimistic();
+  readonly #scaleOf;
+  #heat: Heat | undefined;
   #drawn: Drawn = 'off';
   #theme: Theme;
   #view: readonly [Bounds, number] | undefined;
@@ -103,6 +93,7 @@ export class CollectionLayer {
     this.#map = map;
     this.#options = options;
     this.#theme = options.theme;
+    this.#scaleOf = createScales(collection.key, () => this.#showScale());
   }
 
   get drawn(): Drawn {
@@ -112,9 +103,7 @@ export class CollectionLayer {
   /** Markers and clusters as they are drawn. */
   get content(): { readonly markers: readonly MapMarker[]; readonly clusters: readonly MapCluster[] } {
     const { markers = [], clusters = [] } = this.#parts.get('points')?.viewport.state ?? {};
-    const kept = markers.filter(({ id }) => !this.#optimistic.has(id));
-    const changed = [...this.#optimistic.values()].filter((marker) => marker !== null);
-    return { markers: [...kept, ...changed].filter((marker) => passes(marker, this.#rules)), clusters };
+    return { markers: this.#optimistic.over(markers).filter((marker) => passes(marker, this.#rules)), clusters };
   }
 
   get rules(): Rules {
@@ -125,6 +114,11 @@ export class CollectionLayer {
   get isUnfiltered(): boolean {
     if (this.#rules.conditions.length === 0 || this.#drawn === 'off') return false;
     return this.#drawn === 'heat' || (this.#isUnfiltered && this.content.clusters.length > 0);
+  }
+
+  /** The heatmap that is drawn, if any. */
+  get heat(): Heat | undefined {
+    return this.#drawn === 'heat' ? this.#heat : undefined;
   }
 
   /** Whether something is loading, and the last error. */
@@ -170,13 +164,12 @@ export class CollectionLayer {
    * its result is whether the server had not confirmed it yet.
    */
   drawOptimistically(id: string, marker: MapMarker | null): () => boolean {
-    this.#optimistic.set(id, marker);
+    const undo = this.#optimistic.set(id, marker);
     this.#redraw();
     return () => {
-      if (!this.#optimistic.has(id) || this.#optimistic.get(id) !== marker) return false;
-      this.#optimistic.delete(id);
-      this.#redraw();
-      return true;
+      const isUndone = undo();
+      if (isUndone) this.#redraw();
+      return isUndone;
     };
   }
 
@@ -192,7 +185,7 @@ export class CollectionLayer {
 
   repaint(theme: Theme): void {
     this.#theme = theme;
-    for (const [part, { fader }] of this.#parts) fader.repaint(SKETCHES[part](this.accent, theme));
+    for (const [part, { fader }] of this.#parts) fader.repaint(this.#sketches(part));
     this.#redraw();
   }
 
@@ -203,7 +196,7 @@ export class CollectionLayer {
   #open(part: Part): void {
     const { fade } = this.#options;
     const before = BELOW[part];
-    const sketches = SKETCHES[part](this.accent, this.#theme);
+    const sketches = this.#sketches(part);
     const id = `${this.collection.key}/${part}`;
     const fader = createCrossfade(this.#map, id, sketches, { fade, ...(before && { before }) });
     this.#parts.set(part, { viewport: this.#connect(part, fader), fader });
@@ -223,6 +216,7 @@ export class CollectionLayer {
       collection: this.collection.key,
       content: CONTENT[part],
       explain: this.#explain,
+      precision: lengthAt,
       filter: part === 'points' && !this.#isUnfiltered ? filterOf(this.#rules) : undefined,
     });
     let last = viewport.state;
@@ -232,7 +226,7 @@ export class CollectionLayer {
       hasBegun ||= state.loading;
       if (part === 'points') {
         if (this.#fitFilter(state)) return;
-        this.#confirm(state.markers);
+        this.#optimistic.confirm(state.markers);
         for (const { position } of changedMarkers(last, state)) onChange(position);
       }
       last = state;
@@ -242,6 +236,7 @@ export class CollectionLayer {
         const areOthers = names.size > 0 && next.size > 0 && ![...names].some((name) => next.has(name));
         names = next;
         if (part === 'points') this.#redraw(areOthers);
+        else if (part === 'cells') this.#drawHeat(areOthers);
         else fader.draw(styledFeatures(state), areOthers);
       }
       onState(state);
@@ -281,18 +276,30 @@ export class CollectionLayer {
     this.#parts.delete(part);
   }
 
+  #sketches(part: Part): readonly Sketch[] {
+    if (part === 'points') return pointSketches(this.accent, this.#theme);
+    if (part === 'zones') return zoneSketches(this.accent, this.#theme);
+    return (this.#explain ? cellSketches : heatSketches)(this.accent, this.#theme);
+  }
+
+  /** Draws the cells once their scale is known; until then, the old picture stays. */
+  #drawHeat(areOthers = false): void {
+    const { viewport, fader } = this.#parts.get('cells') ?? {};
+    const cells = viewport?.state.cells ?? [];
+    const scale = this.#scaleOf(cells);
+    if (cells.length > 0 && !scale) return;
+    this.#heat = scale && { scale, cells, areCells: this.#explain };
+    fader?.draw(scale ? heatFeatures(cells, scale, this.#explain ? 'cells' : 'heat') : NOTHING, areOthers);
+  }
+
+  #showScale(): void {
+    this.#drawHeat();
+    const state = this.#parts.get('cells')?.viewport.state;
+    if (state) this.#options.onState(state);
+  }
+
   #redraw(areOthers = false): void {
     const features = styledFeatures(this.content, lookOf(this.#rules, this.#theme));
     this.#parts.get('points')?.fader.draw(features, areOthers);
-  }
-
-  /** Drops optimistic changes that the server has confirmed. */
-  #confirm(markers: readonly MapMarker[]): void {
-    const known = new Map(markers.map((marker) => [marker.id, marker]));
-    for (const [id, expected] of this.#optimistic) {
-      const real = known.get(id);
-      const isConfirmed = expected === null ? real === undefined : real !== undefined && sameMarker(expected, real);
-      if (isConfirmed) this.#optimistic.delete(id);
-    }
   }
 }

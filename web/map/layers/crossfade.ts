@@ -8,6 +8,7 @@ const EMPTY: FeatureCollection = { type: 'FeatureCollection', features: [] };
 const OPACITIES: Readonly<Record<Sketch['type'], readonly string[]>> = {
   circle: ['circle-opacity', 'circle-stroke-opacity'],
   fill: ['fill-opacity'],
+  heatmap: ['heatmap-opacity'],
   line: ['line-opacity'],
   symbol: ['text-opacity'],
 };

@@ -6,16 +6,15 @@ import { EMPTY } from '../../../src/client/tile-cache.js';
 import type { Look } from '../filter/look.js';
 
 /** What a feature of the map represents: its property `kind`. `single` is a cluster of one. */
-export type Kind = 'marker' | 'single' | 'cluster' | 'cell' | 'zone';
+export type Kind = 'marker' | 'single' | 'cluster' | 'zone';
 
 const COMPACT = Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 
-/** What the styles of the map's layers need. `shade` is 0 to 1: the logarithm of the count relative to the greatest. */
-function styleOf(properties: Readonly<Record<string, unknown>>, greatest: number): object {
+/** What the styles of the map's layers need. */
+function styleOf(properties: Readonly<Record<string, unknown>>): object {
   const { kind, name, id } = properties;
   const count = Number(properties['count']);
   if (kind === 'zone') return { kind, id, name: name ?? '' };
-  if (kind === 'cell') return { kind, id, count, shade: Math.log1p(count) / Math.log1p(greatest) };
   if (kind === 'cluster') {
     const drawnAs: Kind = count === 1 ? 'single' : 'cluster';
     const text = COMPACT.format(count).replace('K', 'k');
@@ -34,14 +33,13 @@ export function styledFeatures(
   content: Partial<TileContent>,
   lookOf: (marker: MapMarker) => Look = () => ({}),
 ): FeatureCollection {
-  const greatest = Math.max(1, ...(content.cells ?? []).map(({ count }) => count));
   const { features } = toFeatures({ ...EMPTY, ...content });
   const looks = new Map((content.markers ?? []).map((marker) => [marker.id, lookOf(marker)]));
   return {
     type: 'FeatureCollection',
     features: features.map(({ type, geometry, properties }): Feature => {
       const look = properties['kind'] === 'marker' ? looks.get(String(properties['id'])) : undefined;
-      return { type, geometry, properties: { ...styleOf(properties, greatest), ...look } };
+      return { type, geometry, properties: { ...styleOf(properties), ...look } };
     }),
   };
 }

@@ -3,6 +3,7 @@ import type {
   ExpressionSpecification,
   FilterSpecification,
   FillLayerSpecification,
+  HeatmapLayerSpecification,
   LineLayerSpecification,
   Map as MapLibre,
   SymbolLayerSpecification,
@@ -11,7 +12,12 @@ import type {
 import { REGULAR, STRONG } from '../base-map/fonts.js';
 import { PALETTES, type Theme, accentOf } from '../base-map/palette.js';
 
-type Painted = CircleLayerSpecification | FillLayerSpecification | LineLayerSpecification | SymbolLayerSpecification;
+type Painted =
+  | CircleLayerSpecification
+  | FillLayerSpecification
+  | HeatmapLayerSpecification
+  | LineLayerSpecification
+  | SymbolLayerSpecification;
 /** A layer without its ID and source. Opacities are numbers, so that they can fade. */
 export type Sketch = Painted extends infer Each
   ? Each extends Painted
@@ -96,28 +102,6 @@ export function pointSketches(accent: number, theme: Theme): Sketch[] {
         'symbol-sort-key': ['-', ['get', 'weight']],
       },
       paint: { 'text-color': ink, 'text-halo-color': halo, 'text-halo-width': 1.4, 'text-opacity': 1 },
-    },
-  ];
-}
-
-/** Layers for the cells of a heatmap: the more markers, the more opaque. */
-export function cellSketches(accent: number, theme: Theme): Sketch[] {
-  const colour = accentOf(accent, theme);
-  const clear = (alpha: number): ExpressionSpecification => [
-    'to-color',
-    `${colour}${Math.round(alpha * 255)
-      .toString(16)
-      .padStart(2, '0')}`,
-  ];
-  return [
-    {
-      name: 'cells',
-      type: 'fill',
-      paint: {
-        'fill-color': ['interpolate', ['linear'], ['get', 'shade'], 0, clear(0.06), 0.5, clear(0.32), 1, clear(0.92)],
-        'fill-opacity': 1,
-        'fill-antialias': false,
-      },
     },
   ];
 }

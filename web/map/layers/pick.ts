@@ -5,7 +5,7 @@ import type { Kind } from './features.js';
 
 /** Distance in px within which a click hits a marker: fingers are imprecise. */
 const REACH = 8;
-const ORDER: readonly Kind[] = ['marker', 'single', 'cluster', 'zone', 'cell'];
+const ORDER: readonly Kind[] = ['marker', 'single', 'cluster', 'zone'];
 
 export interface Picked {
   readonly layer: CollectionLayer;
@@ -13,7 +13,7 @@ export interface Picked {
   readonly feature: MapGeoJSONFeature;
 }
 
-/** The feature at a point: markers come before clusters, clusters before zones and cells. */
+/** The feature at a point: markers come before clusters, clusters before zones. */
 export function pick(map: MapLibre, layers: readonly CollectionLayer[], at: Point): Picked | undefined {
   const owners = new Map(layers.flatMap((layer) => layer.mapLayers.map((id) => [id, layer] as const)));
   if (owners.size === 0) return undefined;
@@ -23,7 +23,8 @@ export function pick(map: MapLibre, layers: readonly CollectionLayer[], at: Poin
   const near = points.length === 0 ? [] : map.queryRenderedFeatures(box, { layers: points });
   const picked = [...exact, ...near].flatMap((feature) => {
     const layer = owners.get(feature.layer.id);
-    return layer ? [{ layer, feature, kind: feature.properties['kind'] as Kind }] : [];
+    const kind = ORDER.find((each) => each === feature.properties['kind']);
+    return layer && kind ? [{ layer, feature, kind }] : [];
   });
   return picked.toSorted((one, other) => ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind))[0];
 }

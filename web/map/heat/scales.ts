@@ -1,0 +1,29 @@
+import type { MapCell } from '../../../src/client/public.js';
+import { createDensest } from './densest.js';
+import { levelOf } from './kernel.js';
+import { type Scale, scaleOf } from './scale.js';
+
+/**
+ * The scales of a collection. They follow from its densest cells anywhere, not from those in view: so a colour means the
+ * same after panning, and to everyone who opens a link. Undefined while that is being read; then `onReady` is called.
+ */
+export function createScales(key: string, onReady: () => void): (cells: readonly MapCell[]) => Scale | undefined {
+  const densestOf = createDensest(key);
+  const scales = new Map<number, Scale | undefined>();
+
+  async function load(length: number, cells: readonly MapCell[]): Promise<void> {
+    const inView = () => Math.max(...cells.map(({ count, centroid }) => levelOf(count, centroid.lat)));
+    scales.set(length, scaleOf(length, await densestOf(length).catch(inView)));
+    onReady();
+  }
+
+  return (cells) => {
+    const length = cells[0]?.geohash.length;
+    if (length === undefined) return undefined;
+    if (!scales.has(length)) {
+      scales.set(length, undefined);
+      void load(length, cells);
+    }
+    return scales.get(length);
+  };
+}

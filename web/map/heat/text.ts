@@ -1,0 +1,35 @@
+import type { MapCell } from '../../../src/client/public.js';
+import type { Heat } from '../layers/collection-layer.js';
+import { countOf } from '../numbers.js';
+import { markersAround } from './kernel.js';
+
+const ROUGH = Intl.NumberFormat('en', { maximumSignificantDigits: 2 });
+const COMPACT = Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 2 });
+/** Less is nothing. */
+const LEAST = 0.01;
+
+const lengthText = (km: number) => (km < 1 ? `${ROUGH.format(km * 1000)} m` : `${ROUGH.format(km)} km`);
+
+/** What numbers of a heatmap count. */
+export function unitText({ scale, areCells }: Heat): string {
+  return areCells ? 'places per cell' : `places per ${lengthText(scale.unitKm)} square`;
+}
+
+const isIn = ({ bounds }: MapCell, { lng, lat }: MapCell['centroid']) =>
+  bounds.west <= lng && lng <= bounds.east && bounds.south <= lat && lat <= bounds.north;
+
+/** The value of a heatmap at a position, in words. */
+export function valueText(heat: Heat, at: MapCell['centroid']): string {
+  const { cells, scale, areCells } = heat;
+  if (areCells) return `${countOf(cells.find((cell) => isIn(cell, at))?.count ?? 0, 'place')} in this cell`;
+  const value = markersAround(cells, at) * scale.perUnit;
+  return `${value < LEAST ? 'No' : `≈ ${ROUGH.format(value)}`} ${unitText(heat)}`;
+}
+
+/** Round values of the scale with the share of its length where they stand. */
+export function ticksOf({ scale, areCells }: Heat): readonly { readonly text: string; readonly share: number }[] {
+  const top = scale.top * (areCells ? 1 : scale.perUnit);
+  const tick = (part: number) => ({ text: COMPACT.format(top * part).replace('K', 'k'), share: Math.cbrt(part) });
+  const ticks = [0.01, 0.1].filter((part) => top * part >= LEAST).map(tick);
+  return [...ticks, { text: `${tick(1).text}+`, share: 1 }];
+}
