@@ -68,7 +68,10 @@ export default defineConfig({
           globalSetup: ENGINE_SETUP,
         },
       },
-      { extends: true, test: { name: 'browser', include: BROWSER, globalSetup: ENGINE_SETUP } },
+      {
+        extends: true,
+        test: { name: 'browser', include: BROWSER, globalSetup: [ENGINE_SETUP, 'test/support/build-pages.ts'] },
+      },
       { extends: true, test: { name: 'soak', include: SOAK, globalSetup: ENGINE_SETUP } },
     ],
   },

@@ -1,7 +1,8 @@
 // Builds the server (TypeScript into dist/), the map page and GraphiQL (Vite into dist/page/ and dist/graphiql/) in
 // parallel.
-// `node scripts/build.mjs` builds everything; `--if-needed` skips parts that are newer than their sources. `--compress`
-// also compresses the pages' files, which takes as long again and is not needed on one machine.
+// `node scripts/build.mjs` builds everything; `--if-needed` skips parts that are newer than their sources; `--pages` leaves
+// out the server. `--compress` also compresses the pages' files, which takes as long again and is not needed on one
+// machine.
 
 import { spawn } from 'node:child_process';
 import { chmod, mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
@@ -74,10 +75,14 @@ async function buildPart({ name, stamp, command }) {
   console.error(`built ${name} in ${((Date.now() - began.getTime()) / 1000).toFixed(1)} s`);
 }
 
-/** Builds all parts, or with `ifNeeded` those that are older than their sources; `compress` compresses the pages. */
-export async function build({ ifNeeded, compress = false }) {
-  const built = await Promise.all(parts.map(async (part) => ifNeeded && (await isBuilt(part))));
-  const missing = parts.filter((_, at) => !built[at]);
+/**
+ * Builds all parts, with `pages` only the pages, and with `ifNeeded` only what is older than its sources; `compress`
+ * compresses the pages.
+ */
+export async function build({ ifNeeded, pages = false, compress = false }) {
+  const wanted = pages ? parts.slice(1) : parts;
+  const built = await Promise.all(wanted.map(async (part) => ifNeeded && (await isBuilt(part))));
+  const missing = wanted.filter((_, at) => !built[at]);
   if (missing.length > 0) console.error(`building ${missing.map(({ name }) => name).join(', ')} …`);
   const results = await Promise.allSettled(missing.map(buildPart));
   const failed = results.find(({ status }) => status === 'rejected');
@@ -88,8 +93,8 @@ export async function build({ ifNeeded, compress = false }) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [ifNeeded, compress] = ['--if-needed', '--compress'].map((option) => process.argv.includes(option));
-  await build({ ifNeeded, compress }).catch((error) => {
+  const has = (option) => process.argv.includes(option);
+  await build({ ifNeeded: has('--if-needed'), pages: has('--pages'), compress: has('--compress') }).catch((error) => {
     console.error(`the build failed: ${error.message}`);
     process.exitCode = 1;
   });

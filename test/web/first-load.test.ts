@@ -1,6 +1,3 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -10,7 +7,6 @@ import { testDatabase } from '../support/test-database.js';
 import { hasChromium, openBrowser } from './browser.js';
 import { type MapServer, startMapServer } from './map-server.js';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
 /** So long after its start, a server knows all changes that a page may lack whose subscription starts late. */
 const KNOWN_AFTER_MS = 6_000;
 
@@ -42,9 +38,7 @@ describe.skipIf(!hasChromium)('the first load of a built page', async () => {
   }
 
   beforeAll(async () => {
-    await promisify(execFile)(process.execPath, ['scripts/build.mjs', '--if-needed', '--compress'], { cwd: root });
-    const pages = { mapDir: `${root}dist/page`, staticDir: `${root}dist/graphiql` };
-    const writer = await startMapServer(db, pages);
+    const writer = await startMapServer(db);
     await writer.ask(`mutation { createCollection(input: { key: "cities", name: "Cities" }) { id } }`);
     const markers = Array.from({ length: 90 }, (_, index) => {
       return { name: `City ${index}`, position: { lng: 4 * index - 178, lat: (index * 37) % 70 } };
@@ -61,7 +55,7 @@ describe.skipIf(!hasChromium)('the first load of a built page', async () => {
     await writer.counted();
     await writer.close();
     // It does not send the page what the other has heard of: those changes are counted.
-    server = await startMapServer(db, pages);
+    server = await startMapServer(db);
     startedAt = Date.now();
     browser = await openBrowser();
   }, 600_000);

@@ -1,9 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { menu, tabs } from '../../web/graphiql/examples.js';
@@ -11,9 +6,8 @@ import { startServer } from '../http/live-server.js';
 import { testDatabase } from '../support/test-database.js';
 import { accessibilityFaults } from './accessibility.js';
 import { hasChromium, openBrowser } from './browser.js';
-import { type MapServer, startMapServer } from './map-server.js';
+import { type MapServer, PAGES, startMapServer } from './map-server.js';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
 /** Waits for the editor, which loads after tabs and button: clicks before that show the first example. */
 const readFirstExample = (page: Page) =>
   page.locator('.graphiql-query-editor .view-lines', { hasText: 'pageInfo' }).waitFor({ timeout: 50_000 });
@@ -21,17 +15,17 @@ const readFirstExample = (page: Page) =>
 /** GraphiQL's own: its tabs hold their buttons, to choose and to close, inside of the tab. No setting changes that. */
 const EXEMPT = ['nested-interactive'];
 
+/** Without the map page, / leads to GraphiQL. */
+const { staticDir } = PAGES;
+
 describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
   const db = await testDatabase('readable', { stream: true });
-  let staticDir = '';
   let browser: Browser;
   /** One for all tests, so that the editor is compiled once. */
   let context: BrowserContext;
   let server: MapServer;
 
   beforeAll(async () => {
-    staticDir = await mkdtemp(join(tmpdir(), 'cellport-graphiql-'));
-    await build({ configFile: join(root, 'vite.config.ts'), build: { outDir: staticDir } });
     server = await startMapServer(db, { staticDir });
     await server.ask(`mutation { createCollection(input: { key: "cities", name: "Cities" }) { id } }`);
     const London = `key: "2643743", name: "London", position: { lng: -0.12574, lat: 51.50853 }, properties: { population: 7556900 }`;
@@ -42,7 +36,6 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
   afterAll(async () => {
     await browser.close();
     await server.close();
-    await rm(staticDir, { recursive: true });
   });
 
   /** Opens the page, and collects its requests to other hosts and its errors. */

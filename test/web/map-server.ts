@@ -1,22 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
 
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { createHttpServer, createServices } from '../../src/server/services.js';
 import type { Database } from '../../src/store/database.js';
 import { followChanges } from '../live/support.js';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-
 type Json = Readonly<Record<string, unknown>>;
 
 export interface MapServer {
   readonly url: string;
-  readonly pages: Pages;
   /** Posts a document and returns its data; fails on an error. */
   // oxlint-disable-next-line typescript/no-explicit-any
   ask(query: string, variables?: Json): Promise<any>;
@@ -33,16 +26,13 @@ interface Pages {
   readonly staticDir: string;
 }
 
-/** Builds the map page anew, without GraphiQL. */
-async function buildMap(folder: string): Promise<Pages> {
-  await build({ configFile: join(root, 'web/map/build/vite.config.ts'), build: { outDir: folder, minify: false } });
-  return { mapDir: folder, staticDir: join(folder, 'none') };
-}
+const folder = (name: string): string => fileURLToPath(new URL(`../../dist/${name}`, import.meta.url));
 
-/** Starts a server which follows the changes of a database, with these pages or a fresh build of the map page. */
-export async function startMapServer(db: Database, built?: Pages, styleUrl?: string): Promise<MapServer> {
-  const folder = await mkdtemp(join(tmpdir(), 'cellport-map-'));
-  const pages = built ?? (await buildMap(folder));
+/** The pages as they are published, built before the tests of the project `browser`. */
+export const PAGES: Pages = { mapDir: folder('page'), staticDir: folder('graphiql') };
+
+/** Starts a server which follows the changes of a database. */
+export async function startMapServer(db: Database, pages = PAGES, styleUrl?: string): Promise<MapServer> {
   const heard = followChanges(db);
   const services = createServices(
     { database: db },
@@ -60,7 +50,6 @@ export async function startMapServer(db: Database, built?: Pages, styleUrl?: str
   const url = await http.listen({ host: '127.0.0.1', port: 0 });
   return {
     url,
-    pages,
     async ask(query, variables = {}) {
       const response = await fetch(`${url}/graphql`, {
         method: 'POST',
@@ -76,7 +65,6 @@ export async function startMapServer(db: Database, built?: Pages, styleUrl?: str
     async close() {
       await close();
       await heard.stop();
-      await rm(folder, { recursive: true });
     },
   };
 }

@@ -12,7 +12,7 @@ import { until } from '../live/support.js';
 import { testDatabase } from '../support/test-database.js';
 import { accessibilityFaults } from './accessibility.js';
 import { differingPixels, hasChromium, keep, openBrowser, shoot } from './browser.js';
-import { type MapServer, startMapServer } from './map-server.js';
+import { type MapServer, PAGES, startMapServer } from './map-server.js';
 import { serveOwnTiles } from './own-tiles.js';
 
 interface City {
@@ -142,8 +142,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
   const readLondon = async () => (await server.ask(DETAILS, { id: `marker::cities::${LONDON}` })).marker;
 
   beforeAll(async () => {
-    const building = startMapServer(db);
-    [server, browser] = await Promise.all([building, openBrowser()]);
+    [server, browser] = await Promise.all([startMapServer(db), openBrowser()]);
     await server.ask(`mutation { createCollection(input: { key: "cities", name: "Cities of the world", mapProperties: ["population"] }) { id } }`); // prettier-ignore
     await server.ask(`mutation { createCollection(input: { key: "countries", name: "Countries" }) { id } }`);
     for (let at = 0; at < cities.length; at += 100) {
@@ -646,7 +645,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
 
   it("draws a style of the user's own, with tiles from a PMTiles file", async () => {
     const own = await serveOwnTiles();
-    const styled = await startMapServer(db, server.pages, own.styleUrl);
+    const styled = await startMapServer(db, PAGES, own.styleUrl);
     const page = await browser.newPage({ viewport: { width: 800, height: 600 }, reducedMotion: 'reduce' });
     page.on('console', (message) => {
       if (message.type() === 'error') faults.push(message.text());
