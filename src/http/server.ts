@@ -6,7 +6,7 @@ import { asksForNothing } from '../graphql/extensions.js';
 import type { GraphqlServer } from '../graphql/server.js';
 import type { Log } from '../log.js';
 import { handleErrors } from './errors.js';
-import { createAdmission } from './admission.js';
+import { type Admission, createAdmission } from './admission.js';
 import { compressJson } from './compression.js';
 import { type Readiness, addHealth } from './health.js';
 import { addEventStreams } from './event-stream.js';
@@ -32,6 +32,8 @@ export interface HttpOptions extends HostOptions, OwnStyle {
   readonly requestTimeoutMs?: number | undefined;
   /** The mean time of a read of the database since the last call; undefined if there were few. */
   readonly readMs?: (() => number | undefined) | undefined;
+  /** Decides which requests are refused; by default those that would wait for too long. */
+  readonly admission?: Admission | undefined;
   readonly log: Log;
   /** Ends all subscriptions with a reason when the server closes. */
   readonly endSubscriptions?: (() => void) | undefined;
@@ -75,6 +77,7 @@ export function buildHttp({
   explain = true,
   requestTimeoutMs = REQUEST_TIMEOUT_MS,
   readMs = () => undefined,
+  admission = createAdmission(),
   log,
   endSubscriptions,
 }: HttpOptions): FastifyInstance {
@@ -106,7 +109,6 @@ export function buildHttp({
   handleErrors(server, limits, log);
   allowOrigins(server, allowedOrigins);
   addHealth(server, ready);
-  const admission = createAdmission();
   const stopWatching = watchLoad(admission, readMs);
   server.addHook('onClose', async () => stopWatching());
   addGraphql(server, { graphql, admission, allowedOrigins, log });

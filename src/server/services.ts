@@ -61,17 +61,24 @@ export function createServices(
   };
 }
 
-type Pages = Pick<HttpOptions, 'staticDir' | 'mapDir'>;
+export type Pages = Pick<HttpOptions, 'staticDir' | 'mapDir'>;
 
 /** The pages that `npm run build` makes. */
-const BUILT_PAGES: Pages = {
+export const BUILT_PAGES: Pages = {
   staticDir: fileURLToPath(new URL('../../dist/graphiql/', import.meta.url)),
   mapDir: fileURLToPath(new URL('../../dist/page/', import.meta.url)),
 };
 
 export interface HttpServerOptions extends Pick<
   HttpOptions,
-  'host' | 'allowedHosts' | 'allowedOrigins' | 'explain' | 'requestTimeoutMs' | 'styleUrl' | 'styleOrigins'
+  | 'admission'
+  | 'host'
+  | 'allowedHosts'
+  | 'allowedOrigins'
+  | 'explain'
+  | 'requestTimeoutMs'
+  | 'styleUrl'
+  | 'styleOrigins'
 > {
   /** How long the server goes on after `close`, unready, so that a load balancer sends its requests elsewhere. */
   readonly drainMs?: number | undefined;

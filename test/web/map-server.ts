@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
-import { fileURLToPath } from 'node:url';
 
+import type { Admission } from '../../src/http/admission.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
-import { createHttpServer, createServices } from '../../src/server/services.js';
+import { BUILT_PAGES, type Pages, createHttpServer, createServices } from '../../src/server/services.js';
 import type { Database } from '../../src/store/database.js';
 import { followChanges } from '../live/support.js';
 
@@ -20,19 +20,15 @@ export interface MapServer {
   close(): Promise<void>;
 }
 
-interface Pages {
-  /** Without it, / redirects to GraphiQL. */
-  readonly mapDir?: string;
-  readonly staticDir: string;
-}
-
-const folder = (name: string): string => fileURLToPath(new URL(`../../dist/${name}`, import.meta.url));
-
-/** The pages as they are published, built before the tests of the project `browser`. */
-export const PAGES: Pages = { mapDir: folder('page'), staticDir: folder('graphiql') };
+/** Tests share the event loop of their server, and a busy machine delays it: nothing is refused for that. */
+const EVERYBODY: Admission = {
+  enter: async () => ({ leave: () => undefined }),
+  isFull: () => false,
+  adjust: () => undefined,
+};
 
 /** Starts a server which follows the changes of a database. */
-export async function startMapServer(db: Database, pages = PAGES, styleUrl?: string): Promise<MapServer> {
+export async function startMapServer(db: Database, pages: Pages = BUILT_PAGES, styleUrl?: string): Promise<MapServer> {
   const heard = followChanges(db);
   const services = createServices(
     { database: db },
@@ -44,7 +40,7 @@ export async function startMapServer(db: Database, pages = PAGES, styleUrl?: str
       limits: { ...DEFAULT_LIMITS, deadlineMs: 60_000 },
     },
   );
-  const { http, close } = await createHttpServer(services, { pages, styleUrl });
+  const { http, close } = await createHttpServer(services, { pages, styleUrl, admission: EVERYBODY });
   const sockets = new Set<Socket>();
   http.server.on('connection', (socket) => sockets.add(socket));
   const url = await http.listen({ host: '127.0.0.1', port: 0 });
