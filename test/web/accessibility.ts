@@ -4,20 +4,19 @@ import type { Page } from 'playwright-core';
 type Scheme = 'light' | 'dark';
 
 interface Options {
-  /** In this order. */
+  /** By default both, that of the page first, as a map takes long to be drawn in another. */
   readonly schemes?: readonly Scheme[];
   /** Rules of axe-core that are not checked. */
   readonly exempt?: readonly string[];
 }
 
 /** Faults that axe-core finds in what a page shows now, one line per element, in light and in dark. */
-export async function accessibilityFaults(
-  page: Page,
-  { schemes = ['light', 'dark'], exempt = [] }: Options = {},
-): Promise<string[]> {
+export async function accessibilityFaults(page: Page, { schemes, exempt = [] }: Options = {}): Promise<string[]> {
+  const isDark = await page.evaluate<boolean>(`matchMedia('(prefers-color-scheme: dark)').matches`);
+  const both: readonly Scheme[] = isDark ? ['dark', 'light'] : ['light', 'dark'];
   const rules = Object.fromEntries(exempt.map((rule) => [rule, { enabled: false }]));
   const faults: string[] = [];
-  for (const colorScheme of schemes) {
+  for (const colorScheme of schemes ?? both) {
     await page.emulateMedia({ colorScheme });
     // Colours that fade would be measured halfway.
     await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished.catch(() => undefined)))');

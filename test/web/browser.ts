@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { type Browser, type Page, chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, type Page, chromium } from 'playwright-core';
 
 const CHROMIUM = '/usr/bin/chromium';
 const FLAGS = [
@@ -15,7 +15,12 @@ const FLAGS = [
   // Draws WebGL without a graphics card.
   '--use-angle=swiftshader',
   '--enable-unsafe-swiftshader',
+  // Everything but WebGL is drawn faster without it.
+  '--disable-gpu-compositing',
 ];
+/** A small and coarse screen: without a graphics card each pixel takes long. */
+export const SMALL = { viewport: { width: 1024, height: 640 }, deviceScaleFactor: 0.5 } as const;
+const FRAME_MS = 100;
 const SCREENSHOTS = fileURLToPath(new URL('../../screenshots/', import.meta.url));
 
 export const hasChromium = existsSync(CHROMIUM);
@@ -24,6 +29,14 @@ if (!hasChromium) console.warn(`SKIPPED: no browser, ${CHROMIUM} is missing`);
 export async function openBrowser(): Promise<Browser> {
   await mkdir(SCREENSHOTS, { recursive: true });
   return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+}
+
+/** Lets pages draw ten frames a second at most: without a graphics card each frame of a map takes long. */
+export async function drawSlowly(context: BrowserContext): Promise<void> {
+  await context.addInitScript(`{
+    globalThis.requestAnimationFrame = (draw) => setTimeout(() => draw(performance.now()), ${FRAME_MS});
+    globalThis.cancelAnimationFrame = clearTimeout;
+  }`);
 }
 
 /** Saves a screenshot of a page as screenshots/NAME.png once its map is idle, and returns the picture. */

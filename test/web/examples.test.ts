@@ -14,6 +14,7 @@ import { differingPixels, hasChromium, openBrowser } from './browser.js';
 
 const configFile = fileURLToPath(new URL('../../examples/maps/vite.config.ts', import.meta.url));
 const SIZE = { width: 700, height: 500 };
+const SCREEN = { viewport: SIZE, deviceScaleFactor: 0.5 };
 
 describe.skipIf(!hasChromium)('the example pages in a browser', async () => {
   const db = await testDatabase();
@@ -25,7 +26,7 @@ describe.skipIf(!hasChromium)('the example pages in a browser', async () => {
 
   beforeAll(async () => {
     outDir = await mkdtemp(join(tmpdir(), 'cellport-examples-'));
-    await makeCollection(db, { key: 'cities' }, realMarkers(40));
+    await makeCollection(db, { key: 'cities' }, realMarkers(100));
     server = await startServer(db);
     await build({ configFile, build: { outDir } });
     const proxy = { '/graphql': { target: server.url, ws: true } };
@@ -42,7 +43,7 @@ describe.skipIf(!hasChromium)('the example pages in a browser', async () => {
 
   /** The requests and responses of a page, and its requests to other hosts. */
   async function watched(path: string) {
-    const page = await browser.newPage({ viewport: SIZE });
+    const page = await browser.newPage(SCREEN);
     page.setDefaultTimeout(60_000);
     const seen = { isExpanded: false, zooms: [] as number[], contents: [] as Content[] };
     const elsewhere: string[] = [];
@@ -68,7 +69,7 @@ describe.skipIf(!hasChromium)('the example pages in a browser', async () => {
 
   /** The page as it looks without any responses. */
   async function emptyPage(path: string) {
-    const page = await browser.newPage({ viewport: SIZE });
+    const page = await browser.newPage(SCREEN);
     await page.route('**/graphql', (route) => route.abort());
     await Promise.all([page.waitForRequest('**/graphql'), page.goto(`${url}${path}`)]);
     const picture = await page.screenshot();
@@ -81,7 +82,7 @@ describe.skipIf(!hasChromium)('the example pages in a browser', async () => {
     const { page, seen, elsewhere, faults } = await watched(`${name}.html`);
     await until(() => seen.zooms.length > 0);
     expect(seen.zooms[0]).toBe(4);
-    await until(async () => (await differingPixels(browser, empty, await page.screenshot())) > 5_000);
+    await until(async () => (await differingPixels(browser, empty, await page.screenshot())) > 1_250);
     const { x, y } = freeCluster(seen.contents);
     // What is drawn can be clicked a moment later. The map then flies into the cluster.
     while (!seen.isExpanded) {

@@ -73,8 +73,8 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
     await rm(staticDir, { recursive: true });
   });
 
-  async function openPage(options: Parameters<Browser['newPage']>[0] = { viewport: { width: 1280, height: 800 } }) {
-    const page = await browser.newPage(options);
+  async function openPage(options: Parameters<Browser['newPage']>[0] = {}) {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, deviceScaleFactor: 0.5, ...options });
     const faults: string[] = [];
     page.on('pageerror', (error) => faults.push(error.message));
     page.on('console', (message) => {

@@ -77,7 +77,7 @@ describe.skipIf(!hasChromium)('the first load of a built page', async () => {
   it('is under 600 kB for the map, which asks once for its view and its zones', async () => {
     await new Promise((resolve) => setTimeout(resolve, startedAt + KNOWN_AFTER_MS - Date.now()));
     const before = server.bytesSent();
-    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, deviceScaleFactor: 0.5 });
     const views = recordViews(page);
     // As over a slow network: the subscription to changes starts after the first request.
     await page.addInitScript(`{

@@ -1,12 +1,13 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { BUILT_PAGES } from '../../src/server/services.js';
 import { menu, tabs } from '../../web/graphiql/examples.js';
 import { startServer } from '../http/live-server.js';
 import { testDatabase } from '../support/test-database.js';
 import { accessibilityFaults } from './accessibility.js';
-import { hasChromium, openBrowser } from './browser.js';
-import { type MapServer, PAGES, startMapServer } from './map-server.js';
+import { SMALL, hasChromium, openBrowser } from './browser.js';
+import { type MapServer, startMapServer } from './map-server.js';
 
 /** Waits for the editor, which loads after tabs and button: clicks before that show the first example. */
 const readFirstExample = (page: Page) =>
@@ -16,7 +17,7 @@ const readFirstExample = (page: Page) =>
 const EXEMPT = ['nested-interactive'];
 
 /** Without the map page, / leads to GraphiQL. */
-const { staticDir } = PAGES;
+const { staticDir } = BUILT_PAGES;
 
 describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
   const db = await testDatabase('readable', { stream: true });
@@ -31,7 +32,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
     const London = `key: "2643743", name: "London", position: { lng: -0.12574, lat: 51.50853 }, properties: { population: 7556900 }`;
     await server.ask(`mutation { createMarker(input: { collection: "cities", ${London} }) { id } }`);
     browser = await openBrowser();
-    context = await browser.newContext({ viewport: { width: 1280, height: 800 }, deviceScaleFactor: 0.5 });
+    context = await browser.newContext({ ...SMALL, reducedMotion: 'reduce' });
   }, 300_000);
   afterAll(async () => {
     await browser.close();

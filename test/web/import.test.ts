@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../live/support.js';
 import { testDatabase } from '../support/test-database.js';
 import { accessibilityFaults } from './accessibility.js';
-import { hasChromium, keep, openBrowser } from './browser.js';
+import { SMALL, drawSlowly, hasChromium, keep, openBrowser } from './browser.js';
 import { type MapServer, startMapServer } from './map-server.js';
 
 const SHOPS = `id;Name;Category;Latitude;Longitude;opens
@@ -62,7 +62,8 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
 
   beforeAll(async () => {
     [server, browser] = await Promise.all([startMapServer(db), openBrowser()]);
-    const context = await browser.newContext({ viewport: { width: 1024, height: 640 }, deviceScaleFactor: 0.5, reducedMotion: 'reduce' }); // prettier-ignore
+    const context = await browser.newContext({ ...SMALL, reducedMotion: 'reduce' });
+    await drawSlowly(context);
     page = await context.newPage();
     page.setDefaultTimeout(60_000);
     page.on('pageerror', (error) => faults.push(error.message));
@@ -180,6 +181,8 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
     await server.ask(`mutation { deleteCollection(key: "a7") { key } }`);
     await until(async () => {
       await readAgain();
+      // Answers of 54 collections take a moment.
+      await page.waitForTimeout(1_000);
       return !(await layerNames()).includes('A 7');
     });
     expect((await layerNames()).length).toBe(54);

@@ -7,12 +7,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { openCities } from '../../src/ingest/markers/cities.js';
 import { openCountries } from '../../src/ingest/zones/countries.js';
+import { BUILT_PAGES } from '../../src/server/services.js';
 import * as documents from '../../web/map/documents.js';
 import { until } from '../live/support.js';
 import { testDatabase } from '../support/test-database.js';
 import { accessibilityFaults } from './accessibility.js';
-import { differingPixels, hasChromium, keep, openBrowser, shoot } from './browser.js';
-import { type MapServer, PAGES, startMapServer } from './map-server.js';
+import { SMALL, differingPixels, drawSlowly, hasChromium, keep, openBrowser, shoot } from './browser.js';
+import { type MapServer, startMapServer } from './map-server.js';
 import { serveOwnTiles } from './own-tiles.js';
 
 interface City {
@@ -24,17 +25,17 @@ interface City {
 }
 
 const { CREATE, DELETE, DETAILS, UPDATE } = documents;
-const LEAST_POPULATION = 500_000;
+/** The largest of the world. */
+const CITIES = 600;
 const LONDON = '2643743';
 
 async function readCities(): Promise<City[]> {
-  const { rows } = openCities();
+  const { rows } = openCities(CITIES);
   const cities: City[] = [];
   for await (const page of rows.scan()) {
     for (const { content } of page) {
       const { key, name, category, position, properties } = content as City;
-      if (Number(properties['population']) >= LEAST_POPULATION)
-        cities.push({ key, name, category, position, properties });
+      cities.push({ key, name, category, position, properties });
     }
   }
   return cities;
@@ -71,12 +72,8 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
    * each frame and each pixel takes long, so most tests ask for less motion and a coarse screen.
    */
   async function open(hash = '', options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
-    const context = await browser.newContext({
-      viewport: { width: 1024, height: 640 },
-      deviceScaleFactor: 0.5,
-      reducedMotion: 'reduce',
-      ...options,
-    });
+    const context = await browser.newContext({ ...SMALL, reducedMotion: 'reduce', ...options });
+    await drawSlowly(context);
     const page = await context.newPage();
     page.setDefaultTimeout(60_000);
     page.on('request', (request) => {
@@ -88,8 +85,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     });
     page.on('pageerror', (error) => faults.push(error.message));
     page.on('console', (message) => {
-      // A busy machine's server refuses requests for a moment, and the page asks again.
-      if (message.type() === 'error' && !message.text().includes('status of 503')) faults.push(message.text());
+      if (message.type() === 'error') faults.push(message.text());
     });
     await page.goto(`${server.url}/${hash}`);
     await settled(page);
@@ -176,11 +172,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
   });
 
   it('shows all cities at first, as clusters and markers, under a strict content security policy', async () => {
-    const page = await open('#at=1.4/28/12', {
-      ...MOVING,
-      viewport: { width: 1280, height: 800 },
-      deviceScaleFactor: 1,
-    });
+    const page = await open('#at=1.4/28/12', MOVING);
     const response = await page.request.get(`${server.url}/`);
     expect(response.headers()['content-security-policy']).toMatch(/script-src 'self'; worker-src 'self'/);
     expect(response.headers()['content-security-policy']).not.toMatch(/unsafe|blob:/);
@@ -193,7 +185,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     const world = await shoot(page, 'world');
     await page.evaluate(`location.hash = '#at=1.4/28/12&on='`);
     await settled(page);
-    expect(await differingPixels(browser, world, await shoot(page, 'world-empty'))).toBeGreaterThan(15_000);
+    expect(await differingPixels(browser, world, await shoot(page, 'world-empty'))).toBeGreaterThan(2_500);
     await page.context().close();
   });
 
@@ -547,7 +539,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
   });
 
   it('fits a phone without horizontal scrolling, with layers and card as bottom sheets', async () => {
-    const page = await open('#at=5/51.5/4', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 }); // prettier-ignore
+    const page = await open('#at=5/51.5/4', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 0.5 }); // prettier-ignore
     const wide = () => page.evaluate<number>('document.documentElement.scrollWidth');
     expect(await wide()).toBe(390);
     await keep(page, 'phone');
@@ -573,22 +565,33 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.context().close();
   });
 
-  it("follows the system's dark theme, and can be switched", async () => {
+  it("follows the system's dark theme, can be switched, and ignores invalid addresses", async () => {
     const page = await open('#at=4/50/10', { colorScheme: 'dark' });
     const water = `${HANDLE}.map.getPaintProperty('water', 'background-color')`;
     const dark = await page.evaluate<string>(water);
     await keep(page, 'dark');
     await page.getByRole('button', { name: 'Light theme' }).click();
     expect(await page.evaluate<string>(water)).not.toBe(dark);
+    await page.evaluate(`location.hash = '#at=x/y/z&on=nothing,,%00&heat=%E0%A4%A'`);
     await page.reload();
     await settled(page);
     expect(await page.getByRole('button', { name: 'Dark theme' }).count()).toBe(1);
+    for (const hash of ['#at=99/200/900', '#%', '#place=marker::cities::gone', '#at=4/50/10&on=cities'])
+      await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+    await expectSoon(page, `Math.abs(${HANDLE}.map.getZoom() - 4) < 0.01 && ${HANDLE}.layers[0].drawn === 'points'`);
+    await page.locator('#card').waitFor({ state: 'hidden' });
     await page.context().close();
   });
 
   it('can be used by keyboard alone, from the list to a card and back, and announces what is shown', async () => {
-    const page = await open('#at=9/51.5/-0.1');
+    const page = await show('#at=9/51.5/-0.1&on=cities');
     await page.locator('#shown', { hasText: /\d+ places? shown/ }).waitFor();
+    // Tab begins at the top.
+    await page.evaluate(`{
+      document.body.tabIndex = -1;
+      document.body.focus();
+      document.body.removeAttribute('tabindex');
+    }`);
     const focused = () => page.evaluate<string>(`document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? ''`); // prettier-ignore
     for (let press = 0; press < 20 && (await focused()) !== 'List places in view'; press += 1)
       await page.keyboard.press('Tab');
@@ -610,7 +613,6 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.evaluate('document.activeElement?.blur()');
     await page.keyboard.press('+');
     await expectSoon(page, `${HANDLE}.map.getZoom() > ${zoom} + 0.9`);
-    await page.context().close();
   });
 
   it('tells the nearest place where there is none, and goes there', async () => {
@@ -645,8 +647,8 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
 
   it("draws a style of the user's own, with tiles from a PMTiles file", async () => {
     const own = await serveOwnTiles();
-    const styled = await startMapServer(db, PAGES, own.styleUrl);
-    const page = await browser.newPage({ viewport: { width: 800, height: 600 }, reducedMotion: 'reduce' });
+    const styled = await startMapServer(db, BUILT_PAGES, own.styleUrl);
+    const page = await browser.newPage({ ...SMALL, reducedMotion: 'reduce' });
     page.on('console', (message) => {
       if (message.type() === 'error') faults.push(message.text());
     });
@@ -664,16 +666,6 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.close();
     await styled.close();
     own.close();
-  });
-
-  it('ignores invalid addresses', async () => {
-    const page = await open('#at=x/y/z&on=nothing,,%00&heat=%E0%A4%A');
-    for (const hash of ['#at=99/200/900', '#%', '#place=marker::cities::gone', '#at=4/50/10&on=cities']) {
-      await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
-    }
-    await expectSoon(page, `Math.abs(${HANDLE}.map.getZoom() - 4) < 0.01 && ${HANDLE}.layers[0].drawn === 'points'`);
-    await page.locator('#card').waitFor({ state: 'hidden' });
-    await page.context().close();
   });
 
   it('offers a retry when the server is gone, and continues when it is back', async () => {
