@@ -1,28 +1,60 @@
+import type { GraphQLSchema } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { compiling } from '../../src/graphql/executor.js';
+import { type Executor, compiling, interpreting } from '../../src/graphql/executor.js';
 import { buildSchema } from '../../src/graphql/schema.js';
 import type { Database } from '../../src/store/database.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { type LiveServer, fillCells, startServer } from '../http/live-server.js';
+import { type Comparison, comparing, newComparison } from '../support/compare-executors.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { randomFrom } from '../support/random.js';
 import { rounds } from '../support/rounds.js';
 import { testDatabase } from '../support/test-database.js';
-import { fuzzedRequest } from './documents.js';
+import { type FuzzedRequest, fuzzedRequest } from './documents.js';
 import { NO_TIMEOUT, SEED, expectNoFault, report } from './faults.js';
 import { type Known, choosing } from './values.js';
 
 const schema = buildSchema();
-const CONCURRENT = 4;
+const CONCURRENT = 16;
+/** One document in so many is sent over HTTP, which takes most of the time; test/fuzz/raw-inputs.test.ts tries that. */
+const OVER_HTTP = 50;
+/** One document in so many is compiled, and one is executed both ways and compared. */
+const COMPILED = 4;
+const COMPARED = 32;
 
 const FIRST_PAGES = `{
   collections(first: 1) {nodes {id} pageInfo {endCursor}}
   collection(key: "parks") {markers(first: 2) {nodes {id cell(precision: 4) {geohash}} pageInfo {endCursor}}
     within(center: {lat: 52.5, lng: 13.4}, radius: 100000, first: 2) {pageInfo {endCursor}}}
 }`;
+
+/** What executes a document follows from the document, so that its seed repeats it. */
+const mixing =
+  (compared: Comparison) =>
+  (of: GraphQLSchema): Executor => {
+    const [interpret, compile, compare] = [interpreting(of), compiling(of, { runsBefore: 0 }), comparing(compared)(of)];
+    return async (execution) => {
+      const choice = execution.document.loc?.end ?? 0;
+      if (choice % COMPARED === 1) return compare(execution);
+      return choice % COMPILED === 0 ? compile(execution) : interpret(execution);
+    };
+  };
+
+/** The status and text of an answer. */
+async function answerTo(server: LiveServer, request: FuzzedRequest, overHttp: boolean) {
+  const body = JSON.stringify(request);
+  if (overHttp) {
+    const response = await server.post(body);
+    return { status: response.status, text: await response.text() };
+  }
+  const headers = { 'content-type': 'application/json' };
+  const asked = { method: 'POST', headers, search: '', body: JSON.parse(body) as unknown };
+  const answer = await server.graphql.answer(asked, new AbortController().signal);
+  return { status: answer.status, text: String(answer.body) };
+}
 
 /** Two collections with markers and their cells, and what documents may name of them. */
 async function fill(db: Database, server: LiveServer): Promise<Known> {
@@ -57,9 +89,10 @@ describe.each([
 ] as const)('a %s of the schema with values at the edges of its types', (operation, open, name) => {
   let server: LiveServer;
   let known: Known;
+  const compared = newComparison();
   beforeAll(async () => {
     const db = await open();
-    server = await startServer(db, { limits: { maxNodes: 3_000 }, executor: (of) => compiling(of, { runsBefore: 0 }) });
+    server = await startServer(db, { limits: { maxNodes: 3_000 }, executor: mixing(compared) });
     known = await fill(db, server);
   });
   afterAll(() => server.close());
@@ -74,9 +107,8 @@ describe.each([
         while (next < last) {
           const seed = next++;
           const request = fuzzedRequest(schema, operation, choosing(randomFrom(seed)), known);
-          const response = await server.post(JSON.stringify(request));
-          const text = await response.text();
-          expectNoFault({ seed, sent: request, status: response.status, text, logged: server.logged });
+          const { status, text } = await answerTo(server, request, seed % OVER_HTTP === 0);
+          expectNoFault({ seed, sent: request, status, text, logged: server.logged });
           const found = [...text.matchAll(/"code":"([A-Z_]+)"/g)].map(([, code = '']) => code);
           for (const code of found.length === 0 ? ['none'] : new Set(found))
             codes.set(code, (codes.get(code) ?? 0) + 1);
@@ -86,6 +118,7 @@ describe.each([
       report(operation, rounds(name), codes);
       // Many documents are answered in full.
       expect(codes.get('none') ?? 0).toBeGreaterThan(0);
+      expect(compared.differences).toEqual([]);
     },
     NO_TIMEOUT,
   );

@@ -8,7 +8,7 @@ import { type CellSums, NO_SUMS, addSums, sumsOf } from '../../src/geo/cell-sums
 import { encode } from '../../src/geo/geohash.js';
 import type { Services, StreamStatus } from '../../src/graphql/context.js';
 import { DEFAULT_LIMITS, type Limits } from '../../src/model/limits.js';
-import type { createGraphqlServer } from '../../src/graphql/server.js';
+import type { GraphqlServer, createGraphqlServer } from '../../src/graphql/server.js';
 import type { LiveHub } from '../../src/live/hub.js';
 import { type CellCache, createCellCache } from '../../src/loaders/cell-cache.js';
 import type { MarkerCache } from '../../src/loaders/marker-cache.js';
@@ -45,6 +45,8 @@ export interface LiveServer {
   /** Posts one query; fails if the answer is not JSON. */
   ask(query: string, variables?: Json, headers?: Record<string, string>): Promise<Answered>;
   post(body: string, headers?: Record<string, string>): Promise<Response>;
+  /** Answers without HTTP, in a fraction of the time. */
+  readonly graphql: GraphqlServer;
   /** Fails if the two executors did not give the same answers. */
   close(): Promise<void>;
 }
@@ -132,7 +134,7 @@ export async function startServer(
   const empty = mkdtempSync(join(tmpdir(), 'graphiql-'));
   writeFileSync(join(empty, 'index.html'), '<!doctype html><title>GraphiQL</title>');
   const compared = newComparison();
-  const { http, close } = await createHttpServer(services, {
+  const { graphql, http, close } = await createHttpServer(services, {
     executor: executor ?? comparing(compared),
     pages: { staticDir: page ?? empty, mapDir },
     allowedOrigins,
@@ -153,6 +155,7 @@ export async function startServer(
     logged,
     services,
     compared,
+    graphql,
     post,
     ask: async (query, variables = {}, headers = {}) => {
       const response = await post(JSON.stringify({ query, variables }), headers);

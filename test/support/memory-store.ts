@@ -498,7 +498,9 @@ export function newMemoryDatabase(keyStyle: KeyStyle = 'readable', options: Part
     ...options,
   });
   const handle = (request: Parameters<typeof answer>[0]) => Promise.resolve().then(() => answer(request));
-  Object.assign(database.client.config, { requestHandler: { handle, destroy: () => undefined } });
+  // Nothing checks signatures here.
+  const signer = () => Promise.resolve({ sign: (request: unknown) => Promise.resolve(request) });
+  Object.assign(database.client.config, { requestHandler: { handle, destroy: () => undefined }, signer });
   return database;
 }
 
