@@ -512,7 +512,6 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     const { x: heatX, y: heatY } = await project(page, { lng: 13.4, lat: 52.5 });
     await page.mouse.move(heatX, heatY);
     await page.locator('#tip', { hasText: /^≈ \d.* places per 100 km square$/ }).waitFor();
-    await page.mouse.move(500, 20);
     await page.evaluate(`${HANDLE}.map.panBy([0, 300], { animate: false })`);
     await settled(page);
     expect(await page.locator('#tip').isVisible()).toBe(false);
