@@ -47,8 +47,8 @@ export default defineConfig({
     // Long enough for a busy machine: it ends tests that hang, not slow ones.
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    // A third, as much of the time goes into waiting: for leases, restarts, streams.
-    maxWorkers: 3,
+    // More than cores, as much of the time goes into waiting: for leases, restarts, streams.
+    maxWorkers: 4,
     // Loading the same modules again for each file took a fifth of the time.
     isolate: false,
     setupFiles: ['test/support/each-file.ts'],

@@ -12,12 +12,13 @@ import { followChanges, until } from '../live/support.js';
 import { type LiveServer, startServer } from '../http/live-server.js';
 import { type Made, makeCollection, realMarkers } from '../map/fixture.js';
 import { noMarkerCache } from '../support/no-marker-cache.js';
+import { memoryDatabase } from '../support/memory-store.js';
 import { interceptCalls } from '../support/faults.js';
 import { randomFrom } from '../support/random.js';
 import { testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
-const db = await testDatabase();
+const db = memoryDatabase();
 /** A consumer updates its cells; those of the other database are written by the test. */
 const liveDb = await testDatabase('readable', { stream: true });
 const cellCache = createCellCache({ maxBytes: 1_000_000, trusted: () => true, now: () => performance.now() });
@@ -98,13 +99,15 @@ function expectEachOnce(state: ViewportState, view: View, all: readonly Made[]) 
   const bounds = tileBounds(rectOf(view));
   const drawn = new Map(state.markers.map(({ id, position }) => [id, position]));
   const counts = state.clusters.map(() => 0);
+  const clusterOf = new Map<string, number[]>();
+  for (const [at, { geohashes }] of state.clusters.entries())
+    for (const geohash of geohashes) clusterOf.set(geohash, [...(clusterOf.get(geohash) ?? []), at]);
+  const lengths = new Set([...clusterOf.keys()].map(({ length }) => length));
   for (const { key, position } of all) {
-    const clusters = state.clusters.flatMap(({ geohashes }, at) =>
-      geohashes.some((geohash) => encode(position, geohash.length) === geohash) ? [at] : [],
-    );
+    const clusters = new Set([...lengths].flatMap((length) => clusterOf.get(encode(position, length)) ?? []));
     for (const at of clusters) counts[at] = (counts[at] ?? 0) + 1;
     const single = drawn.get(`marker::cities::${encodeURIComponent(key)}`) ?? drawn.get(`marker::cities::${key}`);
-    const times = clusters.length + (single ? 1 : 0);
+    const times = clusters.size + (single ? 1 : 0);
     if (single) expect(single).toEqual(position);
     if (holds(bounds, position)) expect([key, times]).toEqual([key, 1]);
     else expect(times).toBeLessThanOrEqual(1);
@@ -140,7 +143,7 @@ describe('a viewport', () => {
       const edges = [180, -180, 0, 16.9];
       let lng = walk < 4 ? (edges[walk] ?? 0) : random() * 360 - 180;
       let lat = walk === 3 ? 52.4 : random() * 160 - 80;
-      for (let step = 0; step < 6; step++) {
+      for (let step = 0; step < 4; step++) {
         const view = around(lng, Math.max(-84, Math.min(84, lat)), zoom);
         const state = await show(viewport, view);
         expectEachOnce(state, view, markers);

@@ -10,10 +10,10 @@ import { areaRegion, coverRegion } from '../../src/geolibrary/s2.js';
 import { readViewport } from '../../src/map/viewport.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { bruteInside } from '../map/fixture.js';
-import { newDatabase } from '../support/test-database.js';
+import { newMemoryDatabase } from '../support/memory-store.js';
 import { LIBRARY, POSITIONS, type Written, libraryItems, makeGeoTable } from './library.js';
 
-const database = newDatabase();
+const database = newMemoryDatabase();
 const LIMITS = { maxFirst: 5000, rangesPerPage: 64, itemsPerField: 20_000 };
 
 const TABLES: readonly (Written & { readonly name: string })[] = LIBRARY.lengths.flatMap((length) =>

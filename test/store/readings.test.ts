@@ -18,6 +18,7 @@ import { interceptCalls, injectFaults } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 import { readsKeysOf } from '../support/json-keys.js';
+import { someOf } from '../support/rounds.js';
 
 const NOW = new Date('2026-11-21T10:00:00.000Z');
 const DAY = 86_400_000;
@@ -137,7 +138,7 @@ describe('recorded readings', () => {
         await record(name, [reading(0, values)]);
         expect((await read(name, { last: 1 }))[0]?.values).toEqual(values);
       }),
-      { numRuns: 40 },
+      { numRuns: someOf(40) },
     );
   });
 });
@@ -495,6 +496,6 @@ test('any sequence of calls agrees with a model in memory', async () => {
         }
       },
     ),
-    { numRuns: 60 },
+    { numRuns: someOf(60) },
   );
 });

@@ -23,7 +23,7 @@ import {
   untilRead,
 } from './support.js';
 
-const MARKERS = 250;
+const MARKERS = 120;
 const db = await testDatabase('readable', { stream: true });
 
 const placeOf = (index: number) => ['Poznań', 'AB'.charAt(index % 2), `${index % 5}`].slice(0, index % 4);

@@ -99,6 +99,11 @@ class Index {
     this.#projected = projected === undefined ? undefined : new Set([...keys, ...projected]);
   }
 
+  /** Whether its items have all attributes. */
+  get hasAll(): boolean {
+    return this.#projected === undefined;
+  }
+
   /** The attributes that identify an item of this index. */
   keyOf(item: Item): Item {
     const names = [this.hash, this.range, ...this.#tieBreakers].filter((name) => name !== undefined);
@@ -301,8 +306,11 @@ function indexOf(input: Input): Index {
 const READS = ['TableName', 'IndexName', 'Limit', 'ExclusiveStartKey', 'ConsistentRead', 'ReturnConsumedCapacity', 'ProjectionExpression', 'FilterExpression', 'ExpressionAttributeNames', 'ExpressionAttributeValues']; // prettier-ignore
 
 function query(input: Input): Input {
-  knows(input, ...READS, 'KeyConditionExpression', 'ScanIndexForward');
+  knows(input, ...READS, 'KeyConditionExpression', 'ScanIndexForward', 'Select');
   const index = indexOf(input);
+  if (input['Select'] !== undefined && !(input['Select'] === 'ALL_ATTRIBUTES' && index.hasAll)) {
+    throw new Error('the memory store does not fetch attributes that an index lacks');
+  }
   const { hash, takes } = readKeyCondition(index, input);
   const after = input['ExclusiveStartKey'] as Item | undefined;
   const items = index.items(hash, after, input['ScanIndexForward'] !== false).filter(takes);
