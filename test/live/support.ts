@@ -30,8 +30,8 @@ export function followChanges(
 }
 
 /** Waits until a condition is true, at most until the test times out. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
+export async function until(holds: () => boolean | Promise<boolean>, everyMs = 20): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, everyMs));
 }
 
 /** A client over a WebSocket; `connected` resolves when it is. */

@@ -3,6 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, type Page, chromium } from 'playwright-core';
 
+import { until } from '../live/support.js';
+
 const CHROMIUM = '/usr/bin/chromium';
 const FLAGS = [
   '--headless',
@@ -21,6 +23,8 @@ const FLAGS = [
 /** A small and coarse screen: without a graphics card each pixel takes long. */
 export const SMALL = { viewport: { width: 1024, height: 640 }, deviceScaleFactor: 0.5 } as const;
 const FRAME_MS = 100;
+/** Asking a page takes a few milliseconds of CPU time. */
+const ASK_EVERY_MS = 100;
 const SCREENSHOTS = fileURLToPath(new URL('../../screenshots/', import.meta.url));
 
 export const hasChromium = existsSync(CHROMIUM);
@@ -29,6 +33,11 @@ if (!hasChromium) console.warn(`SKIPPED: no browser, ${CHROMIUM} is missing`);
 export async function openBrowser(): Promise<Browser> {
   await mkdir(SCREENSHOTS, { recursive: true });
   return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+}
+
+/** Waits until an expression is true in a page. The policy of the map page forbids Playwright's own way. */
+export function expectSoon(page: Page, expression: string): Promise<void> {
+  return until(() => page.evaluate<boolean>(`Boolean(${expression})`), ASK_EVERY_MS);
 }
 
 /** Lets pages draw ten frames a second at most: without a graphics card each frame of a map takes long. */

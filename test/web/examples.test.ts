@@ -82,7 +82,7 @@ describe.skipIf(!hasChromium)('the example pages in a browser', async () => {
     const { page, seen, elsewhere, faults } = await watched(`${name}.html`);
     await until(() => seen.zooms.length > 0);
     expect(seen.zooms[0]).toBe(4);
-    await until(async () => (await differingPixels(browser, empty, await page.screenshot())) > 1_250);
+    await until(async () => (await differingPixels(browser, empty, await page.screenshot())) > 1_250, 500);
     const { x, y } = freeCluster(seen.contents);
     // What is drawn can be clicked a moment later. The map then flies into the cluster.
     while (!seen.isExpanded) {

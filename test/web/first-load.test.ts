@@ -2,9 +2,8 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { openCountries } from '../../src/ingest/zones/countries.js';
-import { until } from '../live/support.js';
 import { testDatabase } from '../support/test-database.js';
-import { hasChromium, openBrowser } from './browser.js';
+import { hasChromium, openBrowser, expectSoon } from './browser.js';
 import { type MapServer, startMapServer } from './map-server.js';
 
 /** So long after its start, a server knows all changes that a page may lack whose subscription starts late. */
@@ -85,11 +84,10 @@ describe.skipIf(!hasChromium)('the first load of a built page', async () => {
       WebSocket.prototype.send = function (text) { setTimeout(() => send.call(this, text), 1_000); };
     }`);
     await page.goto(server.url);
-    await until(() => page.evaluate<boolean>('globalThis.cellport?.layers.some(({ states }) => states.length > 0)'));
-    await until(() =>
-      page.evaluate<boolean>(
-        'cellport.layers.every(({ states }) => states.every((each) => !each.loading)) && cellport.map.loaded()',
-      ),
+    await expectSoon(page, 'globalThis.cellport?.layers.some(({ states }) => states.length > 0)');
+    await expectSoon(
+      page,
+      'cellport.layers.every(({ states }) => states.every((each) => !each.loading)) && cellport.map.loaded()',
     );
     await quiet();
     // Both at once: the zones do not wait for the subscription to changes.

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../live/support.js';
 import { testDatabase } from '../support/test-database.js';
 import { accessibilityFaults } from './accessibility.js';
-import { SMALL, drawSlowly, hasChromium, keep, openBrowser } from './browser.js';
+import { SMALL, drawSlowly, hasChromium, keep, openBrowser, expectSoon } from './browser.js';
 import { type MapServer, startMapServer } from './map-server.js';
 
 const SHOPS = `id;Name;Category;Latitude;Longitude;opens
@@ -117,7 +117,7 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
     ]);
     // The layer is on, and its count follows.
     await page.locator('#layers').getByText('3 places').waitFor();
-    await until(() => page.evaluate<boolean>('cellport.layers[0].content.markers.length === 3'));
+    await expectSoon(page, 'cellport.layers[0].content.markers.length === 3');
 
     await choose('city_shops.csv', SHOPS.replace('Last', 'Renamed'));
     await panel().getByRole('button', { name: 'Import 3 places' }).click();
@@ -176,7 +176,7 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
     expect(before[0]).not.toBe(before[1]);
     await server.ask(`mutation { ${Array.from({ length: 52 }, (_, at) => `c${at}: createCollection(input: { key: "a${at}", name: "A ${at}" }) { key }`).join(' ')} }`); // prettier-ignore
     await readAgain();
-    await until(async () => (await layerNames()).length === 55);
+    await expectSoon(page, `document.querySelectorAll('#layers b').length === 55`);
     expect([await colourOf('City shops'), await colourOf('Parks')]).toEqual(before);
     await server.ask(`mutation { deleteCollection(key: "a7") { key } }`);
     await until(async () => {

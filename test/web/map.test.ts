@@ -9,10 +9,9 @@ import { openCities } from '../../src/ingest/markers/cities.js';
 import { openCountries } from '../../src/ingest/zones/countries.js';
 import { BUILT_PAGES } from '../../src/server/services.js';
 import * as documents from '../../web/map/documents.js';
-import { until } from '../live/support.js';
 import { testDatabase } from '../support/test-database.js';
 import { accessibilityFaults } from './accessibility.js';
-import { SMALL, differingPixels, drawSlowly, hasChromium, keep, openBrowser, shoot } from './browser.js';
+import { SMALL, differingPixels, drawSlowly, hasChromium, keep, openBrowser, shoot, expectSoon } from './browser.js';
 import { type MapServer, startMapServer } from './map-server.js';
 import { serveOwnTiles } from './own-tiles.js';
 
@@ -63,9 +62,6 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
   const faults: string[] = [];
   let server: MapServer;
   let browser: Browser;
-
-  /** Waits until an expression is true in the page. The page's policy forbids Playwright's own way. */
-  const expectSoon = (page: Page, expression: string) => until(() => page.evaluate<boolean>(`Boolean(${expression})`));
 
   /**
    * Opens the page with a hash, and collects its requests to other hosts and its errors. Without a graphics card
