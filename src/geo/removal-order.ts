@@ -74,13 +74,15 @@ class Removal implements RemovalOrder {
   #wide = false;
 
   constructor(paths: readonly Path[], limit: number) {
-    const positions = paths.flatMap((path) => path.positions);
-    const count = positions.length;
+    const count = paths.reduce((sum, { positions }) => sum + positions.length, 0);
     this.removedAt = new Float64Array(count).fill(Infinity);
     this.left = [count + paths.filter(({ closed }) => closed).length];
     this.#paths = paths;
-    this.#x = Float64Array.from(positions, ([lng]) => lng);
-    this.#y = Float64Array.from(positions, ([, lat]) => lat);
+    this.#x = new Float64Array(count);
+    this.#y = new Float64Array(count);
+    for (const { first, positions } of paths) {
+      for (const [nth, position] of positions.entries()) [this.#x[first + nth], this.#y[first + nth]] = position;
+    }
     this.#before = new Int32Array(count);
     this.#after = new Int32Array(count);
     this.#pathOf = new Int32Array(count);
@@ -89,7 +91,7 @@ class Removal implements RemovalOrder {
     this.#limit = limit;
     if (limit === Infinity && count > 0) {
       this.#tree = new KDBush(count);
-      for (const [lng, lat] of positions) this.#tree.add(lng, lat);
+      for (let vertex = 0; vertex < count; vertex++) this.#tree.add(this.#x[vertex] ?? 0, this.#y[vertex] ?? 0);
       this.#tree.finish();
     }
     paths.forEach((path, index) => this.#link(path, index));

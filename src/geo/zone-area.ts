@@ -1,5 +1,6 @@
 import { type Area, type Bounds, normalizeBounds } from './bounds.js';
 import type { Shape } from './polygon.js';
+import type { Relation } from './cover.js';
 
 const overlap = (a: Bounds, b: Bounds) =>
   a.west <= b.east && b.west <= a.east && a.south <= b.north && b.south <= a.north;
@@ -17,10 +18,12 @@ export function boundsMeet(bounds: Bounds, area: Area): boolean | undefined {
   return parts.every((part) => area.parts.some((other) => contains(other, part))) ? true : undefined;
 }
 
+/** How a shape relates to a box that includes its edges. */
+export function relationToBox(shape: Shape, box: Bounds): Relation {
+  return shape.relationToCell({ ...box, west: before(box.west, -180), south: before(box.south, -90) });
+}
+
 /** Whether a shape and an area intersect, edges included. */
 export function shapeMeets(shape: Shape, area: Area): boolean {
-  return area.parts.some((part) => {
-    const closed = { ...part, west: before(part.west, -180), south: before(part.south, -90) };
-    return shape.relationToCell(closed) !== 'outside';
-  });
+  return area.parts.some((part) => relationToBox(shape, part) !== 'outside');
 }

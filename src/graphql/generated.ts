@@ -671,6 +671,7 @@ export type Zone = Node & {
   readonly __typename?: 'Zone';
   readonly bounds: Bounds;
   readonly collection: Collection;
+  readonly count?: Maybe<Scalars['Int']['output']>;
   readonly geometry?: Maybe<Scalars['GeoJSON']['output']>;
   readonly geometrySource?: Maybe<Scalars['String']['output']>;
   readonly id: Scalars['ID']['output'];
@@ -679,6 +680,11 @@ export type Zone = Node & {
   readonly name?: Maybe<Scalars['String']['output']>;
   readonly properties: Scalars['JSONObject']['output'];
   readonly version: Scalars['Int']['output'];
+};
+
+
+export type ZoneCountArgs = {
+  collection?: InputMaybe<Scalars['String']['input']>;
 };
 
 
@@ -1171,6 +1177,7 @@ export type ViewportPlanResolvers<ContextType = RequestContext, ParentType exten
 export type ZoneResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Zone'] = ResolversParentTypes['Zone']> = {
   bounds?: Resolver<ResolversTypes['Bounds'], ParentType, ContextType>;
   collection?: Resolver<ResolversTypes['Collection'], ParentType, ContextType>;
+  count?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType, Partial<ZoneCountArgs>>;
   geometry?: Resolver<Maybe<ResolversTypes['GeoJSON']>, ParentType, ContextType, Partial<ZoneGeometryArgs>>;
   geometrySource?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;

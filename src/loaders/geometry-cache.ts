@@ -10,9 +10,6 @@ import { shapeInSteps } from '../geo/zone-geometry.js';
 import { parseGeometry } from '../store/zone/zone-geometry.js';
 import { inTurns, takeTurn } from '../turns.js';
 
-/** Coarser copies of a geometry that are kept. */
-const COARSENED = 6;
-
 /**
  * A geometry in memory. Expensive derived values are computed once, on demand, for all requests that wait for them: so no
  * request's end stops that.
@@ -20,15 +17,18 @@ const COARSENED = 6;
 export class LoadedGeometry {
   /** GeoJSON in UTF-8. */
   readonly json: Buffer;
+  /** The hash by which it is cached. */
+  readonly sha256: string;
   #geometry: ZoneGeometry | undefined;
   #shape: Promise<Shape> | undefined;
   #cover: Promise<readonly ZRange[]> | undefined;
   #simplifier: Promise<Simplifier> | undefined;
-  /** By tolerance, the oldest first: maps ask for those of whole zooms. */
-  readonly #coarsened = new Map<number, Promise<Buffer>>();
+  /** What is being made, by tolerance. */
+  readonly #coarsening = new Map<number, Promise<Buffer>>();
 
-  constructor(json: Buffer) {
+  constructor(json: Buffer, sha256: string) {
     this.json = json;
+    this.sha256 = sha256;
   }
 
   get geometry(): ZoneGeometry {
@@ -56,17 +56,13 @@ export class LoadedGeometry {
 
   /** The GeoJSON without details smaller than a tolerance in degrees. */
   coarsened(tolerance: number): Promise<Buffer> {
-    const known = this.#coarsened.get(tolerance);
+    const known = this.#coarsening.get(tolerance);
     if (known) return known;
-    const coarse = this.#inTurns((geometry) => coarsened(geometry, tolerance)).then((geometry) =>
-      Buffer.from(JSON.stringify(geometry)),
-    );
-    for (const oldest of this.#coarsened.keys()) {
-      if (this.#coarsened.size < COARSENED) break;
-      this.#coarsened.delete(oldest);
-    }
-    this.#coarsened.set(tolerance, coarse);
-    return coarse;
+    const making = this.#inTurns((geometry) => coarsened(geometry, tolerance))
+      .then((geometry) => Buffer.from(JSON.stringify(geometry)))
+      .finally(() => this.#coarsening.delete(tolerance));
+    this.#coarsening.set(tolerance, making);
+    return making;
   }
 
   async #inTurns<Result>(derive: (geometry: ZoneGeometry) => Steps<Result>): Promise<Result> {
@@ -81,22 +77,35 @@ export class LoadedGeometry {
 export interface GeometryCache {
   get(sha256: string): LoadedGeometry | undefined;
   put(sha256: string, geometry: LoadedGeometry): void;
+  /** The GeoJSON of a geometry without details smaller than a tolerance. */
+  getCoarse(sha256: string, tolerance: number): Buffer | undefined;
+  putCoarse(sha256: string, tolerance: number, json: Buffer): void;
 }
 
 /** Bytes of memory that a byte of GeoJSON may come to: the text, its numbers, and an index of its edges. */
 const BYTES_A_BYTE = 6;
+/** Bytes of an entry besides its GeoJSON. */
+const ENTRY_BYTES = 200;
+/** For coarse copies: those of a world for several zooms, when its geometries would take more than the whole cache. */
+const COARSE_SHARE = 1 / 4;
 
 /** A cache with a bound in bytes, 0 for none at all. */
 export function createGeometryCache({ maxBytes }: { readonly maxBytes: number }): GeometryCache {
-  const entries =
-    maxBytes > 0
-      ? new LRUCache<string, LoadedGeometry>({
-          maxSize: maxBytes,
-          sizeCalculation: ({ json }) => BYTES_A_BYTE * json.length + 200,
-        })
-      : null;
+  if (maxBytes === 0) {
+    return { get: () => undefined, put: () => undefined, getCoarse: () => undefined, putCoarse: () => undefined };
+  }
+  const entries = new LRUCache<string, LoadedGeometry>({
+    maxSize: maxBytes * (1 - COARSE_SHARE),
+    sizeCalculation: ({ json }) => BYTES_A_BYTE * json.length + ENTRY_BYTES,
+  });
+  const coarse = new LRUCache<string, Buffer>({
+    maxSize: maxBytes * COARSE_SHARE,
+    sizeCalculation: (json) => json.length + ENTRY_BYTES,
+  });
   return {
-    get: (sha256) => entries?.get(sha256),
-    put: (sha256, geometry) => void entries?.set(sha256, geometry),
+    get: (sha256) => entries.get(sha256),
+    put: (sha256, geometry) => void entries.set(sha256, geometry),
+    getCoarse: (sha256, tolerance) => coarse.get(`${sha256} ${tolerance}`),
+    putCoarse: (sha256, tolerance, json) => void coarse.set(`${sha256} ${tolerance}`, json),
   };
 }

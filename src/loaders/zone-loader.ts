@@ -29,6 +29,8 @@ export interface ZoneLoader {
   ): Promise<{ readonly zones: readonly Zone[]; readonly next: string | undefined }>;
   /** A zone's geometry. Throws UNAVAILABLE if it is missing or damaged, or where its store does not answer. */
   zoneGeometry(zone: Zone): Promise<LoadedGeometry>;
+  /** Its GeoJSON without details smaller than a tolerance in degrees. Throws as `zoneGeometry` does. */
+  coarseGeometry(zone: Zone, tolerance: number): Promise<Buffer>;
   /** Where the geometry of a zone is stored; null if in its item. */
   geometrySource(zone: Zone): string | null;
   /** Counts the geometry in a response. Throws LIMIT_EXCEEDED past 64 MB in one request. */
@@ -64,7 +66,7 @@ export function createZoneLoader({ db, geometryCache, call, slots }: ZoneLoaderO
     }
     const json = await slots(() => readGeometry(db.geometry, geometry));
     if (json) {
-      const loaded = new LoadedGeometry(json);
+      const loaded = new LoadedGeometry(json, geometry.sha256);
       geometryCache.put(geometry.sha256, loaded);
       return loaded;
     }
@@ -73,6 +75,15 @@ export function createZoneLoader({ db, geometryCache, call, slots }: ZoneLoaderO
     const now = found && zoneFromItem(keys, found, { key: zone.collection });
     if (now === undefined || now.geometry.sha256 === geometry.sha256) throw missing(geometry);
     return load(now);
+  }
+
+  function zoneGeometry(zone: Zone): Promise<LoadedGeometry> {
+    const name = `${zone.geometry.sha256} ${zone.geometry.object ?? ''}`;
+    const known = geometries.get(name);
+    if (known) return known;
+    const loading = load(zone);
+    geometries.set(name, loading);
+    return loading;
   }
 
   return {
@@ -90,13 +101,17 @@ export function createZoneLoader({ db, geometryCache, call, slots }: ZoneLoaderO
       return reading;
     },
     zonePage: (collection, page) => readZonePage(db, collection, page, call),
-    zoneGeometry(zone) {
-      const name = `${zone.geometry.sha256} ${zone.geometry.object ?? ''}`;
-      const known = geometries.get(name);
-      if (known) return known;
-      const loading = load(zone);
-      geometries.set(name, loading);
-      return loading;
+    zoneGeometry,
+    async coarseGeometry(zone, tolerance) {
+      const known = geometryCache.getCoarse(zone.geometry.sha256, tolerance);
+      if (known) {
+        call.meter.cacheHits++;
+        return known;
+      }
+      const loaded = await zoneGeometry(zone);
+      const json = await loaded.coarsened(tolerance);
+      geometryCache.putCoarse(loaded.sha256, tolerance, json);
+      return json;
     },
     geometrySource({ geometry: { object } }) {
       if (object === undefined) return null;

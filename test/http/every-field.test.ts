@@ -105,7 +105,7 @@ const READ_ZONES = `
 const ZONE = `
   fragment Z on Zone {
     id key collection {key} name properties bounds {west south east north} geometry simple: geometry(maxVertices: 4) coarse: geometry(tolerance: 0.01) geometrySource version
-    markers(first: 2) {nodes {key} pageInfo {hasNextPage}}
+    count markers(first: 2) {nodes {key} pageInfo {hasNextPage}}
   }`;
 
 const MARKER = `
@@ -384,6 +384,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
       simple: { type: 'Polygon', coordinates: [expect.objectContaining({ length: 4 })] },
       coarse: rectangle(13.33, 52.5, 13.376, 52.52),
       geometrySource: null,
+      count: expect.any(Number),
       markers: {
         nodes: [{ key: expect.any(String) }, { key: expect.any(String) }],
         pageInfo: { hasNextPage: true },

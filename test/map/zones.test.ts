@@ -9,7 +9,7 @@ import type { Bounds } from '../../src/geo/bounds.js';
 import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
 import { readViewport } from '../../src/map/viewport.js';
 import { collectionZones, viewportZones } from '../../src/map/zones/zone-pages.js';
-import { zoneMarkers } from '../../src/map/zones/zone-markers.js';
+import { zoneCount, zoneMarkers } from '../../src/map/zones/zone-markers.js';
 import { zonesAt } from '../../src/map/zones/zones.js';
 import { createFolderStore } from '../../src/objects/folder-store.js';
 import { createCollection } from '../../src/store/collection/collections.js';
@@ -249,6 +249,12 @@ describe('a zone whose geometry is stored in an object', async () => {
     const { context: again, call: second } = requestContext({ ...db, geometry: outside }, { geometryCache });
     expect((await again.loaders.zoneGeometry(zone)).geometry).toEqual(square(10, 5));
     expect(second.meter.cacheHits).toBe(1);
+    // Many geometries are too large for the cache, but their coarse copies fit.
+    const coarse = await again.loaders.coarseGeometry(zone, 0.5);
+    expect(JSON.parse(String(coarse))).toEqual(square(10, 5));
+    const { context: third } = requestContext({ ...db, geometry: outside }, { geometryCache: { ...geometryCache, get: () => undefined } }); // prettier-ignore
+    expect(await third.loaders.coarseGeometry(zone, 0.5)).toEqual(coarse);
+    await expect(third.loaders.coarseGeometry(zone, 0.25)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 
   test.each([
@@ -284,7 +290,7 @@ describe('a zone whose geometry is stored in an object', async () => {
   });
 });
 
-test('the markers inside a zone are those that brute force finds, page by page; a line has none', async () => {
+test('the markers inside a zone are those that brute force finds, page by page, and as many are counted; a line has none', async () => {
   const db = await testDatabase();
   const random = randomFrom(3);
   const markers = Array.from({ length: 1_000 }, (_, n) => ({
@@ -309,6 +315,7 @@ test('the markers inside a zone are those that brute force finds, page by page; 
       ({ hasNextPage: more, endCursor: after } = pageInfo);
     }
     expect(keys.toSorted()).toEqual(expected.toSorted());
+    expect(await zoneCount(map, zone, 'places')).toBe(expected.length);
   }
   const line = {
     type: 'LineString',
@@ -316,5 +323,5 @@ test('the markers inside a zone are those that brute force finds, page by page; 
   };
   const road = await createZone({ ...db, geometry: own }, places, { key: 'road', geometry: line }, NOW, newCall());
   const { edges, pageInfo } = await zoneMarkers(map, road, 'places', { first: 10 });
-  expect([edges, pageInfo.hasNextPage]).toEqual([[], false]);
+  expect([edges, pageInfo.hasNextPage, await zoneCount(map, road, 'places')]).toEqual([[], false, 0]);
 });

@@ -151,7 +151,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
       ['Poland', 'Czechia', 'Austria'].includes(String(each.name)),
     )) {
       await server.ask(`mutation ($input: CreateZoneInput!) { createZone(input: $input) { id } }`, {
-        input: { collection: 'countries', key, name, geometry: geometry() },
+        input: { collection: 'countries', key, name, properties: { continent: 'Europe' }, geometry: geometry() },
       });
     }
     await server.counted();
@@ -527,10 +527,19 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await settled(page);
     const { x, y } = await project(page, { lng: 19, lat: 52 });
     await page.mouse.click(x, y);
-    expect(await page.locator('#card h2').textContent()).toBe('Poland');
+    const card = page.locator('#card');
+    await card.getByText(/^[1-9]\d* places inside: Cities of the world$/).waitFor();
+    expect(await card.locator('h2').textContent()).toBe('Poland');
+    expect(await card.locator('dd').allTextContents()).toEqual(['Europe']);
+    const highlighted = `${HANDLE}.map.queryRenderedFeatures({ layers: ['selected-zone'] }).length`;
+    await expectSoon(page, highlighted);
     await keep(page, 'zones');
-    expect(page.url()).toContain('on=countries');
-    await page.locator('#card').getByLabel('Close', { exact: true }).click();
+    expect(page.url()).toMatch(/on=countries&place=zone::countries::\d+$/);
+    await page.reload();
+    await card.getByText('places inside').waitFor();
+    await card.getByLabel('Close', { exact: true }).click();
+    await settled(page);
+    expect(await page.evaluate<number>(highlighted)).toBe(0);
   });
 
   it('fits a phone without horizontal scrolling, with layers and card as bottom sheets', async () => {

@@ -89,6 +89,25 @@ export const DETAILS = `query Details($id: ID!) {
   marker(id: $id) { ${MARKER} collection { key name } readings(last: 60) { at values } }
 }`;
 
+/** A zone with everything that its card shows. */
+export interface ZoneDetails {
+  readonly id: string;
+  readonly key: string;
+  readonly name: string | null;
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly collection: { readonly key: string; readonly name: string };
+  readonly geometry: GeoJSON.Geometry | null;
+}
+
+export const ZONE = `query Zone($id: ID!, $tolerance: Float!) {
+  node(id: $id) { ... on Zone { id key name properties collection { key name } geometry(tolerance: $tolerance) } }
+}`;
+
+/** How many markers of a collection are inside a zone. */
+export const ZONE_COUNT = `query ZoneCount($id: ID!, $collection: String!) {
+  node(id: $id) { ... on Zone { count(collection: $collection) } }
+}`;
+
 export const READINGS = `subscription Readings($id: ID!) { readingRecorded(marker: $id) { at } }`;
 
 export const CREATE = `mutation Create($input: CreateMarkerInput!) { createMarker(input: $input) { ${MARKER} } }`;

@@ -49,10 +49,10 @@ export function createOnDemand({ map, layers, seen, selection, address, status }
         selection.openPosition(position);
         flyToPosition(map, position, POSITION_ZOOM);
       },
-      onZone({ id, name, bounds }, { collection }) {
+      onZone({ id, name, bounds }) {
         address().write('coming');
         flyToBounds(map, bounds);
-        selection.openZone(name ?? id, id, collection.name);
+        void selection.openZone(id, name ?? '');
       },
     });
     box.open();

@@ -80,6 +80,7 @@ export class Page {
     });
     const layers = () => this.#layers.all;
     this.#selection = createSelection(map, {
+      counted: () => this.#countedInZones(),
       buttonsFor: (marker) => this.#edit.buttonsFor(marker),
       onChange: () => {
         if (this.#sheets.card.open) this.#keepOneSheet(this.#sheets.card);
@@ -141,7 +142,7 @@ export class Page {
       onHover: createHover(map, layers),
       onMarker: (id, name) => void this.#selection.openMarker(id, name),
       onCluster: (layer, cluster) => void this.#expand(layer, cluster),
-      onZone: (name, id, { collection }) => this.#selection.openZone(name, id, collection.name),
+      onZone: (id, name) => void this.#selection.openZone(id, name),
       onGround: (position, onZone) => {
         if (this.#edit.on) this.#edit.clickedAt(position);
         else if (!onZone) this.#selection.show(undefined);
@@ -222,6 +223,13 @@ export class Page {
     const states = this.#layers.all.flatMap((layer) => layer.states);
     const shown = states.flatMap(({ markers, clusters, cells, zones }) => [markers, clusters, cells, zones].flat());
     this.#explain.record(answer, shown.length);
+  }
+
+  /** Those with markers that are shown; if there are none, all with markers. */
+  #countedInZones(): readonly Collection[] {
+    const filled = this.#layers.all.filter(({ collection }) => collection.count > 0);
+    const shown = filled.filter(({ drawn }) => drawn !== 'off');
+    return (shown.length > 0 ? shown : filled).map(({ collection }) => collection);
   }
 
   async #expand(layer: CollectionLayer, cluster: MapCluster): Promise<void> {

@@ -17,7 +17,7 @@ export interface PointerActions {
   readonly onHover: (hovered: Hovered) => void;
   readonly onMarker: (id: string, name: string) => void;
   readonly onCluster: (layer: CollectionLayer, cluster: MapCluster) => void;
-  readonly onZone: (name: string, id: string, layer: CollectionLayer) => void;
+  readonly onZone: (id: string, name: string) => void;
   /** A click that hits no marker or cluster, with whether it hits a zone. Returns whether it was handled. */
   readonly onGround: (position: MapCluster['position'], onZone: boolean) => boolean;
 }
@@ -52,7 +52,7 @@ export function followPointer(map: MapLibre, layers: () => readonly CollectionLa
     if (cluster) return actions.onCluster(picked.layer, cluster);
     const isZone = picked?.kind === 'zone';
     if (actions.onGround(lngLat.wrap(), isZone)) return undefined;
-    if (picked && isZone) actions.onZone(text('name'), text('id'), picked.layer);
+    if (picked && isZone) actions.onZone(text('id'), text('name'));
     return undefined;
   });
 }

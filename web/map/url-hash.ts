@@ -11,7 +11,7 @@ export interface PageState {
   readonly heat?: readonly string[];
   /** Filters, colours and sizes by collection. */
   readonly rules?: ReadonlyMap<string, Rules>;
-  /** ID of the marker whose card is open. */
+  /** ID of the marker or zone whose card is open. */
   readonly place?: string;
   /** A position whose card is open. */
   readonly pin?: { readonly lat: number; readonly lng: number };

@@ -1,7 +1,7 @@
 import { zoneId } from '../../keys/ids.js';
 import { requireCollection } from '../../map/context.js';
 import { zoneGeometry } from '../../map/zones/zone-geometry.js';
-import { zoneMarkers } from '../../map/zones/zone-markers.js';
+import { zoneCount, zoneMarkers } from '../../map/zones/zone-markers.js';
 import type { ZoneResolvers } from '../generated.js';
 import { JsonText } from '../json-text.js';
 
@@ -12,6 +12,10 @@ export const zone: ZoneResolvers = {
   markers: (parent, { collection, first, after, filter }, { answers }) => {
     const key = collection ?? parent.collection;
     return zoneMarkers(answers(key).stored('markers'), parent, key, { first: first ?? 1000, after }, filter);
+  },
+  count: (parent, { collection }, { answers }) => {
+    const key = collection ?? parent.collection;
+    return zoneCount(answers(key).stored('count'), parent, key);
   },
   geometrySource: (parent, _args, { map }) => map.loaders.geometrySource(parent),
 };

@@ -1,8 +1,9 @@
 import type { Cell } from '../../geo/cell-sums.js';
-import { type Area, areaContains, areaContainsCell, areaOverlapsCell } from '../../geo/bounds.js';
+import { type Area, type Bounds, areaContains, areaContainsCell, areaOverlapsCell } from '../../geo/bounds.js';
 import { markerBounds } from '../../geo/centroid.js';
 import { LONGEST_Z, toZ } from '../../geo/geohash.js';
-import { coverArea, intersect } from '../../geo/ranges.js';
+import type { Point } from '../../geo/point.js';
+import { type ZRange, coverArea, intersect } from '../../geo/ranges.js';
 import { Budget } from '../../loaders/budget.js';
 import { type CellBlock, FINEST_STORED } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
@@ -24,6 +25,28 @@ const WORTH_A_BLOCK = 2;
 const FOR_MARKERS = 32;
 /** The number of pieces into which the rim of an area is cut, so that less of its cells is read. */
 const COVER = 1_024;
+/** Cells that are looked at between two turns. */
+const BETWEEN_TURNS = 256;
+
+/** Where markers are counted. */
+export interface Region {
+  readonly area: Area;
+  /** How it relates to a box that includes its edges. */
+  relationTo(box: Bounds): 'inside' | 'cut' | 'outside';
+  /** Edges included. */
+  contains(point: Point): boolean;
+  /** The ranges of Z-order that cover it. */
+  readonly cover: readonly ZRange[];
+}
+
+const regionOf = (area: Area): Region => ({
+  area,
+  relationTo: (box) => (areaContainsCell(area, box) ? 'inside' : areaOverlapsCell(area, box) ? 'cut' : 'outside'),
+  contains: (point) => areaContains(area, point),
+  get cover() {
+    return coverArea(area, LONGEST_Z, COVER);
+  },
+});
 
 interface Tally {
   /** Markers known to be inside. */
@@ -39,12 +62,12 @@ interface Tally {
 async function tally(
   context: MapContext,
   collection: Collection,
-  area: Area,
+  region: Region,
   budget: Budget,
 ): Promise<Tally | undefined> {
   const { loaders, keys } = context;
   const scope = keys.scope(collection);
-  const plan = blocksWithin(area, FINEST_STORED, FIRST_RANGES, FIRST_BLOCKS);
+  const plan = blocksWithin(region.area, FINEST_STORED, FIRST_RANGES, FIRST_BLOCKS);
   const first = await loaders.blocks.load({ scope, plan, budget });
   if (!first) return undefined;
 
@@ -56,11 +79,11 @@ async function tally(
     const opened: CellBlock[] = [];
     const cut: Cell[] = [];
     await context.turn();
-    for (const cell of blocks.flatMap(cellsOfBlock)) {
-      const bounds = markerBounds(cell.geohash, cell);
-      const within = areaContainsCell(area, bounds);
-      const isCut = !within && areaOverlapsCell(area, bounds);
-      if (within) inside += cell.count;
+    for (const [index, cell] of blocks.flatMap(cellsOfBlock).entries()) {
+      if (index % BETWEEN_TURNS === BETWEEN_TURNS - 1) await context.turn();
+      const relation = region.relationTo(markerBounds(cell.geohash, cell));
+      const isCut = relation === 'cut';
+      if (relation === 'inside') inside += cell.count;
       const from = toZ(cell.geohash);
       const under = { length: precision, ranges: [{ from, to: from + 1 }] };
       const children = isCut && precision < FINEST_STORED ? loaders.blocks.cached(scope, under) : undefined;
@@ -81,26 +104,30 @@ async function tally(
 }
 
 /** How many markers are inside an area, its edges included. Throws LIMIT_EXCEEDED naming `field`. */
-export async function countInside(
+export const countInside = (context: MapContext, collection: Collection, area: Area, field: string): Promise<number> =>
+  countInRegion(context, collection, regionOf(area), field);
+
+/** The same for a region. */
+export async function countInRegion(
   context: MapContext,
   collection: Collection,
-  area: Area,
+  region: Region,
   field: string,
 ): Promise<number> {
   const budget = Budget.of(context.limits);
-  const tallied = await tally(context, collection, area, budget);
+  const tallied = await tally(context, collection, region, budget);
   if (!tallied) throw tooMuch(field, context.limits, ADVICE);
   const { inside, edge, known, plan } = tallied;
   if (edge.length === 0) return inside;
   const onEdge = new Set(edge.map(({ geohash }) => geohash));
-  const cover = intersect([...onEdge].sort().map(cellRange), coverArea(area, LONGEST_Z, COVER));
+  const cover = intersect([...onEdge].sort().map(cellRange), region.cover);
   const markers = await readAll(context, {
     field,
     collection,
     planner: planKnown({ cover, counts: countsOfCells(known, plan) }, collection, budget),
     budget,
     accept: ({ cursorPosition, marker }) =>
-      areaContains(area, marker.position) &&
+      region.contains(marker.position) &&
       // Ranges extend across cells inside, whose markers are already counted.
       Array.from({ length: FINEST_STORED }, (_, index) => cursorPosition.slice(0, index + 1)).some((cell) =>
         onEdge.has(cell),

@@ -1,7 +1,7 @@
 import { badInput } from '../../errors.js';
 import { LEAST_VERTICES } from '../../geo/simplify.js';
 import { MOST_ZONE_VERTICES } from '../../geo/zone-geometry.js';
-import type { LoadedGeometry } from '../../loaders/geometry-cache.js';
+import type { Loaders } from '../../loaders/loaders.js';
 import type { Zone } from '../../model/zone.js';
 import type { MapContext } from '../context.js';
 import { readWhole } from '../page.js';
@@ -17,24 +17,28 @@ export interface Detail {
   readonly tolerance?: number | null | undefined;
 }
 
-/** Reads a client's numbers. Throws BAD_USER_INPUT. */
-function readDetail({ maxVertices, tolerance }: Detail, vertices: number): (loaded: LoadedGeometry) => Promise<Buffer> {
+type Load = (zone: Zone) => Promise<Buffer>;
+
+/** How a zone's GeoJSON is loaded, from a client's numbers. Throws BAD_USER_INPUT. */
+function readDetail(loaders: Loaders, { maxVertices, tolerance }: Detail): Load {
   if (tolerance != null) {
     if (maxVertices != null) throw badInput('tolerance', tolerance, 'omitted if there is maxVertices');
     if (!(tolerance >= 0 && tolerance <= MOST_TOLERANCE)) {
       throw badInput('tolerance', tolerance, `0 to ${MOST_TOLERANCE} degrees`);
     }
-    if (tolerance > 0) return (loaded) => loaded.coarsened(tolerance);
+    if (tolerance > 0) return (zone) => loaders.coarseGeometry(zone, tolerance);
   }
-  if (maxVertices == null) return async ({ json }) => json;
-  readWhole('maxVertices', maxVertices, LEAST_VERTICES, MOST_ZONE_VERTICES);
-  return async (loaded) => (vertices <= maxVertices ? loaded.json : loaded.simplified(maxVertices));
+  const most = maxVertices ?? Infinity;
+  if (maxVertices != null) readWhole('maxVertices', maxVertices, LEAST_VERTICES, MOST_ZONE_VERTICES);
+  return async (zone) => {
+    const loaded = await loaders.zoneGeometry(zone);
+    return zone.geometry.vertices <= most ? loaded.json : loaded.simplified(most);
+  };
 }
 
 /** The GeoJSON of a zone's geometry. Throws BAD_USER_INPUT for a bad detail, UNAVAILABLE if it cannot be read. */
 export async function zoneGeometry({ loaders }: MapContext, zone: Zone, detail: Detail): Promise<Buffer> {
-  const reduce = readDetail(detail, zone.geometry.vertices);
-  const json = await reduce(await loaders.zoneGeometry(zone));
+  const json = await readDetail(loaders, detail)(zone);
   loaders.countGeometry(json.length);
   return json;
 }

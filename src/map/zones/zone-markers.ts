@@ -1,6 +1,10 @@
+import type { Bounds } from '../../geo/bounds.js';
+import type { Point } from '../../geo/point.js';
+import { relationToBox } from '../../geo/zone-area.js';
 import { shapeIsArea } from '../../geo/zone-geometry.js';
 import type { Zone } from '../../model/zone.js';
 import { type MapContext, requireCollection } from '../context.js';
+import { countInRegion } from '../cells/count.js';
 import type { MarkerFilterInput } from '../filter.js';
 import { planPolygon } from '../near/inside.js';
 import { type MarkerPage, type PageInput, readPage } from '../page.js';
@@ -35,4 +39,18 @@ export async function zoneMarkers(
     },
     page,
   );
+}
+
+/**
+ * How many markers of a collection are inside a zone, edges included; none in a line. Exact once the stream is read. Throws
+ * LIMIT_EXCEEDED, and UNAVAILABLE if the zone's geometry cannot be read.
+ */
+export async function zoneCount(context: MapContext, zone: Zone, collectionKey: string): Promise<number> {
+  const collection = await requireCollection(context, collectionKey);
+  const loaded = await context.loaders.zoneGeometry(zone);
+  if (!shapeIsArea(loaded.geometry)) return 0;
+  const [shape, cover] = [await loaded.shape, await loaded.cover];
+  const relationTo = (box: Bounds) => relationToBox(shape, box);
+  const region = { area: shape.area, relationTo, contains: (point: Point) => shape.contains(point), cover };
+  return countInRegion(context, collection, region, 'count');
 }

@@ -1,4 +1,4 @@
-import type { MarkerDetails } from '../documents.js';
+import type { MarkerDetails, ZoneDetails } from '../documents.js';
 import { button, element } from '../element.js';
 import { icon } from '../icons.js';
 import { positionText } from '../position-text.js';
@@ -40,9 +40,15 @@ export function markerCard(marker: MarkerDetails, onClose: () => void, extra: re
   ];
 }
 
-/** The name of a zone. */
-export function zoneCard(name: string, id: string, collection: string, onClose: () => void): Node[] {
-  return [head(name === '' ? id : name, collection, onClose), element('p', { class: 'id' }, element('code', {}, id))];
+/** Everything about a zone; `counts` has what is inside. */
+export function zoneCard(zone: ZoneDetails, counts: HTMLElement, onClose: () => void): Node[] {
+  const { name, key, collection, properties: own, id } = zone;
+  return [
+    head(name ?? key, collection.name, onClose),
+    counts,
+    ...properties(own),
+    element('p', { class: 'id' }, element('code', {}, id)),
+  ];
 }
 
 /** A position that is no marker. */

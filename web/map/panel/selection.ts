@@ -1,22 +1,25 @@
 import type { GeoJSONSource, Map as MapLibre } from 'maplibre-gl';
 
-import { DETAILS, type Marker, type MarkerDetails } from '../documents.js';
+import { type Collection, DETAILS, type Marker, type MarkerDetails } from '../documents.js';
 import { byId } from '../element.js';
 import { request } from '../graphql.js';
 import type { PageState } from '../url-hash.js';
-import { loadingCard, markerCard, positionCard, zoneCard } from './card.js';
+import { loadingCard, markerCard, positionCard } from './card.js';
 import { followReadings } from './follow-readings.js';
+import { createZoneSelection } from './zone-selection.js';
 
 const SOURCE = 'selected';
 
+const isZone = (id: string) => id.startsWith('zone::');
+
 export interface Selection {
-  /** The marker or position whose card is open, for the page's address. */
+  /** The marker, zone or position whose card is open, for the page's address. */
   readonly address: Pick<PageState, 'place' | 'pin'>;
   /** Opens the card that an address names, or closes the card. */
   go(address: Pick<PageState, 'place' | 'pin'>): void;
   openMarker(id: string, name?: string): Promise<void>;
   openPosition(position: Marker['position']): void;
-  openZone(name: string, id: string, collection: string): void;
+  openZone(id: string, name?: string): Promise<void>;
   /** Shows other content in the card; undefined closes the card. */
   show(content: readonly Node[] | undefined): void;
   /** Loads the marker of the card again. */
@@ -24,19 +27,25 @@ export interface Selection {
 }
 
 export interface SelectionOptions {
+  /** The collections whose markers in a zone are counted. */
+  readonly counted: () => readonly Collection[];
   readonly buttonsFor: (marker: MarkerDetails) => readonly Node[];
   readonly onChange: () => void;
   readonly onError: (message: string) => void;
 }
 
 /** The card with details, and the ring around its marker. */
-export function createSelection(map: MapLibre, { buttonsFor, onChange, onError }: SelectionOptions): Selection {
+export function createSelection(
+  map: MapLibre,
+  { counted, buttonsFor, onChange, onError }: SelectionOptions,
+): Selection {
   const card = byId('card');
   let id: string | undefined;
   let pin: Marker['position'] | undefined;
   let before: Element | null = null;
   let unfollow: () => void = () => undefined;
 
+  const zone = createZoneSelection(map, counted);
   map.addSource(SOURCE, { type: 'geojson', data: { type: 'FeatureCollection', features: [] } });
   map.addLayer({
     id: SOURCE,
@@ -69,10 +78,12 @@ export function createSelection(map: MapLibre, { buttonsFor, onChange, onError }
   /** Sets the marker of the card, or none. */
   function setId(next: string | undefined): void {
     unfollow();
-    unfollow = next === undefined ? () => undefined : followReadings(next, () => void read(next));
+    const isMarker = next !== undefined && !isZone(next);
+    unfollow = isMarker ? followReadings(next, () => void read(next)) : () => undefined;
     id = next;
     pin = undefined;
-    if (next === undefined) ring(undefined);
+    if (!isMarker) ring(undefined);
+    zone.clear();
   }
 
   /** Shows a card that the user has asked for. */
@@ -107,6 +118,21 @@ export function createSelection(map: MapLibre, { buttonsFor, onChange, onError }
     }
   }
 
+  async function openZone(wanted: string, name = ''): Promise<void> {
+    setId(wanted);
+    open(loadingCard(name, close));
+    try {
+      const content = await zone.open(wanted, close);
+      if (id !== wanted) return;
+      if (content === undefined) return close();
+      show(content);
+    } catch (error) {
+      if (id !== wanted) return;
+      close();
+      onError(error instanceof Error ? error.message : String(error));
+    }
+  }
+
   async function openMarker(wanted: string, name = ''): Promise<void> {
     setId(wanted);
     open(loadingCard(name, close));
@@ -126,16 +152,13 @@ export function createSelection(map: MapLibre, { buttonsFor, onChange, onError }
     },
     go({ place, pin: at }) {
       if (place !== undefined) {
-        if (place !== id) void openMarker(place);
+        if (place !== id) void (isZone(place) ? openZone : openMarker)(place);
       } else if (at) openPosition(at);
       else if (id !== undefined || pin) close();
     },
     openMarker,
     openPosition,
-    openZone(name, zone, collection) {
-      setId(undefined);
-      open(zoneCard(name, zone, collection, close));
-    },
+    openZone,
     show(content) {
       if (content === undefined) return close();
       setId(undefined);
@@ -143,7 +166,7 @@ export function createSelection(map: MapLibre, { buttonsFor, onChange, onError }
       onChange();
     },
     refresh() {
-      if (id !== undefined) void read(id);
+      if (id !== undefined && !isZone(id)) void read(id);
     },
   };
 }

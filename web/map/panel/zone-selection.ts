@@ -1,0 +1,66 @@
+import type { GeoJSONSource, Map as MapLibre } from 'maplibre-gl';
+
+import type { Collection } from '../documents.js';
+import { ZONE, ZONE_COUNT, type ZoneDetails } from '../documents.js';
+import { element } from '../element.js';
+import { request } from '../graphql.js';
+import { countOf } from '../numbers.js';
+import { zoneCard } from './card.js';
+
+const SOURCE = 'selected-zone';
+const COLOUR = '#e79a2b';
+/** Collections whose markers in a zone are counted. */
+const MAX_COUNTED = 3;
+/** The outline is as fine as a pixel at this zoom; the map shows it in other zooms, too. */
+const DETAIL_ZOOM = 5;
+
+export interface ZoneSelection {
+  /** Highlights a zone. Resolves with its card; undefined if there is no such zone. */
+  open(id: string, onClose: () => void): Promise<readonly Node[] | undefined>;
+  clear(): void;
+}
+
+/** The zone whose card is open, drawn above the others. */
+export function createZoneSelection(map: MapLibre, counted: () => readonly Collection[]): ZoneSelection {
+  map.addSource(SOURCE, { type: 'geojson', data: { type: 'FeatureCollection', features: [] } });
+  map.addLayer({ id: SOURCE, source: SOURCE, type: 'fill', paint: { 'fill-color': COLOUR, 'fill-opacity': 0.14 } });
+  map.addLayer({
+    id: `${SOURCE}/line`,
+    source: SOURCE,
+    type: 'line',
+    layout: { 'line-join': 'round' },
+    paint: { 'line-color': COLOUR, 'line-width': 2.5 },
+  });
+
+  const draw = (geometry: ZoneDetails['geometry']) =>
+    void map.getSource<GeoJSONSource>(SOURCE)?.setData(geometry ?? { type: 'FeatureCollection', features: [] });
+
+  /** Adds a line for each collection with markers inside; none if they are too many to be counted. */
+  async function count(id: string, place: HTMLElement): Promise<void> {
+    const most = counted()
+      .toSorted((one, other) => other.count - one.count)
+      .slice(0, MAX_COUNTED);
+    for (const { key, name } of most) {
+      const variables = { id, collection: key };
+      const { node } = await request<{ readonly node: { readonly count: number | null } | null }>(
+        ZONE_COUNT,
+        variables,
+      );
+      if (node?.count != null) place.append(element('p', {}, `${countOf(node.count, 'place')} inside: ${name}`));
+    }
+  }
+
+  return {
+    async open(id, onClose) {
+      const tolerance = 360 / (512 * 2 ** Math.max(DETAIL_ZOOM, Math.floor(map.getZoom())));
+      const { node } = await request<{ readonly node: ZoneDetails | null }>(ZONE, { id, tolerance });
+      if (!node) return undefined;
+      draw(node.geometry);
+      const counts = element('div', { class: 'counts', role: 'status' });
+      // Without a count, the card still tells the rest.
+      void count(id, counts).catch(() => undefined);
+      return zoneCard(node, counts, onClose);
+    },
+    clear: () => draw(null),
+  };
+}
