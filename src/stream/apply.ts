@@ -19,8 +19,6 @@ export interface Applied {
 /** DynamoDB's own limit of keys in one read. */
 const BLOCKS_AT_A_TIME = 100;
 const CHUNKS_AT_A_TIME = 4;
-/** A busy database refuses a few attempts: only what goes on is worth a warning. */
-const QUIET_ATTEMPTS = 3;
 /** More suspects than this are not needed. */
 const MOST_SUSPECTS = 20;
 
@@ -115,7 +113,7 @@ export async function writeBlocks<T extends BlockName>(
         }
       } catch (err) {
         // The blocks themselves show what was written before it failed.
-        log[attempt < QUIET_ATTEMPTS ? 'debug' : 'warn']({ err, attempt }, 'cannot write blocks of cells; retrying');
+        log.warn({ err, attempt }, 'cannot write blocks of cells; retrying');
       }
     }
   });

@@ -95,6 +95,25 @@ test('a block is not read again before it is rewritten, unless another process h
   });
 });
 
+test('the first write that fails is a warning already', async () => {
+  const { clock } = machine();
+  const derived = new DerivedModel();
+  const warned: unknown[] = [];
+  let writes = 0;
+  const port = {
+    read: (names: readonly BlockName[]) => Promise.resolve(names.map((name) => derived.read(name))),
+    write: (blocks: readonly Parameters<DerivedModel['write']>[0][]) => {
+      writes += 1;
+      return writes === 1
+        ? Promise.reject(new Error('throttled'))
+        : Promise.resolve(blocks.map((block) => derived.write(block)));
+    },
+  };
+  const log = { ...silentLog, warn: (fields: unknown) => void warned.push(fields) };
+  expect(await applyBatch({ port, clock, signal, log, holds: () => true }, 1, changes)).toMatchObject({ blocks: 1 });
+  expect(warned).toMatchObject([{ attempt: 0, err: { message: 'throttled' } }]);
+});
+
 test('the block memory evicts the least recently written blocks', () => {
   const memory = createBlockMemory(2_000);
   const block = (batch: number) => ({ batch, children: new Map([['k', { count: batch, sumLng: 2, sumLat: 3 }]]) });
