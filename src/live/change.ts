@@ -44,6 +44,8 @@ export interface MarkerEvent extends Event {
   readonly type: 'marker';
   readonly before: Point | undefined;
   readonly after: Point | undefined;
+  /** When the marker was created, RFC 3339; undefined if its item does not say. */
+  readonly createdAt: string | undefined;
 }
 
 /** A record of a reading that was stored. */
@@ -79,7 +81,8 @@ export function eventOf(
     const before = positionIn(old);
     const after = positionIn(image);
     if (before === undefined && after === undefined) return undefined;
-    return { type: 'marker', ...marker, at, before, after, image };
+    const createdAt = textOf(image ?? old ?? {}, 'createdAt');
+    return { type: 'marker', ...marker, at, before, after, createdAt, image };
   }
   const reading = image === undefined ? undefined : keys.parseReading({ pk, sk });
   return reading && { type: 'reading', ...reading, at, image };
@@ -94,6 +97,19 @@ export function deletedCollection(
   const is = after && collectionFromItem({ keys }, itemOfImage(after));
   return was?.createdAt === is?.createdAt ? undefined : was;
 }
+
+/** A key is free again 50 s after its collection was deleted, at the earliest; half of that is for clocks that differ. */
+const CLOCKS_DIFFER_MS = 25_000;
+
+/** The earliest time at which a marker of a collection, and none of a former one with its key, may have been created. */
+export function earliestMarker({ createdAt }: Pick<Collection, 'createdAt'>): string {
+  const created = Date.parse(createdAt);
+  return Number.isNaN(created) ? '' : new Date(created - CLOCKS_DIFFER_MS).toISOString();
+}
+
+/** Whether an event concerns a marker that was created at this time or later, as far as its item says. */
+export const isSince = ({ createdAt }: Pick<MarkerEvent, 'createdAt'>, earliest: string): boolean =>
+  createdAt === undefined || createdAt >= earliest;
 
 const isSamePosition = (a: Point, b: Point) => canonicalLng(a.lng) === canonicalLng(b.lng) && a.lat === b.lat;
 

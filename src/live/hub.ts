@@ -15,8 +15,10 @@ import {
   type RecordedReading,
   changeKind,
   deletedCollection,
+  earliestMarker,
   eventOf,
   incarnationOf,
+  isSince,
   markerChange,
   recordedReading,
 } from './change.js';
@@ -73,6 +75,8 @@ interface Watcher {
   readonly area: Area | undefined;
   readonly queue: Queue<MarkerChange>;
   readonly collection: string;
+  /** See `earliestMarker`. */
+  readonly earliest: string;
 }
 
 /** What a new queue needs to know. */
@@ -164,8 +168,8 @@ class Hub implements LiveHub {
   }
 
   #emitMarker(event: MarkerEvent, bytes: number): void {
-    for (const { area, queue, collection } of this.#markers.get(event.scope)?.near(event) ?? []) {
-      const kind = changeKind(event, area);
+    for (const { area, queue, collection, earliest } of this.#markers.get(event.scope)?.near(event) ?? []) {
+      const kind = isSince(event, earliest) ? changeKind(event, area) : undefined;
       if (kind !== undefined) queue.push(markerChange(this.#options.keys, event, kind, collection), bytes);
     }
   }
@@ -262,12 +266,14 @@ class Hub implements LiveHub {
   async markerChanges({ collection, area, since }: MarkersWanted): Promise<AsyncIterableIterator<MarkerChange>> {
     const { keys } = this.#options;
     const scope = keys.scope(collection);
+    const earliest = earliestMarker(collection);
     const emit = (event: LiveEvent) => {
-      const kind = event.type === 'marker' ? changeKind(event, area) : undefined;
-      return event.type === 'marker' && kind ? markerChange(keys, event, kind, collection.key) : undefined;
+      if (event.type !== 'marker' || !isSince(event, earliest)) return undefined;
+      const kind = changeKind(event, area);
+      return kind && markerChange(keys, event, kind, collection.key);
     };
     const join = (queue: Queue<MarkerChange>) => {
-      const watcher = { area, queue, collection: collection.key };
+      const watcher = { area, queue, collection: collection.key, earliest };
       const watching = this.#markers.get(scope) ?? createWatchers<Watcher>();
       this.#markers.set(scope, watching);
       watching.add(watcher, area);

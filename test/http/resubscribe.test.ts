@@ -7,8 +7,7 @@ import { silentLog } from '../../src/log.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { markerRecord } from '../live/records.js';
-import { collect, until } from '../live/support.js';
-import { interceptCalls } from '../support/faults.js';
+import { type Collected, collect, until } from '../live/support.js';
 import { rounds } from '../support/rounds.js';
 import { testDatabase } from '../support/test-database.js';
 import { type LiveServer, startServer } from './live-server.js';
@@ -16,29 +15,33 @@ import { type LiveServer, startServer } from './live-server.js';
 const EACH = 100;
 const SOCKETS = rounds('subscriptions') / EACH;
 /** Long enough that all of them take longer than the deadline of one. */
-const READ_MS = 200;
+const START_MS = 200;
 const DEADLINE_MS = 2_000;
 
 const db = await testDatabase();
 const hub = createHub({ keys: db.keys, log: silentLog, now: () => Date.now() });
 let server: LiveServer;
 beforeAll(async () => {
-  const now = new Date().toISOString();
-  await createCollection(db, { key: 'parks', name: 'Parks' }, now, newCall());
+  await createCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-21T10:00:00.000Z', newCall());
   hub.connected();
   server = await startServer(db, { live: hub, limits: { deadlineMs: DEADLINE_MS } });
 });
 afterAll(() => server.close());
 
 test('many subscriptions at once start in turns, each within a deadline of its own', async () => {
-  let reading = 0;
+  let starting = 0;
+  let started = 0;
   let most = 0;
-  interceptCalls(db, 'BatchGetItem', async (input, ask) => {
-    reading += 1;
-    most = Math.max(most, reading);
-    await new Promise((resolve) => setTimeout(resolve, READ_MS));
-    return ask(input).finally(() => (reading -= 1));
-  });
+  const open = hub.markerChanges.bind(hub);
+  hub.markerChanges = async (wanted) => {
+    starting += 1;
+    most = Math.max(most, starting);
+    await new Promise((resolve) => setTimeout(resolve, START_MS));
+    return open(wanted).finally(() => {
+      starting -= 1;
+      started += 1;
+    });
+  };
   const clients = Array.from({ length: SOCKETS }, () =>
     createClient({ url: `${server.url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket, retryAttempts: 0 }),
   );
@@ -46,12 +49,12 @@ test('many subscriptions at once start in turns, each within a deadline of its o
   const all = clients.flatMap((client) => Array.from({ length: EACH }, () => collect(client, query)));
   await until(() => most > 0);
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
-  let sequence = 0;
-  await until(() => {
-    hub.take(markerRecord(db.keys, { sequence: String((sequence += 1)), key: 'one', after: [1, 1] }));
-    return all.every(({ data, ended }) => data.length > 0 || ended !== undefined);
-  });
+  const isEnded = ({ ended }: Collected) => ended !== undefined;
+  await until(() => started + all.filter(isEnded).length >= all.length);
+  hub.take(markerRecord(db.keys, { sequence: '1', key: 'one', after: [1, 1] }));
+  await until(() => all.every((each) => each.data.length > 0 || isEnded(each)));
   expect(all.flatMap(({ errors }) => errors)).toEqual([]);
+  expect(all.some(isEnded)).toBe(false);
   expect(most).toBeLessThanOrEqual(16);
   for (const client of clients) await client.dispose();
 });

@@ -91,6 +91,32 @@ test('subscriptions to a deleted collection end with a reason, and hear nothing 
   expect(stillOpen).toBe('open');
 });
 
+test('a subscription to a collection gets nothing of a former one with its key, also since an earlier time', async () => {
+  const { hub } = world();
+  hub.connected();
+  let sequence = 0;
+  const take = (key: string, createdAt: string, after?: readonly [number, number]) =>
+    hub.take(
+      markerRecord(keys, {
+        sequence: String((sequence += 1)),
+        key,
+        createdAt,
+        at: START + 9,
+        before: [1, 1],
+        ...(after && { after }),
+      }),
+    );
+  const [former, collection] = ['2026-11-21T10:00:00.000Z', { ...parks, createdAt: '2026-11-21T10:01:00.000Z' }];
+  take('moved', former, [2, 2]);
+  take('deleted', former);
+  // By a server whose clock is behind.
+  take('first', '2026-11-21T10:00:59.000Z', [2, 2]);
+  const changes = await hub.markerChanges({ collection, area: undefined, since: (START + 5) * 1_000 });
+  take('late', former);
+  take('second', '2026-11-21T10:02:00.000Z');
+  expect(await present(changes, 2)).toEqual(['first', 'second']);
+});
+
 test('recentFrom is ten seconds ago, or the earliest buffered time, and takes no read of the stream', async () => {
   const { clock, hub, record, open } = world();
   hub.connected();

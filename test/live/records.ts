@@ -10,6 +10,8 @@ interface RecordInput {
   readonly before?: readonly [lng: number, lat: number];
   readonly after?: readonly [lng: number, lat: number];
   readonly properties?: Readonly<Record<string, string>>;
+  /** Of the marker. */
+  readonly createdAt?: string;
 }
 
 const texts = (values: Readonly<Record<string, string>>) =>
@@ -18,6 +20,7 @@ const texts = (values: Readonly<Record<string, string>>) =>
 /** A record of a marker as in the stream, with only the fields that are read. */
 export function markerRecord(keys: Keyspace, input: RecordInput): StreamRecord {
   const { sequence, key, scope = 'parks', at = Math.floor(Date.now() / 1_000), properties = {} } = input;
+  const { createdAt = '2026-11-21T10:00:00.000Z' } = input;
   const named = texts({ ...keys.marker(scope, key) });
   const image = (position: readonly [lng: number, lat: number] | undefined): WireImage | undefined =>
     position && {
@@ -26,7 +29,7 @@ export function markerRecord(keys: Keyspace, input: RecordInput): StreamRecord {
       lat: { N: String(position[1]) },
       mc: { BOOL: true },
       m: { M: texts(properties) },
-      createdAt: { S: '2026-11-21T10:00:00.000Z' },
+      createdAt: { S: createdAt },
     };
   return { sequence, event: '', at: at * 1_000, keys: named, before: image(input.before), after: image(input.after) };
 }
