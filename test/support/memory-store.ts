@@ -470,7 +470,7 @@ const OPERATIONS: Readonly<Record<string, (input: Input) => Input>> = {
 };
 
 /** Replaces the SDK's HTTP client: a request in DynamoDB's JSON, and its response. */
-function answer(request: { readonly headers: Readonly<Record<string, string>>; readonly body: string }) {
+function answer(request: { readonly headers: Readonly<Record<string, string>>; readonly body: Uint8Array }) {
   const operation = request.headers['x-amz-target']?.split('.').at(-1) ?? '';
   const work = OPERATIONS[operation];
   if (work === undefined) throw new Error(`the memory store does not support ${operation}`);
@@ -482,7 +482,7 @@ function answer(request: { readonly headers: Readonly<Record<string, string>>; r
     },
   });
   try {
-    const input = JSON.parse(request.body) as Input;
+    const input = JSON.parse(new TextDecoder().decode(request.body)) as Input;
     const { ConsumedCapacity: capacity, ...output } = work(input);
     return reply(
       200,
