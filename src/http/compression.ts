@@ -42,15 +42,17 @@ function encodingFor(accepted: string): Encoding | undefined {
 
 /** Tells caches that the response depends on what the client accepts. */
 export function varyByEncoding(reply: FastifyReply): void {
-  void reply.header('vary', [reply.getHeader('vary') ?? [], 'Accept-Encoding'].flat().join(', '));
+  const vary = [reply.getHeader('vary') ?? []].flat().join(', ');
+  if (!vary.includes('Accept-Encoding'))
+    void reply.header('vary', [vary, 'Accept-Encoding'].filter(Boolean).join(', '));
 }
 
-/** Compresses JSON that is sent in one piece, for clients that accept it. */
-export function compressJson(server: FastifyInstance): void {
+/** Compresses JSON and HTML that are sent in one piece, for clients that accept it. */
+export function compressText(server: FastifyInstance): void {
   server.addHook('onSend', async ({ headers }, reply, body) => {
     if (typeof body !== 'string' && !Buffer.isBuffer(body)) return;
     if (body.length < LEAST_BYTES || reply.hasHeader('content-encoding')) return;
-    if (!String(reply.getHeader('content-type')).includes('json')) return;
+    if (!/json|html/.test(String(reply.getHeader('content-type')))) return;
     varyByEncoding(reply);
     const encoding = encodingFor(headers['accept-encoding'] ?? '');
     if (encoding === undefined) return;

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import fastifyStatic from '@fastify/static';
@@ -38,11 +39,21 @@ function mapPolicy({ styleUrl, styleOrigins = [] }: OwnStyle): string {
   return policy({ connect: origins, font: origins, img: `data: ${origins}` });
 }
 
-/** The page, which learns of a style from a `meta` element: it needs no further request before it opens the map. */
-function pageWithStyle(root: string, styleUrl: string): string {
-  const escaped = styleUrl.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
-  const meta = `<meta name="cellport-style" content="${escaped}" />`;
-  return readFileSync(join(root, 'index.html'), 'utf8').replace('</head>', () => `${meta}</head>`);
+const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+
+/** The picture for link previews, in the page as it is built. */
+const PREVIEW = 'content="/map/preview.jpg"';
+
+/**
+ * The page, which learns of a style from a `meta` element: it needs no further request before it opens the map. Link previews
+ * need the address of their picture in full, so that is completed with the server's `origin`.
+ */
+async function readPage(root: string, origin: string, styleUrl: string | undefined): Promise<string> {
+  const page = await readFile(join(root, 'index.html'), 'utf8');
+  const style = styleUrl === undefined ? '' : `<meta name="cellport-style" content="${escaped(styleUrl)}" />`;
+  return page
+    .replace(PREVIEW, () => `content="${escaped(origin)}/map/preview.jpg"`)
+    .replace('</head>', () => `${style}</head>`);
 }
 
 /** Paths of files that never change: those with a hash in their names, and tiles, in a folder named by one. */
@@ -85,12 +96,11 @@ export function addMap(server: FastifyInstance, root: string | undefined, style:
   }
   void server.register(async (scope) => {
     addFiles(scope, { root, prefix: '/map/', contentSecurityPolicy: mapPolicy(style) });
-    const page = style.styleUrl === undefined ? undefined : pageWithStyle(root, style.styleUrl);
-    scope.get('/', (_request, reply) =>
-      page === undefined
-        ? reply.sendFile('index.html', { cacheControl: false })
-        : reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(page),
-    );
+    scope.get('/', async ({ protocol, host }, reply) => {
+      // No proxy is trusted to tell another protocol or name.
+      const page = await readPage(root, host === '' ? '' : `${protocol}://${host}`, style.styleUrl);
+      return reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(page);
+    });
     scope.get('/map/', (_request, reply) => reply.redirect('/'));
   });
 }

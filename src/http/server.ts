@@ -7,7 +7,7 @@ import type { GraphqlServer } from '../graphql/server.js';
 import type { Log } from '../log.js';
 import { handleErrors } from './errors.js';
 import { type Admission, createAdmission } from './admission.js';
-import { compressJson } from './compression.js';
+import { compressText } from './compression.js';
 import { type Readiness, addHealth } from './health.js';
 import { addEventStreams } from './event-stream.js';
 import { addGraphql } from './graphql-route.js';
@@ -99,7 +99,7 @@ export function buildHttp({
   server.addHook('onSend', async (_request, reply) => {
     void reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
   });
-  compressJson(server);
+  compressText(server);
   const { subscribe, recentFrom } = graphql;
   const subscriptions = { subscribe, recentFrom, limits, allowedOrigins, checkHost, log };
   // Before connections are closed, so that clients learn the reason.

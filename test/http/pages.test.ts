@@ -37,7 +37,6 @@ async function get(path: string, accepted: string) {
 }
 
 test.each([
-  ['/', 'index.html', 'text/html; charset=utf-8', 'no-cache'],
   ['/graphiql/', 'index.html', 'text/html; charset=utf-8', 'no-cache'],
   ['/map/assets/main-0a1b.js', 'assets/main-0a1b.js', 'application/javascript; charset=utf-8', FOREVER],
   ['/graphiql/assets/main-0a1b.js', 'assets/main-0a1b.js', 'application/javascript; charset=utf-8', FOREVER],
@@ -61,6 +60,21 @@ test.each([
 test('a file that is not compressed is sent as it is', async () => {
   const { headers, body } = await get('/map/assets/small-0a1b.js', 'gzip, deflate, br');
   expect([headers['content-encoding'], body]).toEqual([undefined, 'assets/small-0a1b.js']);
+});
+
+test('the page is compressed, and tells link previews the address of their picture in full', async () => {
+  const meta = (origin: string) => `<head><meta property="og:image" content="${origin}/map/preview.jpg" /></head>`;
+  await writeFile(join(folder, 'index.html'), meta('') + ' '.repeat(5_000));
+  // Only the client's own `Host` is believed.
+  const headers = { 'x-forwarded-host': 'evil.example.org', 'x-forwarded-proto': 'https' };
+  const response = await fetch(`${server.url}/`, { headers: { ...headers, 'accept-encoding': 'gzip' } });
+  expect((await response.text()).trim()).toBe(meta(server.url));
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    'content-type': 'text/html; charset=utf-8',
+    'content-encoding': 'gzip',
+    'cache-control': 'no-cache',
+    vary: 'Origin, Accept-Encoding',
+  });
 });
 
 test("a style of the user's own is named in the page, and its hosts in the policy", async () => {
