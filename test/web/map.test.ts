@@ -5,6 +5,7 @@ import { buildSchema, parse, validate } from 'graphql';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
+import { encode } from '../../src/geo/geohash.js';
 import { openCities } from '../../src/ingest/markers/cities.js';
 import { openCountries } from '../../src/ingest/zones/countries.js';
 import { BUILT_PAGES } from '../../src/server/services.js';
@@ -212,16 +213,24 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     }
   });
 
-  it('flies to the zoom where a cluster splits, and back with the back button', async () => {
+  it('tells the largest place of a cluster, flies to the zoom where it splits, and back with the back button', async () => {
     const page = await show('#at=3/48/10', 'no-preference');
     const before = page.url();
-    const cluster = await page.evaluate<{ x: number; y: number; count: number }>(`(() => {
+    const cluster = await page.evaluate<{ x: number; y: number; count: number; geohashes: string[] }>(`(() => {
       const onScreen = ${HANDLE}.layers[0].content.clusters
-        .map(({ position, count }) => ({ ...${HANDLE}.map.project(position), count }))
+        .map(({ position, count, geohashes }) => ({ ...${HANDLE}.map.project(position), count, geohashes }))
         .filter(({ x, y }) => x > 350 && x < 950 && y > 80 && y < 560);
-      const [{ x, y, count }] = onScreen.toSorted((a, b) => b.count - a.count);
-      return { x, y, count };
+      const [{ x, y, count, geohashes }] = onScreen.toSorted((a, b) => b.count - a.count);
+      return { x, y, count, geohashes };
     })()`);
+    const inside = cities.filter(({ position }) =>
+      cluster.geohashes.some((each) => encode(position, each.length) === each),
+    );
+    const [largest] = inside.toSorted(
+      (a, b) => Number(b.properties['population']) - Number(a.properties['population']),
+    );
+    await page.mouse.move(cluster.x, cluster.y);
+    await page.locator('#tip', { hasText: `${largest!.name} +${cluster.count - 1}` }).waitFor();
     await page.mouse.click(cluster.x, cluster.y);
     await expectSoon(page, `${HANDLE}.map.getZoom() > 3.9 && !${HANDLE}.map.isMoving()`);
     await settled(page);

@@ -78,6 +78,17 @@ export const CHILDREN = `query Children($key: String!, $a: Geohash!, $b: Geohash
   c: cell(collection: $key, geohash: $c) { children { geohash count center { lat } } }
 }`;
 
+/** The markers of a cluster, and perhaps of others. */
+export const LARGEST = `query Largest($key: String!, $bounds: BoundsInput!, $filter: MarkerFilter) {
+  collection(key: $key) { mapProperties }
+  viewport(bounds: $bounds, zoom: 0) {
+    markers(collection: $key, first: 1000, filter: $filter) {
+      nodes { key name category position { lng lat } properties }
+      pageInfo { hasNextPage }
+    }
+  }
+}`;
+
 const MARKER = `id key name category position { lng lat } properties place version`;
 
 export interface MarkerDetails extends Marker {

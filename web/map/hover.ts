@@ -2,13 +2,34 @@ import type { Map as MapLibre } from 'maplibre-gl';
 
 import { valueText } from './heat/text.js';
 import type { CollectionLayer } from './layers/collection-layer.js';
+import { largestIn } from './layers/largest.js';
 import type { Hovered } from './pointer.js';
 import { createTip } from './tip.js';
 
-/** Tells beside the pointer, or where a finger has tapped, the values of heatmaps. */
+/** How long the pointer has to rest on a cluster before its largest place is looked up. */
+const REST_MS = 120;
+
+/** Tells beside the pointer, or where a finger has tapped, the largest place of a cluster or the values of heatmaps. */
 export function createHover(map: MapLibre, layers: () => readonly CollectionLayer[]): (hovered: Hovered) => void {
   const tip = createTip(map);
-  return ({ point, kind }) => {
+  let last: Hovered | undefined;
+
+  async function tellLargest(hovered: Hovered, { layer, cluster }: NonNullable<Hovered['cluster']>): Promise<void> {
+    await new Promise((resolve) => void setTimeout(resolve, REST_MS));
+    const isThere = () => last?.cluster?.cluster === cluster && !map.isMoving();
+    if (last !== hovered || !isThere()) return;
+    const text = await largestIn(layer, cluster);
+    if (text !== undefined && isThere()) tip.show(last.point, text);
+  }
+
+  return (hovered) => {
+    const before = last?.cluster?.cluster;
+    last = hovered;
+    const { point, kind, cluster } = hovered;
+    if (cluster) {
+      if (cluster.cluster !== before) tip.hide();
+      return void tellLargest(hovered, cluster);
+    }
     const heats = layers().flatMap(({ heat }) => heat ?? []);
     if (heats.length === 0 || (kind !== undefined && kind !== 'zone')) return tip.hide();
     const position = map.unproject(point).wrap();

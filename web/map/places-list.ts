@@ -1,6 +1,7 @@
 import type { Bounds, MapCluster, MapMarker } from '../../src/client/public.js';
 import type { CollectionLayer } from './layers/collection-layer.js';
 import { button, element } from './element.js';
+import { largestIn } from './layers/largest.js';
 import { countOf, formatNumber } from './numbers.js';
 
 /** Rows: as many as one may want to go through with the Tab key. */
@@ -65,7 +66,12 @@ export function drawPlaces(
     const { cluster } = each;
     const { lng, lat } = cluster.position;
     const where = element('small', {}, `near ${lat.toFixed(1)}, ${lng.toFixed(1)}`);
-    return button({}, () => onCluster(each.layer, cluster), countOf(cluster.count, 'place'), where);
+    const name = element('span', {}, countOf(cluster.count, 'place'));
+    const row = button({}, () => onCluster(each.layer, cluster), name, where);
+    row.addEventListener('focus', () => {
+      void largestIn(each.layer, cluster).then((text) => (name.textContent = text ?? name.textContent));
+    });
+    return row;
   });
   const rest = shown.length - rows.length;
   place.replaceChildren(
