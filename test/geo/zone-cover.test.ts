@@ -6,6 +6,7 @@ import { canonicalLng } from '../../src/geo/point.js';
 import { MOST_COVERS, COVER_LENGTHS, coverBounds, coverZone, coversOfPoint } from '../../src/geo/zone-cover.js';
 import { readZoneGeometry } from '../../src/geo/zone-geometry.js';
 import { star } from './zone-shapes.js';
+import { someOf } from '../support/rounds.js';
 
 const coverOf = (geometry: unknown) => {
   const { shape, parts } = readZoneGeometry('geometry', geometry);
@@ -55,7 +56,7 @@ describe('the cover of a zone', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: someOf(300) },
     );
   });
 

@@ -5,6 +5,7 @@ import { collect, followChanges, until, websocketClient } from '../live/support.
 import { anyProperties, anyReading, canonical } from '../support/any-json.js';
 import { testDatabase } from '../support/test-database.js';
 import { type LiveServer, startServer } from './live-server.js';
+import { someOf } from '../support/rounds.js';
 
 // Whatever a client gives as JSON it gets back, by every way in and out.
 
@@ -110,7 +111,7 @@ describe('any JSON', () => {
           expect(known).toContainEqual(canonical(properties));
         }
       }),
-      { numRuns: 10 },
+      { numRuns: someOf(10) },
     );
     await client.dispose();
   });
@@ -137,7 +138,7 @@ describe('any JSON', () => {
         const { node } = await ask('query ($id: ID!) {node(id: $id) {... on Zone {properties}}}', { id });
         expect(canonical(node.properties)).toEqual(canonical(second));
       }),
-      { numRuns: 20 },
+      { numRuns: someOf(20) },
     );
   });
 
@@ -157,7 +158,7 @@ describe('any JSON', () => {
         const { marker } = await ask('query ($id: ID!) {marker(id: $id) {readings(last: 1) {values}}}', { id });
         expect(canonical(marker.readings[0].values)).toEqual(canonical(values));
       }),
-      { numRuns: 20 },
+      { numRuns: someOf(20) },
     );
   });
 });

@@ -20,12 +20,13 @@ import { recordCalls } from '../support/record-calls.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { engine, testDatabase } from '../support/test-database.js';
 import { LAYOUTS, NOW, bruteInside, makeCollection, realMarkers, requestContext } from './fixture.js';
+import { someOf } from '../support/rounds.js';
 
 const MARKERS = realMarkers(500);
 const databases = { readable: memoryDatabase('readable'), compact: memoryDatabase('compact') };
 const live = await testDatabase('readable', { stream: true });
 const SEED = Number(process.env['CELLPORT_SEED'] ?? 20261121);
-const RUNS = Number(process.env['CELLPORT_RUNS'] ?? 15);
+const RUNS = someOf(20);
 
 /** A cache, and how to wait until it cannot have missed anything. */
 function patientCache(database: Database) {

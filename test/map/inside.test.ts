@@ -13,13 +13,14 @@ import { recordCalls } from '../support/record-calls.js';
 import { memoryDatabase } from '../support/memory-store.js';
 
 import { LAYOUTS, makeCollection, realMarkers, requestContext } from './fixture.js';
+import { someOf } from '../support/rounds.js';
 
 type Ring = (readonly [number, number])[];
 
 const MARKERS = realMarkers(250);
 const databases = { readable: memoryDatabase('readable'), compact: memoryDatabase('compact') };
 const SEED = Number(process.env['CELLPORT_SEED'] ?? 20261121);
-const RUNS = Number(process.env['CELLPORT_RUNS'] ?? 5);
+const RUNS = someOf(8);
 
 /** Locates a position relative to a ring by testing every edge, on every turn of the globe. */
 function bruteRing(ring: Ring, { lng, lat: y }: Point): 'in' | 'on' | 'out' {

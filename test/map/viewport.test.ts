@@ -19,11 +19,12 @@ import { memoryDatabase } from '../support/memory-store.js';
 import { LAYOUTS, bruteCells, bruteInside, makeCollection, realMarkers, requestContext } from './fixture.js';
 import { randomFrom } from '../support/random.js';
 import { expectRfc7946 } from '../support/rfc7946.js';
+import { someOf } from '../support/rounds.js';
 
 const MARKERS = realMarkers(250);
 const databases = { readable: memoryDatabase('readable'), compact: memoryDatabase('compact') };
 const SEED = Number(process.env['CELLPORT_SEED'] ?? 20261121);
-const RUNS = Number(process.env['CELLPORT_RUNS'] ?? 15);
+const RUNS = someOf(20);
 
 /** Bounds of all kinds around interesting places, at a zoom that may or may not suit a screen of 1280 x 800. */
 const viewport = fc

@@ -8,6 +8,7 @@ import { createFolderStore } from '../../src/objects/folder-store.js';
 import type { ObjectStore } from '../../src/objects/object-store.js';
 import { createS3Store } from '../../src/objects/s3-store.js';
 import { HAS_S3_SERVER, type S3Server, startS3Server } from '../services/s3-server.js';
+import { someOf } from '../support/rounds.js';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 /** Plain bytes of any kind of buffer. */
@@ -34,7 +35,7 @@ function keepsTheContract(open: () => Promise<ObjectStore>): void {
         await store.remove(`some/${name}/x`);
         expect(await store.get(`some/${name}/x`)).toBeUndefined();
       }),
-      { numRuns: 30 },
+      { numRuns: someOf(30) },
     );
   });
 

@@ -9,6 +9,7 @@ import { rangeKeys, blockKeyRanges, explainMarkers } from '../../src/plan/explai
 import { type MarkerPlan, planMarkers } from '../../src/plan/markers.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import { aPoint, anArea, pointsNear } from '../geo/arbitraries.js';
+import { someOf } from '../support/rounds.js';
 
 type MarkerQuestion = Parameters<typeof planMarkers>[0];
 
@@ -66,7 +67,7 @@ describe('a plan of markers', () => {
           }
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: someOf(1_000) },
     );
   });
 
@@ -93,7 +94,7 @@ describe('a plan of markers', () => {
           }
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: someOf(1_000) },
     );
   });
 

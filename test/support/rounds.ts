@@ -32,7 +32,7 @@ export function rounds(test: keyof typeof ROUNDS): number {
   return Number(process.env['CELLPORT_RUNS'] ?? (process.env['CELLPORT_SOAK'] === '1' ? full : quick));
 }
 
-/** Runs of a property that is slow because each run asks the engine, or parses files: a quarter in `npm test`. */
+/** Runs of a slow property: a quarter in `npm test`. */
 export function someOf(runs: number): number {
   return Number(process.env['CELLPORT_RUNS'] ?? (process.env['CELLPORT_SOAK'] === '1' ? runs : Math.ceil(runs / 4)));
 }
