@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { featuresOf } from '../../web/map/import/features.js';
-import { type Lines, linesOf } from '../../web/map/import/lines.js';
+import { type Lines, linesOf, readText, tableEncoding } from '../../web/map/import/lines.js';
 
 /** The text in pieces that end at these places. */
 async function* inPieces(text: string, ends: readonly number[]): AsyncGenerator<string> {
@@ -43,6 +43,18 @@ test('the features of a file are found with their lines, wherever its pieces end
 test('a file that ends within its features is refused', async () => {
   const text = '{"features": [\n{"a": 1},\n{"a": 2}';
   await expect(all(featuresOf(inPieces(text, [])))).rejects.toThrow('after line 3');
+});
+
+test.each([
+  ['utf-8', Buffer.from('\ufeffMalmö €\n')],
+  ['windows-1252', Buffer.from('Malm\xf6 \x80\n', 'latin1')],
+  ['utf-16le', Buffer.from('\ufeffMalmö €\n', 'utf16le')],
+] as const)('a table in %s, as spreadsheets write it, is read', async (encoding, bytes) => {
+  const file = new Blob([bytes]);
+  expect(await tableEncoding(file)).toBe(encoding);
+  const text = readText(file, undefined, encoding);
+  // Node 20 leaves the bytes from 0x80 to 0x9f, browsers do not.
+  expect((await all(linesOf(text)))[0]?.text.replace('\x80', '€')).toBe('Malmö €');
 });
 
 test('lines are found wherever the pieces of a file end', async () => {

@@ -5,7 +5,8 @@ import { crc32 } from 'node:zlib';
 
 import { CellportError, badInput } from '../../errors.js';
 import { readBytes } from './bytes.js';
-import { type Encoding, readText } from './encoding.js';
+import type { Encoding } from '../rows/text-encoding.js';
+import { readText } from './encoding.js';
 import { isGzip, keepIn, unzipped } from './gzip.js';
 import type { RowOffset } from './row-offset.js';
 import { readAtOffsets } from './read-at-offsets.js';

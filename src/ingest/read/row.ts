@@ -1,5 +1,5 @@
 import { InvalidRow } from '../rows/fields.js';
-import type { Encoding } from './encoding.js';
+import type { Encoding } from '../rows/text-encoding.js';
 import type { RowOffset } from './row-offset.js';
 
 /** An invalid row. */

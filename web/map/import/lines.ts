@@ -1,11 +1,21 @@
+import { type Encoding, SAMPLE_BYTES, encodingOfSample } from '../../../src/ingest/rows/text-encoding.js';
+
 /** Text that is not UTF-8, as old spreadsheets write it. */
 export class NotUtf8 extends Error {
   override readonly message = 'This file is not UTF-8 text. Save it as “CSV UTF-8”, or convert it first.';
 }
 
+/** The encoding of a file as a spreadsheet may have written it. */
+export const tableEncoding = async (file: Blob): Promise<Encoding> =>
+  encodingOfSample(new Uint8Array(await file.slice(0, SAMPLE_BYTES).arrayBuffer()));
+
 /** The text of a file, in pieces, without a byte order mark. `onRead` is told how many bytes have been read. */
-export async function* readText(file: Blob, onRead: (bytes: number) => void = () => undefined): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
+export async function* readText(
+  file: Blob,
+  onRead: (bytes: number) => void = () => undefined,
+  encoding: Encoding = 'utf-8',
+): AsyncGenerator<string> {
+  const decoder = new TextDecoder(encoding, { fatal: true });
   const reader = file.stream().getReader();
   const decode = (bytes?: Uint8Array) => {
     try {

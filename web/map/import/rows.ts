@@ -6,7 +6,7 @@ import { InvalidRow, type ReadOptions, isFields } from '../../../src/ingest/rows
 import { type MarkerRow, markerOfValue } from '../../../src/ingest/rows/marker-row.js';
 import { type Delimiter, delimiterOf, markerTable } from '../../../src/ingest/rows/marker-table.js';
 import { featuresOf } from './features.js';
-import { type Lines, linesOf, readText } from './lines.js';
+import { type Lines, linesOf, readText, tableEncoding } from './lines.js';
 
 /** A row of a file: its marker, or why it has none. */
 export type ImportRow = Lines & ({ readonly marker: MarkerRow } | { readonly reason: string });
@@ -137,9 +137,10 @@ export async function* readRows(
   const name = file.name.toLowerCase();
   const ending = ACCEPTED.find((each) => name.endsWith(each));
   if (ending === undefined) throw new WrongFile(`The page reads ${ACCEPTED.join(', ')} files.`);
-  const text = readText(file, onRead);
+  const isTable = ending === '.csv' || ending === '.tsv';
+  const text = readText(file, onRead, isTable ? await tableEncoding(file) : 'utf-8');
   try {
-    if (ending === '.csv' || ending === '.tsv') yield* tableRows(file.name, linesOf(text), options);
+    if (isTable) yield* tableRows(file.name, linesOf(text), options);
     else if (ending === '.geojson' || ending === '.json') yield* featureRows(featuresOf(text));
     else yield* valueRows(linesOf(text));
   } catch (error) {
