@@ -9,7 +9,7 @@ import { chmod, mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { precompress } from './precompress.mjs';
+import { BEST, QUICK, precompress } from './precompress.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -77,9 +77,9 @@ async function buildPart({ name, stamp, command }) {
 
 /**
  * Builds all parts, with `pages` only the pages, and with `ifNeeded` only what is older than its sources; `compress`
- * compresses the pages.
+ * compresses the pages with this quality of brotli.
  */
-export async function build({ ifNeeded, pages = false, compress = false }) {
+export async function build({ ifNeeded, pages = false, compress }) {
   const wanted = pages ? parts.slice(1) : parts;
   const built = await Promise.all(wanted.map(async (part) => ifNeeded && (await isBuilt(part))));
   const missing = wanted.filter((_, at) => !built[at]);
@@ -89,12 +89,14 @@ export async function build({ ifNeeded, pages = false, compress = false }) {
   if (failed !== undefined) throw failed.reason;
   const main = join(root, parts[0].result);
   if ((await changedAt(main)) > 0) await chmod(main, 0o755);
-  if (compress) await Promise.all(['dist/page', 'dist/graphiql'].map((folder) => precompress(join(root, folder))));
+  if (compress === undefined) return;
+  await Promise.all(['dist/page', 'dist/graphiql'].map((folder) => precompress(join(root, folder), compress)));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const has = (option) => process.argv.includes(option);
-  await build({ ifNeeded: has('--if-needed'), pages: has('--pages'), compress: has('--compress') }).catch((error) => {
+  const compress = has('--compress') ? BEST : has('--compress-quickly') ? QUICK : undefined;
+  await build({ ifNeeded: has('--if-needed'), pages: has('--pages'), compress }).catch((error) => {
     console.error(`the build failed: ${error.message}`);
     process.exitCode = 1;
   });
