@@ -24,6 +24,8 @@ const HEALTH_MS = 250;
 const ROUNDS = 5;
 const CONNECTIONS = 8;
 const SEED = 7;
+/** CELLPORT_RUNS overrides it, for a shorter run. */
+const MUTATIONS = Number(process.env['CELLPORT_RUNS'] ?? 100_000);
 
 /** CPU time of the verdict on a request, the least of some rounds: the first ones compile. */
 function verdictMs({ query, operationName, variables = '{}' }: Attack): number {
@@ -79,7 +81,7 @@ async function storm(mutations: number): Promise<Storm> {
 async function run({ quick, say }: BenchOptions): Promise<Section> {
   const verdicts = ATTACKS.map((attack) => ({ name: attack.name, ms: verdictMs(attack) }));
   const worst = verdicts.reduce((most, each) => (each.ms > most.ms ? each : most));
-  const mutations = quick ? 1_000 : 100_000;
+  const mutations = quick ? 1_000 : MUTATIONS;
   say(`${mutations} mutations of ${ATTACKS.length} attacks`);
   const { waits, statuses } = await storm(mutations);
   const longest = Math.max(...waits);

@@ -25,9 +25,11 @@ export async function serveCities(engine: Engine, settings: Readonly<Record<stri
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  let url = '';
   for await (const line of createInterface({ input: child.stdout })) {
-    const url = /Serving +(http:\/\/\S+)/.exec(line)?.[1];
-    if (url !== undefined) {
+    url = /Serving +(http:\/\/\S+)/.exec(line)?.[1] ?? url;
+    // It serves before the cities are there.
+    if (line.includes('everything is there')) {
       child.stdout.resume();
       return { child, url: url.replace(/\/$/, '') };
     }
