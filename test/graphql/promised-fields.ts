@@ -106,6 +106,7 @@ Zone.collection: Collection!
 Zone.name: String
 Zone.properties: JSONObject!
 Zone.bounds: Bounds!
+Zone.count(collection: String): Int
 Zone.geometry(maxVertices: Int, tolerance: Float): GeoJSON
 Zone.geometrySource: String
 Zone.version: Int!
