@@ -51,6 +51,8 @@ export default defineConfig({
     maxWorkers: 4,
     // Loading the same modules again for each file took a fifth of the time.
     isolate: false,
+    // All projects and workers, and the next run, take a module as it was compiled once.
+    experimental: { fsModuleCache: true },
     setupFiles: ['test/support/each-file.ts'],
     sequence: { sequencer: ProjectSequencer },
     env: {
