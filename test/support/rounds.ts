@@ -26,13 +26,15 @@ const ROUNDS = {
   fuzzedInputs: [150, 2_000],
 } as const satisfies Readonly<Record<string, readonly [quick: number, full: number]>>;
 
-/** The number of rounds of a test. CELLPORT_RUNS overrides it, for a longer search. */
+/** CELLPORT_RUNS overrides both, for a longer search. */
+const chosen = (quick: number, full: number): number =>
+  Number(process.env['CELLPORT_RUNS'] ?? (process.env['CELLPORT_SOAK'] === '1' ? full : quick));
+
+/** The number of rounds of a test. */
 export function rounds(test: keyof typeof ROUNDS): number {
   const [quick, full] = ROUNDS[test];
-  return Number(process.env['CELLPORT_RUNS'] ?? (process.env['CELLPORT_SOAK'] === '1' ? full : quick));
+  return chosen(quick, full);
 }
 
 /** Runs of a slow property: a quarter in `npm test`. */
-export function someOf(runs: number): number {
-  return Number(process.env['CELLPORT_RUNS'] ?? (process.env['CELLPORT_SOAK'] === '1' ? runs : Math.ceil(runs / 4)));
-}
+export const someOf = (runs: number): number => chosen(Math.ceil(runs / 4), runs);

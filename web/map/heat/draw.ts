@@ -5,10 +5,9 @@ import { ringOf } from '../../../src/client/geojson.js';
 import type { MapCell } from '../../../src/client/public.js';
 import { type Theme, accentOf } from '../base-map/palette.js';
 import type { Sketch } from '../layers/paint.js';
-import { deviationOf } from './kernel.js';
+import { WORLD_PX, deviationOf } from './kernel.js';
 import { type Scale, shareOf, valueOfShare } from './scale.js';
 
-const WORLD_PX = 512;
 /** MapLibre's kernel of radius 1 has a standard deviation of a third and this height. */
 const RADII = 3;
 const HEIGHT = 1 / Math.sqrt(2 * Math.PI);

@@ -6,7 +6,8 @@ const SPREAD = 0.5;
 const LEAST_COSINE = 0.2;
 const EQUATOR_KM = 40_075;
 
-const WORLD_PX = 512;
+/** Width of the world at zoom 0. */
+export const WORLD_PX = 512;
 /** The least mean side of cells in px. Lengths differ by the root of 32, so the largest are 90 px. */
 const LEAST_SIDE = 16;
 const LONGEST = 12;

@@ -2,6 +2,7 @@ import type { MapCell } from '../../../src/client/public.js';
 import type { Heat } from '../layers/collection-layer.js';
 import { countOf } from '../numbers.js';
 import { markersAround } from './kernel.js';
+import { shareOf } from './scale.js';
 
 const ROUGH = Intl.NumberFormat('en', { maximumSignificantDigits: 2 });
 const COMPACT = Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 2 });
@@ -29,7 +30,7 @@ export function valueText(heat: Heat, at: MapCell['centroid']): string {
 /** Round values of the scale with the share of its length where they stand. */
 export function ticksOf({ scale, areCells }: Heat): readonly { readonly text: string; readonly share: number }[] {
   const top = scale.top * (areCells ? 1 : scale.perUnit);
-  const tick = (part: number) => ({ text: COMPACT.format(top * part).replace('K', 'k'), share: Math.cbrt(part) });
+  const tick = (part: number) => ({ text: COMPACT.format(top * part).replace('K', 'k'), share: shareOf(part, 1) });
   const ticks = [0.01, 0.1].filter((part) => top * part >= LEAST).map(tick);
   return [...ticks, { text: `${tick(1).text}+`, share: 1 }];
 }
