@@ -76,6 +76,8 @@ export function importCommand(): Command {
         'keyColumn',
         'latColumn',
         'lngColumn',
+        'nameColumn',
+        'categoryColumn',
       ]),
     )
     .addOption(geohashIndexOption())
@@ -87,6 +89,8 @@ export function importCommand(): Command {
     .option('--key-column <name>', 'column or property that holds the key (GeoJSON: the id; else key or id)')
     .option('--lat-column <name>', 'column that holds the latitude (found by its usual names)')
     .option('--lng-column <name>', 'column that holds the longitude (found by its usual names)')
+    .option('--name-column <name>', 'column or property that holds the name (name)')
+    .option('--category-column <name>', 'column or property that holds the category (category)')
     .option('--rejects <file>', 'file for rejected rows (FILE.rejects.ndjson)')
     .option('--name <name>', 'name of the collection to create (its key)')
     .option('--code <code>', 'two-character code of the collection to create, for compact keys')

@@ -182,6 +182,25 @@ describe('every format', () => {
     ]);
     await expect(rowsOf('csv', 'id,lng,lat\n7,1,2\n', options)).rejects.toThrow(/no column code/);
   });
+
+  it('uses other fields as name and category, or none', async () => {
+    const options = { nameColumn: 'title', categoryColumn: null };
+    const expected = [{ name: 'Ink', category: null, properties: { name: 'n', category: 'shop' } }];
+    const properties = { title: 'Ink', name: 'n', category: 'shop' };
+    const text = JSON.stringify(collection(feature('x', { properties })));
+    expect(markersOf(await rowsOf('geojson', text, options))).toMatchObject(expected);
+    expect(markersOf(await rowsOf('csv', 'title,name,category,lng,lat\nInk,n,shop,1,2\n', options))).toMatchObject(
+      expected,
+    );
+    const own = JSON.stringify({ ...feature('x', { properties }), cellport: { name: 'N', category: 'c' } });
+    expect(markersOf(await rowsOf('ndjson', own, { nameColumn: 'title' }))).toMatchObject([
+      { name: 'Ink', category: 'c', properties },
+    ]);
+    expect(reasonsOf(await rowsOf('ndjson', '{"key":"a","lng":1,"lat":2,"title":[]}', options))).toEqual([
+      [1, 'title is not text'],
+    ]);
+    await expect(rowsOf('csv', 'id,lng,lat\n7,1,2\n', options)).rejects.toThrow(/no column title.*--name-column/);
+  });
 });
 
 describe('a row without a key', () => {
@@ -270,6 +289,12 @@ describe('the position of a row', () => {
     ]);
     expect(await csv('Breite;Länge', '52,4;16,9', { latColumn: 'Breite', lngColumn: 'Länge' })).toEqual([
       [{ lng: 16.9, lat: 52.4 }, {}],
+    ]);
+    expect(await csv('Ort,lat,lng', '"52.4, 16.9",1,2', { latColumn: 'Ort', lngColumn: 'Ort' })).toEqual([
+      [
+        { lng: 16.9, lat: 52.4 },
+        { lat: 1, lng: 2 },
+      ],
     ]);
     await expect(csv('Breite,Länge', '1,2')).rejects.toThrow(
       /no position.*--lat-column and --lng-column.*Breite, Länge/,

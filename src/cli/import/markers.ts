@@ -38,8 +38,8 @@ function watched(rows: RowSource<MarkerRow>, extent: Extent): RowSource<MarkerRo
 
 /** Imports a file of markers. */
 export async function importMarkersFile(path: string, options: ImportOptions): Promise<void> {
-  const { keyColumn, latColumn, lngColumn, format = formatOf(path) } = options;
-  const columns = { keyColumn, latColumn, lngColumn };
+  const { keyColumn, latColumn, lngColumn, nameColumn, categoryColumn, format = formatOf(path) } = options;
+  const columns = { keyColumn, latColumn, lngColumn, nameColumn, categoryColumn };
   // Before the database is opened.
   await fileSize(path);
   await importMarkerRows(path, options, async ({ config }) => {

@@ -2,9 +2,13 @@
 export interface ReadOptions {
   /** Holds the key, in place of the defaults; every row needs one then. */
   readonly keyColumn?: string | undefined;
-  /** Holds the latitude, in place of the usual names. */
+  /** Holds the latitude, in place of the usual names; or both coordinates, if `lngColumn` is the same. */
   readonly latColumn?: string | undefined;
   readonly lngColumn?: string | undefined;
+  /** Holds the name, in place of `name`; null if none does. */
+  readonly nameColumn?: string | null | undefined;
+  /** Holds the category, likewise. */
+  readonly categoryColumn?: string | null | undefined;
 }
 
 /** Thrown for an invalid row; the message is the reason in the rejects file. */
@@ -44,7 +48,7 @@ export function label(field: string, value: unknown): string | null {
 }
 
 /** The fields without those already used. */
-export function without(fields: Fields, used: readonly (string | undefined)[]): Record<string, unknown> {
+export function without(fields: Fields, used: readonly (string | null | undefined)[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !used.includes(name)));
 }
 

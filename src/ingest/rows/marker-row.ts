@@ -36,19 +36,28 @@ function placeIn(value: unknown): readonly string[] | undefined {
 function contentOfFeature(
   own: unknown,
   properties: Fields,
+  { nameColumn, categoryColumn }: ReadOptions,
 ): Pick<MarkerRow, 'name' | 'category' | 'place' | 'properties'> {
+  const labelIn = (field: string | null) => (field === null ? null : label(field, properties[field]));
   if (isFields(own)) {
     const { name, category, place = [] } = own;
     const names = placeIn(place);
     if (names === undefined) throw new InvalidRow(`place in the member ${OWN_MEMBER} is not a list of strings`);
-    return { name: ownLabel('name', name), category: ownLabel('category', category), place: names, properties };
+    return {
+      name: nameColumn === undefined ? ownLabel('name', name) : labelIn(nameColumn),
+      category: categoryColumn === undefined ? ownLabel('category', category) : labelIn(categoryColumn),
+      place: names,
+      properties,
+    };
   }
+  const nameField = nameColumn === undefined ? 'name' : nameColumn;
+  const categoryField = categoryColumn === undefined ? 'category' : categoryColumn;
   const place = placeIn(properties['place']);
   return {
-    name: label('name', properties['name']),
-    category: label('category', properties['category']),
+    name: labelIn(nameField),
+    category: labelIn(categoryField),
     place,
-    properties: without(properties, ['name', 'category', ...(place === undefined ? [] : ['place'])]),
+    properties: without(properties, [nameField, categoryField, place && 'place']),
   };
 }
 
@@ -75,35 +84,38 @@ function positionOfGeometry(geometry: Fields): RowPosition {
 export function markerOfFeature(feature: unknown, options: ReadOptions): MarkerRow {
   const { geometry, key, properties, own } = partsOfFeature(feature, options);
   const position = positionOfGeometry(geometry);
-  return withKey(key(), { position, ...contentOfFeature(own, properties) });
+  return withKey(key(), { position, ...contentOfFeature(own, properties, options) });
 }
 
 /** Names of parts of a marker in a table or a flat object, besides its position; the first that exists is used. */
 const FIELD_NAMES = { key: ['key', 'id'], name: ['name'], category: ['category'], place: ['place'] } as const;
 
+type Part = keyof typeof FIELD_NAMES;
+
+/** Parts that an option may place in another field. */
+export const CHOSEN_PARTS = ['key', 'name', 'category'] as const satisfies readonly Part[];
+
 /** The field that holds each part of a marker. */
-export type FieldMap = Readonly<Partial<Record<keyof typeof FIELD_NAMES, string>>> & {
-  readonly position: PositionFields | undefined;
-};
+export type FieldMap = Readonly<Partial<Record<Part, string>>> & { readonly position: PositionFields | undefined };
 
 /**
  * Finds the parts of a marker among field names, its position among `positionNames`. Throws InvalidRow if several may hold
  * the position.
  */
 export function mapFields(names: readonly string[], options: ReadOptions, positionNames = names): FieldMap {
-  const { keyColumn } = options;
-  const { key, ...found } = findFields(names, FIELD_NAMES);
-  const keyField = keyColumn === undefined ? key : names.find((name) => name === keyColumn);
-  return {
-    ...found,
-    ...(keyField === undefined ? {} : { key: keyField }),
-    position: findPosition(positionNames, options),
-  };
+  const found = findFields(names, FIELD_NAMES);
+  for (const part of CHOSEN_PARTS) {
+    const field = options[`${part}Column`];
+    if (field === undefined) continue;
+    delete found[part];
+    if (field !== null && names.includes(field)) found[part] = field;
+  }
+  return { ...found, position: findPosition(positionNames, options) };
 }
 
 /** A marker from named fields, e.g. a row of a table; fields outside `map` are properties. Throws InvalidRow. */
 export function markerOfFields(fields: Fields, map: FieldMap, { keyColumn }: ReadOptions): MarkerRow {
-  const value = (part: keyof typeof FIELD_NAMES): unknown => (map[part] === undefined ? undefined : fields[map[part]]);
+  const value = (part: Part): unknown => (map[part] === undefined ? undefined : fields[map[part]]);
   const place = placeIn(value('place'));
   const { key, position, name, category } = map;
   const used = [
@@ -116,8 +128,8 @@ export function markerOfFields(fields: Fields, map: FieldMap, { keyColumn }: Rea
   ];
   return withKey(keyColumn === undefined ? givenKey(key ?? 'key', value('key')) : keyText(keyColumn, value('key')), {
     position: positionIn(fields, position),
-    name: label('name', value('name')),
-    category: label('category', value('category')),
+    name: label(name ?? 'name', value('name')),
+    category: label(category ?? 'category', value('category')),
     properties: without(fields, used),
     place,
   });

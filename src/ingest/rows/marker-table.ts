@@ -1,7 +1,7 @@
 import { CellportError } from '../../errors.js';
 import { isExportedTable, markerOfCells } from './exported-csv.js';
 import { type Fields, InvalidRow, type ReadOptions } from './fields.js';
-import { type FieldMap, type MarkerRow, mapFields, markerOfFields } from './marker-row.js';
+import { CHOSEN_PARTS, type FieldMap, type MarkerRow, mapFields, markerOfFields } from './marker-row.js';
 import { NO_POSITION, degrees } from './position.js';
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
@@ -30,11 +30,12 @@ export function wrongColumns(path: string, fault: string, columns: readonly stri
 
 /** The columns that hold each part of a marker. Throws BAD_USER_INPUT if the position or the chosen key is missing. */
 function mapColumns(path: string, columns: readonly string[], options: ReadOptions): FieldMap {
-  const { keyColumn } = options;
   try {
     const map = mapFields(columns, options);
-    if (keyColumn !== undefined && map.key === undefined) {
-      throw new InvalidRow(`no column ${keyColumn}, which --key-column names`);
+    for (const part of CHOSEN_PARTS) {
+      const column = options[`${part}Column`];
+      if (typeof column === 'string' && map[part] === undefined)
+        throw new InvalidRow(`no column ${column}, which --${part}-column names`);
     }
     if (map.position === undefined) throw new InvalidRow(NO_POSITION);
     return map;
@@ -86,8 +87,8 @@ function fieldsOf(cells: readonly string[], columns: readonly string[], map: Fie
 /** Reads the markers of a table; `path` names it in messages. */
 export function markerTable(path: string, options: ReadOptions): TableKind<MarkerRow> {
   return (columns, delimiter) => {
-    const { keyColumn, latColumn, lngColumn } = options;
-    if (isExportedTable(columns) && (keyColumn ?? latColumn ?? lngColumn) === undefined) {
+    const isChosen = Object.values(options).some((column) => column !== undefined);
+    if (isExportedTable(columns) && !isChosen) {
       return (cells) => markerOfCells(cells, (cell) => degrees(cell, delimiter !== ','));
     }
     const map = mapColumns(path, columns, options);

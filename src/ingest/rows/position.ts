@@ -57,6 +57,7 @@ function chosen(names: readonly string[], name: string, option: string): string 
  */
 export function findPosition(names: readonly string[], options: ReadOptions): PositionFields | undefined {
   const { latColumn, lngColumn } = options;
+  if (latColumn !== undefined && latColumn === lngColumn) return { point: chosen(names, latColumn, '--lat-column') };
   if (latColumn !== undefined || lngColumn !== undefined) {
     const part = (name: string | undefined, option: string, spellings: readonly string[], short: string) =>
       name === undefined
