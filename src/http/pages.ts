@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import fastifyStatic from '@fastify/static';
@@ -44,17 +45,31 @@ const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', 
 /** The picture for link previews, in the page as it is built. */
 const PREVIEW = 'content="/map/preview.jpg"';
 
+/** Reads a text file again only after it has changed: in development, the page is built while the server runs. */
+function keepRead(path: string): () => Promise<string> {
+  let kept: { readonly mtimeMs: number; readonly text: string } | undefined;
+  return async () => {
+    const { mtimeMs } = await stat(path);
+    if (kept?.mtimeMs !== mtimeMs) kept = { mtimeMs, text: await readFile(path, 'utf8') };
+    return kept.text;
+  };
+}
+
 /**
  * The page, which learns of a style from a `meta` element: it needs no further request before it opens the map. Link previews
  * need the address of their picture in full, so that is completed with the server's `origin`.
  */
-async function readPage(root: string, origin: string, styleUrl: string | undefined): Promise<string> {
-  const page = await readFile(join(root, 'index.html'), 'utf8');
+function filled(page: string, origin: string, styleUrl: string | undefined): string {
   const style = styleUrl === undefined ? '' : `<meta name="cellport-style" content="${escaped(styleUrl)}" />`;
   return page
     .replace(PREVIEW, () => `content="${escaped(origin)}/map/preview.jpg"`)
     .replace('</head>', () => `${style}</head>`);
 }
+
+/** Weak, for it is the same in all encodings. */
+const tagOf = (text: string) => `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
+
+const isKnown = (tag: string, known = '') => known.split(',').some((each) => each.trim() === tag);
 
 /** Paths of files that never change: those with a hash in their names, and tiles, in a folder named by one. */
 const UNCHANGING = /[\\/](assets|tiles)[\\/]/;
@@ -96,10 +111,14 @@ export function addMap(server: FastifyInstance, root: string | undefined, style:
   }
   void server.register(async (scope) => {
     addFiles(scope, { root, prefix: '/map/', contentSecurityPolicy: mapPolicy(style) });
-    scope.get('/', async ({ protocol, host }, reply) => {
+    const readPage = keepRead(join(root, 'index.html'));
+    scope.get('/', async ({ protocol, host, headers }, reply) => {
       // No proxy is trusted to tell another protocol or name.
-      const page = await readPage(root, host === '' ? '' : `${protocol}://${host}`, style.styleUrl);
-      return reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(page);
+      const page = filled(await readPage(), host === '' ? '' : `${protocol}://${host}`, style.styleUrl);
+      const etag = tagOf(page);
+      void reply.headers({ etag, 'cache-control': 'no-cache' });
+      if (isKnown(etag, headers['if-none-match'])) return reply.code(304).send();
+      return reply.type('text/html; charset=utf-8').send(page);
     });
     scope.get('/map/', (_request, reply) => reply.redirect('/'));
   });

@@ -77,6 +77,20 @@ test('the page is compressed, and tells link previews the address of their pictu
   });
 });
 
+test('the page is not sent again until it is another one', async () => {
+  const index = join(folder, 'index.html');
+  await writeFile(index, '<head></head>');
+  const ask = (tag = '') => fetch(`${server.url}/`, { headers: { 'if-none-match': `"other", ${tag}` } });
+  const first = await ask();
+  const tag = first.headers.get('etag') ?? '';
+  const again = await ask(tag);
+  expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', tag]);
+  expect(again.headers.get('cache-control')).toBe('no-cache');
+  await writeFile(index, '<head>rebuilt</head>');
+  const other = await ask(tag);
+  expect([other.status, await other.text()]).toEqual([200, '<head>rebuilt</head>']);
+});
+
 test("a style of the user's own is named in the page, and its hosts in the policy", async () => {
   await writeFile(join(folder, 'index.html'), '<head></head>');
   const styleUrl = 'https://maps.example.org/style.json?a=1&b="2"';
