@@ -114,9 +114,15 @@ export const ZONE = `query Zone($id: ID!, $tolerance: Float!) {
   node(id: $id) { ... on Zone { id key name properties collection { key name } geometry(tolerance: $tolerance) } }
 }`;
 
-/** How many markers of a collection are inside a zone. */
-export const ZONE_COUNT = `query ZoneCount($id: ID!, $collection: String!) {
-  node(id: $id) { ... on Zone { count(collection: $collection) } }
+/** How many markers of up to three collections are inside a zone. */
+export const ZONE_COUNTS = `query ZoneCounts($id: ID!, $a: String, $b: String, $c: String, $hasB: Boolean!, $hasC: Boolean!) {
+  node(id: $id) {
+    ... on Zone {
+      a: count(collection: $a)
+      b: count(collection: $b) @include(if: $hasB)
+      c: count(collection: $c) @include(if: $hasC)
+    }
+  }
 }`;
 
 export const READINGS = `subscription Readings($id: ID!) { readingRecorded(marker: $id) { at } }`;

@@ -1,7 +1,7 @@
 import type { GeoJSONSource, Map as MapLibre } from 'maplibre-gl';
 
-import type { Collection } from '../documents.js';
-import { ZONE, ZONE_COUNT, type ZoneDetails } from '../documents.js';
+import { send } from '../../../src/client/request.js';
+import { type Collection, ZONE, ZONE_COUNTS, type ZoneDetails } from '../documents.js';
 import { element } from '../element.js';
 import { request } from '../graphql.js';
 import { countOf } from '../numbers.js';
@@ -35,18 +35,19 @@ export function createZoneSelection(map: MapLibre, counted: () => readonly Colle
   const draw = (geometry: ZoneDetails['geometry']) =>
     void map.getSource<GeoJSONSource>(SOURCE)?.setData(geometry ?? { type: 'FeatureCollection', features: [] });
 
-  /** Adds a line for each collection with markers inside; none if they are too many to be counted. */
+  /** Adds a line for each collection with markers inside; none for one with too many to be counted. */
   async function count(id: string, place: HTMLElement): Promise<void> {
     const most = counted()
       .toSorted((one, other) => other.count - one.count)
       .slice(0, MAX_COUNTED);
-    for (const { key, name } of most) {
-      const variables = { id, collection: key };
-      const { node } = await request<{ readonly node: { readonly count: number | null } | null }>(
-        ZONE_COUNT,
-        variables,
-      );
-      if (node?.count != null) place.append(element('p', {}, `${countOf(node.count, 'place')} inside: ${name}`));
+    if (most.length === 0) return;
+    const [a, b, c] = most.map(({ key }) => key);
+    // Of counts that fail, the others are shown.
+    const { data } = await send({ url: '/graphql' }, ZONE_COUNTS, { id, a, b, c, hasB: most.length > 1, hasC: most.length > 2 }); // prettier-ignore
+    const { node } = data as { readonly node: Readonly<Record<string, number | null>> | null };
+    for (const [at, { name }] of most.entries()) {
+      const inside = node?.['abc'.charAt(at)];
+      if (inside != null) place.append(element('p', {}, `${countOf(inside, 'place')} inside: ${name}`));
     }
   }
 
