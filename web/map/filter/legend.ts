@@ -4,7 +4,8 @@ import { button, element } from '../element.js';
 import { icon } from '../icons.js';
 import { gradientOf } from '../heat/draw.js';
 import { ticksOf, unitText } from '../heat/text.js';
-import type { CollectionLayer, Heat } from '../layers/collection-layer.js';
+import type { Heat } from '../heat/heat-drawing.js';
+import type { CollectionLayer } from '../layers/collection-layer.js';
 import { COLOURS, OTHER, RAMP, middleOf } from './look.js';
 import { type Condition, type Range, type Rules, isRange } from './rules.js';
 

@@ -1,5 +1,5 @@
 import type { MapCell } from '../../../src/client/public.js';
-import type { Heat } from '../layers/collection-layer.js';
+import type { Heat } from './heat-drawing.js';
 import { countOf } from '../numbers.js';
 import { markersAround } from './kernel.js';
 import { shareOf } from './scale.js';

@@ -1,13 +1,10 @@
-import type { FeatureCollection } from 'geojson';
 import type { Map as MapLibre } from 'maplibre-gl';
 
 import {
   type Bounds,
-  type MapCell,
   type MapCluster,
   type MapMarker,
   type Viewport,
-  ViewportError,
   type ViewportState,
   createViewport,
 } from '../../../src/client/public.js';
@@ -16,26 +13,18 @@ import type { Theme } from '../base-map/palette.js';
 import type { Collection } from '../documents.js';
 import { lookOf } from '../filter/look.js';
 import { NO_RULES, type Rules, filterOf, passes } from '../filter/rules.js';
-import { cellSketches, heatFeatures, heatSketches } from '../heat/draw.js';
+import { cellSketches, heatSketches } from '../heat/draw.js';
+import { type Heat, HeatDrawing } from '../heat/heat-drawing.js';
 import { lengthAt } from '../heat/kernel.js';
-import type { Scale } from '../heat/scale.js';
-import { createScales } from '../heat/scales.js';
 import { changedMarkers, namesOf } from './compare.js';
 import { type Crossfade, createCrossfade } from './crossfade.js';
 import { styledFeatures } from './features.js';
+import { FilterFit } from './filter-fit.js';
 import { Optimistic } from './optimistic.js';
 import { type Sketch, pointSketches, zoneSketches } from './paint.js';
 
 /** How a collection is drawn, if at all. */
 export type Drawn = 'off' | 'points' | 'heat';
-
-/** A heatmap as it is drawn. */
-export interface Heat {
-  readonly scale: Scale;
-  readonly cells: readonly MapCell[];
-  /** Whether the cells themselves are drawn. */
-  readonly areCells: boolean;
-}
 
 export interface LayerOptions {
   readonly theme: Theme;
@@ -52,16 +41,9 @@ interface OpenPart {
   viewport: Viewport;
   readonly fader: Crossfade;
 }
-const NOTHING: FeatureCollection = { type: 'FeatureCollection', features: [] };
 const CONTENT = { points: 'auto', cells: 'cells', zones: 'zones' } as const;
 /** Areas are drawn below the names of countries, points above everything. */
 const BELOW: Partial<Record<Part, string>> = { cells: BELOW_NAMES, zones: BELOW_NAMES };
-
-/** After a filter was too much for the server, it is tried again when this many markers are left. */
-const FILTERED_AGAIN = 10_000;
-
-/** A filter that reads more than allowed, or for longer. */
-const TOO_MUCH: ReadonlySet<string> = new Set(['LIMIT_EXCEEDED', 'UNAVAILABLE']);
 
 const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
@@ -75,17 +57,13 @@ export class CollectionLayer {
   readonly #options: LayerOptions;
   readonly #parts = new Map<Part, OpenPart>();
   readonly #optimistic = new Optimistic();
-  readonly #scaleOf;
-  #heat: Heat | undefined;
+  readonly #filterFit = new FilterFit();
+  readonly #heat;
   #drawn: Drawn = 'off';
   #theme: Theme;
   #view: readonly [Bounds, number] | undefined;
   #explain = false;
   #rules = NO_RULES;
-  /** Whether clusters show all places, because filtering those in view is too much for the server. */
-  #isUnfiltered = false;
-  /** The filter is tried again when at most this many markers are in view. */
-  #filteredAgain = FILTERED_AGAIN;
 
   constructor(map: MapLibre, collection: Collection, accent: number, options: LayerOptions) {
     this.collection = collection;
@@ -93,7 +71,7 @@ export class CollectionLayer {
     this.#map = map;
     this.#options = options;
     this.#theme = options.theme;
-    this.#scaleOf = createScales(collection.key, () => this.#showScale());
+    this.#heat = new HeatDrawing(collection.key, () => this.#showScale());
   }
 
   get drawn(): Drawn {
@@ -113,12 +91,12 @@ export class CollectionLayer {
   /** Whether a filter is set that clusters or cells do not follow: only markers do. */
   get isUnfiltered(): boolean {
     if (this.#rules.conditions.length === 0 || this.#drawn === 'off') return false;
-    return this.#drawn === 'heat' || (this.#isUnfiltered && this.content.clusters.length > 0);
+    return this.#drawn === 'heat' || (this.#filterFit.isUnfiltered && this.content.clusters.length > 0);
   }
 
   /** The heatmap that is drawn, if any. */
   get heat(): Heat | undefined {
-    return this.#drawn === 'heat' ? this.#heat : undefined;
+    return this.#drawn === 'heat' ? this.#heat.heat : undefined;
   }
 
   /** Whether something is loading, and the last error. */
@@ -145,8 +123,8 @@ export class CollectionLayer {
     const hasOtherFilter = !same(rules.conditions, this.#rules.conditions);
     this.#rules = rules;
     if (!hasOtherFilter) return this.#redraw();
-    this.#filteredAgain = FILTERED_AGAIN;
-    return this.#setUnfiltered(false);
+    this.#filterFit.reset();
+    return this.#reconnect();
   }
 
   view(bounds: Bounds, zoom: number): void {
@@ -217,7 +195,7 @@ export class CollectionLayer {
       content: CONTENT[part],
       explain: this.#explain,
       precision: lengthAt,
-      filter: part === 'points' && !this.#isUnfiltered ? filterOf(this.#rules) : undefined,
+      filter: part === 'points' && !this.#filterFit.isUnfiltered ? filterOf(this.#rules) : undefined,
     });
     let last = viewport.state;
     let names = new Set<string>();
@@ -225,7 +203,7 @@ export class CollectionLayer {
     viewport.subscribe((state) => {
       hasBegun ||= state.loading;
       if (part === 'points') {
-        if (this.#fitFilter(state)) return;
+        if (this.#rules.conditions.length > 0 && this.#filterFit.learn(state)) return this.#reconnect();
         this.#optimistic.confirm(state.markers);
         for (const { position } of changedMarkers(last, state)) onChange(position);
       }
@@ -244,25 +222,8 @@ export class CollectionLayer {
     return viewport;
   }
 
-  /** Goes on without the filter where it is too much for the server, and with it where that is over. Returns whether it did. */
-  #fitFilter({ error, loading, markers, clusters }: ViewportState): boolean {
-    if (this.#rules.conditions.length === 0 || loading) return false;
-    if (!this.#isUnfiltered) {
-      if (!(error instanceof ViewportError && TOO_MUCH.has(error.code))) return false;
-      this.#setUnfiltered(true);
-      return true;
-    }
-    const total = clusters.reduce((sum, { count }) => sum + count, markers.length);
-    if (error || total === 0 || total > this.#filteredAgain) return false;
-    // If that fails too, not before much fewer are left.
-    this.#filteredAgain = total / 2;
-    this.#setUnfiltered(false);
-    return true;
-  }
-
   /** Loads the points again, with or without the filter. The old picture stays until the response is there. */
-  #setUnfiltered(isUnfiltered: boolean): void {
-    this.#isUnfiltered = isUnfiltered;
+  #reconnect(): void {
     const part = this.#parts.get('points');
     if (part === undefined) return;
     part.viewport.close();
@@ -285,11 +246,8 @@ export class CollectionLayer {
   /** Draws the cells once their scale is known; until then, the old picture stays. */
   #drawHeat(areOthers = false): void {
     const { viewport, fader } = this.#parts.get('cells') ?? {};
-    const cells = viewport?.state.cells ?? [];
-    const scale = this.#scaleOf(cells);
-    if (cells.length > 0 && !scale) return;
-    this.#heat = scale && { scale, cells, areCells: this.#explain };
-    fader?.draw(scale ? heatFeatures(cells, scale, this.#explain ? 'cells' : 'heat') : NOTHING, areOthers);
+    const features = this.#heat.featuresOf(viewport?.state.cells ?? [], this.#explain);
+    if (features) fader?.draw(features, areOthers);
   }
 
   #showScale(): void {
