@@ -25,7 +25,7 @@ const parts = [
     name: 'the map page',
     stamp: 'dist/.built-map',
     result: 'dist/page/index.html',
-    sources: ['web/map', 'src/client', 'package-lock.json'],
+    sources: ['web/map', 'src/client', 'src/ingest', 'src/geo', 'src/errors.ts', 'package-lock.json'],
     command: ['node_modules/vite/bin/vite.js', 'build', '--config', 'web/map/build/vite.config.ts'],
   },
   {

@@ -93,8 +93,11 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
     await start.waitFor();
     expect(await page.locator('#first').isVisible()).toBe(false);
     expect(await panel().locator('tbody tr').first().locator('td').allTextContents()).toEqual(['1', 'Bread; fresh', 'bakery', '52.41', '16.93', '7 "sharp"']); // prettier-ignore
-    expect(await panel().getByLabel('Name').inputValue()).toBe('City shops');
-    expect(await panel().getByLabel('Key').inputValue()).toBe('city-shops');
+    expect(await panel().getByLabel('Name', { exact: true }).inputValue()).toBe('City shops');
+    expect(await panel().getByLabel('Key, for').inputValue()).toBe('city-shops');
+    expect(await panel().locator('.columns summary').textContent()).toBe(
+      'Columns: latitude from Latitude, longitude from Longitude, key from id, name from Name, category from Category',
+    );
     expect(await accessibilityFaults(page)).toEqual([]);
     await keep(page, 'import-preview');
     await start.click();
@@ -124,6 +127,38 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
     expect(await done()).toBe('0 created, 1 updated, 2 unchanged');
   });
 
+  it('asks which columns hold the position where none is found, and lets every column be chosen', async () => {
+    await choose('stops.csv', 'code,Breite,Länge,title,kind\na,52.41,16.93,Rynek,tram\na,52.4,16.92,Most,bus\n');
+    await panel().getByText('no position').waitFor();
+    const column = (name: string) => panel().getByLabel(`${name} column`);
+    expect(await column('Latitude').evaluate((each) => each.matches(':focus'))).toBe(true);
+    await column('Latitude').selectOption('Breite');
+    await panel().getByText('Choose the longitude column, too.').waitFor();
+    await column('Longitude').selectOption('title');
+    await panel().getByText('No row of this file is a place.').waitFor();
+    await panel().locator('.rejects summary').click();
+    expect(await panel().locator('.rejects li').first().textContent()).toBe(
+      'Line 2: longitude Rynek in column title is not a number from -180 to 180',
+    );
+    await column('Longitude').selectOption('Länge');
+    await panel().getByRole('button', { name: 'Import 2 places' }).waitFor();
+    await column('Name').selectOption('title');
+    await column('Category').selectOption('kind');
+    await column('Key').selectOption('code');
+    await panel().getByRole('button', { name: 'Import 1 place' }).waitFor();
+    expect(await panel().locator('.rejects li').allTextContents()).toEqual([
+      'Line 3: key "a" in column code is also on line 2',
+    ]);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await keep(page, 'import-columns');
+    await panel().getByRole('button', { name: 'Import 1 place' }).click();
+    expect(await done()).toBe('1 created, 0 updated, 0 unchanged');
+    expect(await markersOf('stops')).toEqual([
+      { key: 'a', name: 'Rynek', category: 'tram', properties: { code: 'a' } },
+    ]);
+    await server.ask(`mutation { deleteCollection(key: "stops") { key } }`);
+  });
+
   it('imports a dropped GeoJSON file without keys; dropping it twice adds nothing', async () => {
     for (const expected of ['2 created, 0 updated, 0 unchanged', '0 created, 0 updated, 2 unchanged']) {
       await drop('parks.geojson', PARKS);
@@ -140,8 +175,6 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
   });
 
   it('says what is wrong with a file, and that a server does not accept changes', async () => {
-    await choose('shops.csv', 'name,where\nBread,here\n');
-    await panel().getByText('no position').waitFor();
     await choose('shops.xlsx', '');
     await panel().getByText('The page reads .geojson').waitFor();
     await page.route('**/graphql', async (route) => {

@@ -1,6 +1,7 @@
 import type { Bounds } from '../../../src/client/public.js';
 import type { ReadOptions } from '../../../src/ingest/rows/fields.js';
-import { type ImportRow, readRows } from './rows.js';
+import { type ImportRow, inColumn } from './row.js';
+import { readRows } from './rows.js';
 
 /** Rows of the preview. */
 const SHOWN_ROWS = 6;
@@ -70,7 +71,9 @@ export async function surveyFile(
       const { key } = row.marker;
       const before = lineOf.get(key);
       if (before !== undefined) {
-        const same = row.marker.keyFromContent ? 'the same row as on' : `key ${JSON.stringify(key)} is also on`;
+        const same = row.marker.keyFromContent
+          ? 'the same row as on'
+          : `key ${JSON.stringify(key)}${inColumn(options.keyColumn)} is also on`;
         rejects.add({ ...row, reason: `${same} line ${before}` });
         continue;
       }

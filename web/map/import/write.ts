@@ -2,7 +2,8 @@ import { ViewportError } from '../../../src/client/public.js';
 import { send } from '../../../src/client/request.js';
 import type { ReadOptions } from '../../../src/ingest/rows/fields.js';
 import { UPSERT } from '../documents.js';
-import { type ImportRow, readRows } from './rows.js';
+import type { ImportRow } from './row.js';
+import { readRows } from './rows.js';
 import type { Rejects, Survey } from './survey.js';
 
 /** Rows and characters of one request: one transaction of the embedded engine, far from the deadline even on a busy one. */

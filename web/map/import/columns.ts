@@ -1,0 +1,110 @@
+import { isExportedTable } from '../../../src/ingest/rows/exported-csv.js';
+import { type Fields, InvalidRow, OWN_MEMBER, type ReadOptions, isFields } from '../../../src/ingest/rows/fields.js';
+import { mapFields } from '../../../src/ingest/rows/marker-row.js';
+import { type PositionFields, findPosition } from '../../../src/ingest/rows/position.js';
+import type { Lines } from './lines.js';
+import { openRecords } from './rows.js';
+import { readHeader } from './table-rows.js';
+
+/** Rows of a file without a header in which properties are looked for. */
+const SAMPLE = 200;
+
+/** The column that holds each part of a place; an empty text if none does. */
+export interface Choice {
+  readonly lat: string;
+  readonly lng: string;
+  readonly key: string;
+  readonly name: string;
+  readonly category: string;
+}
+
+/** The columns of a file. */
+export interface Columns {
+  /** What they are called. */
+  readonly noun: 'column' | 'property';
+  readonly names: readonly string[];
+  /** Whether they hold the position; in features, the geometry does. */
+  readonly holdPosition: boolean;
+  /** What is found without a choice. */
+  readonly found: Choice;
+}
+
+/** The position, unless several columns may hold it. */
+function positionAmong(names: readonly string[]): PositionFields | undefined {
+  try {
+    return findPosition(names, {});
+  } catch (error) {
+    if (error instanceof InvalidRow) return undefined;
+    throw error;
+  }
+}
+
+const namesIn = (rows: readonly unknown[]) => [
+  ...new Set(rows.flatMap((row) => (isFields(row) ? Object.keys(row) : []))),
+];
+
+/** The columns of a table, or the fields of flat objects. */
+function flatColumns(noun: Columns['noun'], names: readonly string[]): Columns {
+  const { key = '', name = '', category = '' } = mapFields(names, {}, []);
+  const position = positionAmong(names);
+  const { lat = '', lng = '' } =
+    position && 'point' in position ? { lat: position.point, lng: position.point } : { ...position };
+  return { noun, names, holdPosition: true, found: { lat, lng, key, name, category } };
+}
+
+/** The properties of features. Their keys and positions are not among these. */
+function featureColumns(features: readonly Fields[]): Columns {
+  const names = namesIn(features.map(({ properties }) => properties));
+  const own = (name: string) => (names.includes(name) ? name : '');
+  const found = { lat: '', lng: '', key: '', name: own('name'), category: own('category') };
+  return { noun: 'property', names, holdPosition: false, found };
+}
+
+function parsed({ text }: Lines): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isFields(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined for rows as an export or the API writes them. */
+function fieldsOf(rows: readonly Fields[]): Columns | undefined {
+  if (rows.some((row) => row[OWN_MEMBER] !== undefined || isFields(row['position']))) return undefined;
+  return rows.some(({ type }) => type === 'Feature') ? featureColumns(rows) : flatColumns('property', namesIn(rows));
+}
+
+/**
+ * The columns of a table, or the properties of the first rows of another file, from which the user may choose. Undefined if
+ * there is nothing to choose: the file is empty, or is as an export or the API writes it. Throws WrongFile if the page does
+ * not read such files.
+ */
+export async function readColumns(file: File): Promise<Columns | undefined> {
+  const { kind, lines } = await openRecords(file);
+  for await (const some of lines) {
+    if (kind === 'table') {
+      const { columns } = readHeader(some[0]);
+      return isExportedTable(columns)
+        ? undefined
+        : flatColumns('column', [...new Set(columns.filter((name) => name !== ''))]);
+    }
+    const rows = some
+      .slice(0, SAMPLE)
+      .map(parsed)
+      .filter((row) => row !== undefined);
+    if (rows.length > 0) return fieldsOf(rows);
+  }
+  return undefined;
+}
+
+/** What the user has chosen, as options: only what is not found anyway. */
+export function optionsOf({ found }: Columns, { lat, lng, ...chosen }: Choice): ReadOptions {
+  const isOwnPosition = lat !== '' && lng !== '' && (lat !== found.lat || lng !== found.lng);
+  return {
+    ...(isOwnPosition && { latColumn: lat, lngColumn: lng }),
+    ...(chosen.key !== found.key && chosen.key !== '' && { keyColumn: chosen.key }),
+    ...(chosen.name !== found.name && { nameColumn: chosen.name || null }),
+    ...(chosen.category !== found.category && { categoryColumn: chosen.category || null }),
+  };
+}

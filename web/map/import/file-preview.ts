@@ -1,0 +1,154 @@
+import type { Collection } from '../documents.js';
+import { button, element } from '../element.js';
+import { fitWithoutAnimation } from '../fly.js';
+import { countOf } from '../numbers.js';
+import { type Columns, optionsOf, readColumns } from './columns.js';
+import { type ColumnsForm, columnsForm } from './columns-form.js';
+import { copyCommand } from './copy-command.js';
+import { type Frame, fault, messageOf, note } from './frame.js';
+import { runImport } from './import-run.js';
+import { previewPoints } from './preview-points.js';
+import { previewTable } from './preview-table.js';
+import { rejectsList } from './rejects-list.js';
+import { type Survey, surveyFile } from './survey.js';
+import { keyFor, targetFields } from './target-fields.js';
+
+/** A larger file is read by the command line: the page would have to stay open too long. */
+const LARGEST_FILE = 50_000_000;
+
+export interface PreviewOptions {
+  readonly collections: () => readonly Collection[];
+  /** A collection was created. */
+  readonly onCreate: (collection: Collection) => void;
+  /** Markers of a collection were written. */
+  readonly onWrite: (key: string) => void;
+}
+
+const percent = (part: number) => `${Math.floor(100 * Math.min(1, part))} %`;
+const commandFor = (file: File) => copyCommand(`npx cellport import ${file.name} --collection ${keyFor(file)}`);
+
+/** Shows what is in a file with the columns that were found or chosen, and offers to import it. */
+class FilePreview {
+  readonly #frame: Frame;
+  readonly #file: File;
+  readonly #options: PreviewOptions;
+  readonly #columns: Columns | undefined;
+  readonly #choice: ColumnsForm | undefined;
+  readonly #target;
+  readonly #form: HTMLFormElement;
+  readonly #submit = element('button', { class: 'act', type: 'submit' });
+  /** How many places there are, or what is wrong. */
+  readonly #told = element('div');
+  readonly #rows = element('div');
+  #survey: Survey | undefined;
+  #signal: AbortSignal | undefined;
+
+  constructor(frame: Frame, file: File, columns: Columns | undefined, options: PreviewOptions) {
+    this.#frame = frame;
+    this.#file = file;
+    this.#options = options;
+    this.#columns = columns;
+    this.#choice = columns && columnsForm(columns, () => void this.#read());
+    this.#target = targetFields(file, options.collections());
+    const buttons = element('div', { class: 'buttons' }, button({}, frame.hide, 'Cancel'), this.#submit);
+    this.#form = element('form', {}, ...this.#target.elements, buttons);
+    this.#form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      void this.#import();
+    });
+  }
+
+  async open(): Promise<void> {
+    const choice = this.#choice ? [this.#choice.element] : [];
+    this.#form.hidden = true;
+    this.#frame.show(this.#file.name, this.#told, ...choice, this.#rows, this.#form);
+    await this.#read();
+    if (!this.#form.hidden) this.#submit.focus();
+    else if (this.#columns?.holdPosition) this.#choice?.ask();
+  }
+
+  get #readOptions() {
+    return this.#columns && this.#choice ? optionsOf(this.#columns, this.#choice.choice) : {};
+  }
+
+  /** Reads the file with the columns as they are now. What was shown stays until then. */
+  async #read(): Promise<void> {
+    const signal = this.#frame.begin();
+    this.#signal = signal;
+    this.#submit.disabled = true;
+    const missing = this.#choice?.missing;
+    if (missing !== undefined) return this.#fail(`Choose the ${missing}, too.`);
+    const reading = note('Reading …');
+    this.#told.replaceChildren(reading);
+    try {
+      const onRead = (part: number) => (reading.textContent = `Reading … ${percent(part)}`);
+      const survey = await surveyFile(this.#file, this.#readOptions, { signal, onRead });
+      if (!signal.aborted) this.#show(survey);
+    } catch (error) {
+      if (!signal.aborted) this.#fail(messageOf(error));
+    }
+  }
+
+  #fail(message: string): void {
+    this.#told.replaceChildren(fault(message));
+    this.#rows.replaceChildren();
+    this.#form.hidden = true;
+  }
+
+  #show(survey: Survey): void {
+    const { count, rejects, bounds, points, keysFromContent } = survey;
+    const list = rejectsList(this.#file, rejects);
+    this.#survey = survey;
+    this.#form.hidden = bounds === undefined;
+    if (bounds === undefined) {
+      const text = rejects.count > 0 ? 'No row of this file is a place.' : 'This file is empty.';
+      const areas = rejects.kept.some(({ reason }) => /^geometry is (?!Point)/.test(reason));
+      const hint = areas ? [note('Areas and lines are imported where the server runs:'), commandFor(this.#file)] : [];
+      this.#told.replaceChildren(fault(text), ...hint);
+      this.#rows.replaceChildren(...list);
+      return;
+    }
+    const keys = keysFromContent ? ' Rows without a key get one from their content.' : '';
+    this.#told.replaceChildren(note(`${countOf(count, 'place')} found. The same file again changes nothing.${keys}`));
+    this.#rows.replaceChildren(previewTable(survey), ...list);
+    this.#submit.textContent = `Import ${countOf(count, 'place')}`;
+    this.#submit.disabled = false;
+    previewPoints(this.#frame.map, points);
+    fitWithoutAnimation(this.#frame.map, bounds, this.#frame.place);
+  }
+
+  async #import(): Promise<void> {
+    const [survey, signal] = [this.#survey, this.#signal];
+    if (!survey || !signal) return;
+    this.#submit.disabled = true;
+    let collection: string;
+    try {
+      collection = await this.#target.open(this.#options.onCreate);
+    } catch (error) {
+      this.#submit.disabled = false;
+      this.#form.querySelector('.fault')?.remove();
+      return this.#form.prepend(fault(messageOf(error)));
+    }
+    const { onWrite } = this.#options;
+    const onRetry = () => void this.open();
+    const options = this.#readOptions;
+    await runImport(this.#frame, { file: this.#file, options, survey, collection, signal, onWrite, onRetry });
+  }
+}
+
+/** Shows what is in a file, and offers to import it. */
+export async function previewFile(frame: Frame, file: File, options: PreviewOptions): Promise<void> {
+  const signal = frame.begin();
+  if (file.size > LARGEST_FILE) {
+    const text = `The page reads files of up to ${LARGEST_FILE / 1e6} MB. Import this one where the server runs:`;
+    return frame.show(file.name, fault(text), commandFor(file));
+  }
+  frame.show(file.name, note('Reading …'));
+  frame.place.focus();
+  try {
+    const columns = await readColumns(file);
+    if (!signal.aborted) await new FilePreview(frame, file, columns, options).open();
+  } catch (error) {
+    if (!signal.aborted) frame.show(file.name, fault(messageOf(error)));
+  }
+}

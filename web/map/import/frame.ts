@@ -1,0 +1,66 @@
+import './import.css';
+
+import type { Map as MapLibre } from 'maplibre-gl';
+
+import { button, element } from '../element.js';
+import { icon } from '../icons.js';
+import { refusal } from './collection-fields.js';
+import { NotGeoJson } from './features.js';
+import { NotUtf8 } from './lines.js';
+import { previewPoints } from './preview-points.js';
+import { WrongFile } from './rows.js';
+
+export interface FrameOptions {
+  readonly map: MapLibre;
+  readonly place: HTMLElement;
+  readonly onClose: () => void;
+}
+
+/** The panel around whatever is imported, and the work that goes on behind it. */
+export class Frame {
+  readonly map: MapLibre;
+  readonly place: HTMLElement;
+  /** An import that is being written goes on while the panel is hidden. */
+  isWriting = false;
+  readonly #onClose: () => void;
+  #work = new AbortController();
+
+  constructor({ map, place, onClose }: FrameOptions) {
+    this.map = map;
+    this.place = place;
+    this.#onClose = onClose;
+  }
+
+  show(title: string, ...content: readonly Node[]): void {
+    const close = button({ class: 'icon', 'aria-label': 'Close' }, this.hide, icon('close'));
+    this.place.replaceChildren(element('header', {}, element('h2', {}, title), close), ...content);
+    this.place.hidden = false;
+  }
+
+  readonly hide = (): void => {
+    this.place.hidden = true;
+    if (!this.isWriting) this.begin();
+    this.#onClose();
+  };
+
+  /** Ends what is under way, and clears the preview. Returns the signal of what begins. */
+  begin(): AbortSignal {
+    this.cancel();
+    this.#work = new AbortController();
+    previewPoints(this.map, []);
+    return this.#work.signal;
+  }
+
+  cancel(): void {
+    this.#work.abort();
+  }
+}
+
+export const note = (text: string): HTMLElement => element('p', { role: 'status' }, text);
+export const fault = (text: string): HTMLElement => element('p', { role: 'alert', class: 'fault' }, text);
+
+/** What to tell the user about a failure. */
+export function messageOf(error: unknown): string {
+  if (error instanceof WrongFile || error instanceof NotGeoJson || error instanceof NotUtf8) return error.message;
+  return refusal(error);
+}

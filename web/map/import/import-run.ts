@@ -1,0 +1,54 @@
+import { button, element } from '../element.js';
+import { countOf, formatNumber } from '../numbers.js';
+import { type Frame, fault, messageOf, note } from './frame.js';
+import { previewPoints } from './preview-points.js';
+import { rejectsList } from './rejects-list.js';
+import { type WriteOptions, type Written, writeFile } from './write.js';
+
+export interface RunOptions extends Omit<WriteOptions, 'rejects' | 'onProgress'> {
+  /** Markers of the collection were written. */
+  readonly onWrite: (key: string) => void;
+  /** The user wants to try again what failed. */
+  readonly onRetry: () => void;
+}
+
+/** Writes a file, shows how far it is, and then how it ended. */
+export async function runImport(frame: Frame, { onWrite, onRetry, ...options }: RunOptions): Promise<void> {
+  const { file, survey, collection, signal } = options;
+  const { rejects } = survey;
+  const total = countOf(survey.count, 'place');
+  const bar = element('progress', { max: String(survey.count), 'aria-label': 'Import' });
+  bar.value = 0;
+  const told = note(`0 of ${total}`);
+  const cancel = button({}, () => frame.cancel(), 'Cancel');
+  frame.isWriting = true;
+  previewPoints(frame.map, []);
+  frame.show(`Importing ${file.name}`, bar, told, element('div', { class: 'buttons' }, cancel));
+  cancel.focus();
+  let written: Written = { created: 0, updated: 0, unchanged: 0 };
+  const onProgress = (soFar: Written, rows: number) => {
+    written = soFar;
+    bar.value = rows;
+    told.textContent = `${formatNumber(rows)} of ${total}`;
+    onWrite(collection);
+  };
+  let failed: string | undefined;
+  try {
+    await writeFile({ ...options, rejects, onProgress });
+  } catch (error) {
+    failed = signal.aborted ? 'Cancelled. What was written stays.' : messageOf(error);
+  }
+  frame.isWriting = false;
+  onWrite(collection);
+  const { created, updated, unchanged } = written;
+  const sum = note(`${formatNumber(created)} created, ${formatNumber(updated)} updated, ${formatNumber(unchanged)} unchanged`); // prettier-ignore
+  const done = button({ class: 'act' }, frame.hide, 'Done');
+  const list = rejectsList(file, rejects);
+  if (failed === undefined) {
+    frame.show(`Imported ${file.name}`, sum, ...list, element('div', { class: 'buttons' }, done));
+  } else {
+    const buttons = element('div', { class: 'buttons' }, button({}, onRetry, 'Try again'), done);
+    frame.show(`Not all of ${file.name}`, fault(failed), sum, ...list, buttons);
+  }
+  done.focus();
+}
