@@ -658,7 +658,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     expect(await note.isVisible()).toBe(false);
   });
 
-  it("draws a style of the user's own, with tiles from a PMTiles file", async () => {
+  it("draws a style of the user's own, with tiles from a PMTiles file, and such a file alone", async () => {
     const own = await serveOwnTiles();
     const styled = await startMapServer(db, BUILT_PAGES, own.styleUrl);
     const page = await browser.newPage({ ...SMALL, reducedMotion: 'reduce' });
@@ -676,6 +676,16 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.getByRole('button', { name: 'Dark theme' }).click();
     expect(await page.locator('#base-note').isVisible()).toBe(false);
     await keep(page, 'own-style');
+    // As if the server had been started with another URL of that origin.
+    const open = async (url: string) => {
+      const meta = `document.querySelector('meta[name=cellport-style]').content = ${JSON.stringify(url)}`;
+      await page.addInitScript(`document.addEventListener('readystatechange', () => (${meta}), { once: true })`);
+      await page.reload();
+    };
+    await open(own.tilesUrl);
+    await expectSoon(page, `${HANDLE}?.map.queryRenderedFeatures({ layers: ['earth'] }).length > 0`);
+    await open(own.foreignUrl);
+    await page.locator('#base-note', { hasText: 'not in the schema of Protomaps' }).waitFor();
     await page.close();
     await styled.close();
     own.close();

@@ -7,17 +7,17 @@ import { fromGeojsonVt } from '@maplibre/vt-pbf';
 import type { Feature } from 'geojson';
 import { Compression, TileType } from 'pmtiles';
 
-/** A PMTiles file of one vector tile of the world. Its layer `land` is one square. */
-function pmtiles(): Buffer {
+/** A PMTiles file of one vector tile of the world, with one square in a layer. */
+function pmtiles(layer: string): Buffer {
   const ring = [[-60, -60], [60, -60], [60, 60], [-60, 60], [-60, -60]]; // prettier-ignore
   const land: Feature = { type: 'Feature', geometry: { type: 'Polygon', coordinates: [ring] }, properties: {} };
   const tile = new GeoJSONVT({ type: 'FeatureCollection', features: [land] }).getTile(0, 0, 0);
   if (tile === null) throw new Error('the tile is empty');
-  const bytes = Buffer.from(fromGeojsonVt({ land: tile }, { version: 2 }));
+  const bytes = Buffer.from(fromGeojsonVt({ [layer]: tile }, { version: 2 }));
   const varint = (value: number): number[] => (value < 128 ? [value] : [(value % 128) + 128, ...varint(value >> 7)]);
   // One entry: tile 0, a run of one, its length, and its offset plus one.
   const root = Buffer.from([1, 0, 1, ...varint(bytes.length), 1]);
-  const metadata = Buffer.from('{}');
+  const metadata = Buffer.from(JSON.stringify({ vector_layers: [{ id: layer }] }));
   const header = Buffer.alloc(127);
   header.write('PMTiles');
   header.writeUInt8(3, 7);
@@ -35,27 +35,39 @@ function pmtiles(): Buffer {
 }
 
 export interface OwnTiles {
+  /** A style that draws the file of its own schema. */
   readonly styleUrl: string;
+  /** A file in the schema of Protomaps, and one in another. */
+  readonly tilesUrl: string;
+  readonly foreignUrl: string;
   close(): void;
 }
 
-/** Serves a MapLibre style whose tiles are in a PMTiles file, to pages of any site. */
+/** Serves PMTiles files, and a MapLibre style for one of them, to pages of any site. */
 export async function serveOwnTiles(): Promise<OwnTiles> {
-  const file = pmtiles();
+  const files = new Map(['earth', 'land'].map((layer) => [`/${layer}.pmtiles`, pmtiles(layer)]));
   const server = createServer(({ url, headers, method }, response) => {
     response.setHeader('access-control-allow-origin', '*');
     response.setHeader('access-control-allow-headers', 'range');
     if (method === 'OPTIONS') return response.end();
     if (url === '/style.json') {
-      const sources = { own: { type: 'vector', url: `pmtiles://${origin}/tiles.pmtiles` } };
+      const sources = { own: { type: 'vector', url: `pmtiles://${origin}/land.pmtiles` } };
       const ground = { id: 'sea', type: 'background', paint: { 'background-color': '#88aaff' } };
       const layer = { id: 'own-land', type: 'fill', source: 'own', 'source-layer': 'land' };
       return response.end(JSON.stringify({ version: 8, sources, layers: [ground, layer] }));
     }
     const [, from = '0', to = '0'] = /bytes=(\d+)-(\d+)/.exec(headers.range ?? '') ?? [];
-    return response.writeHead(206).end(file.subarray(Number(from), Number(to) + 1));
+    const file = files.get(url ?? '') ?? Buffer.alloc(0);
+    const part = file.subarray(Number(from), Number(to) + 1);
+    response.setHeader('content-range', `bytes ${from}-${Number(from) + part.length - 1}/${file.length}`);
+    return response.writeHead(206).end(part);
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { styleUrl: `${origin}/style.json`, close: () => server.close() };
+  return {
+    styleUrl: `${origin}/style.json`,
+    tilesUrl: `${origin}/earth.pmtiles`,
+    foreignUrl: `${origin}/land.pmtiles`,
+    close: () => server.close(),
+  };
 }

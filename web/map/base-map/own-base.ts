@@ -25,12 +25,21 @@ function protomapsLayers(theme: Theme): LayerSpecification[] {
   });
 }
 
+/** Throws if a file says that its vector tiles are not in the schema of Protomaps: nothing of them would be drawn. */
+async function checkSchema(tiles: PMTiles): Promise<void> {
+  const { vector_layers: given } = (await tiles.getMetadata()) as { readonly vector_layers?: unknown };
+  if (Array.isArray(given) && !given.some(({ id }: { readonly id?: unknown }) => id === 'earth'))
+    throw new Error('its tiles are not in the schema of Protomaps; a style is needed');
+}
+
 /** A PMTiles file with pictures, or with vector tiles in the schema of Protomaps. */
 async function ofTiles(url: string, theme: Theme): Promise<OwnBase> {
-  const { tileType } = await new PMTiles(url).getHeader();
+  const tiles = new PMTiles(url);
+  const { tileType } = await tiles.getHeader();
   const source = { url: `pmtiles://${url}` };
   const style = { version: 8, 'font-faces': fontFaces() } as const;
   if (tileType === TileType.Mvt) {
+    await checkSchema(tiles);
     const sources = { own: { type: 'vector', ...source } } as const;
     return { style: { ...style, sources, layers: protomapsLayers(theme) }, layersOf: protomapsLayers };
   }
