@@ -19,13 +19,8 @@ const POLL_MS = 50;
 const ATTEMPTS_FOR_A_PORT = 3;
 const LONGEST_ERROR_OUTPUT = 2_000;
 
-/**
- * Halves the CPU time of the first minute, and most engines on developers' machines run no longer. Java's optimizing
- * compiler and parallel collector pay off after some 30 s of CPU only; whoever wants them sets JDK_JAVA_OPTIONS, which
- * Java reads itself.
- */
-const QUICK_TO_START =
-  process.env['JDK_JAVA_OPTIONS'] === undefined ? ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'] : [];
+/** The parallel collector does not pay off; whoever wants it sets JDK_JAVA_OPTIONS, which Java reads itself. */
+const JAVA_OPTIONS = process.env['JDK_JAVA_OPTIONS'] === undefined ? ['-XX:+UseSerialGC'] : [];
 
 const MISSING_JAVA =
   'the embedded DynamoDB needs Java 17 or newer, and no `java` was found: install one (e.g. openjdk-17-jre-headless), ' +
@@ -93,7 +88,7 @@ export async function startJava(
     const child = spawn(
       'java',
       [
-        ...QUICK_TO_START,
+        ...JAVA_OPTIONS,
         `-Djava.library.path=${join(folder, 'DynamoDBLocal_lib')}`,
         '-jar',
         join(folder, 'DynamoDBLocal.jar'),

@@ -7,6 +7,9 @@ import { runCli as runProgram } from '../../src/cli/program.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
+const given = (settings: Readonly<Record<string, string | undefined>>) =>
+  Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as Record<string, string>;
+
 /** A running command. */
 export interface RunningCli {
   readonly child: ChildProcess;
@@ -18,12 +21,12 @@ export interface RunningCli {
   readonly ended: Promise<number | null>;
 }
 
-/** Runs `cellport` in a child process, which inherits PATH and HOME only. */
+/** Runs `cellport` in a child process, which inherits only what it needs to find and start Java. */
 export function runCli(args: readonly string[], env: Readonly<Record<string, string>> = {}): RunningCli {
-  const { PATH, HOME } = process.env;
+  const { PATH, HOME, JDK_JAVA_OPTIONS } = process.env;
   const child = spawn(process.execPath, [join(inject('compiled'), 'src/cli/main.js'), ...args], {
     cwd: root,
-    env: { ...(PATH === undefined ? {} : { PATH }), ...(HOME === undefined ? {} : { HOME }), ...env },
+    env: { ...given({ PATH, HOME, JDK_JAVA_OPTIONS }), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';

@@ -19,16 +19,8 @@ interface Shared {
 }
 
 async function start(): Promise<Shared> {
-  // The engine runs for minutes, in which Java's optimizing compiler saves a third of its CPU time.
-  const given = process.env['JDK_JAVA_OPTIONS'];
-  process.env['JDK_JAVA_OPTIONS'] = given ?? '-XX:+UseSerialGC';
-  try {
-    const [engine, compiled] = await Promise.all([startEngine({ dataDir: null }), compile()]);
-    return { engine, compiled };
-  } finally {
-    // Engines that tests start run for seconds.
-    if (given === undefined) delete process.env['JDK_JAVA_OPTIONS'];
-  }
+  const [engine, compiled] = await Promise.all([startEngine({ dataDir: null }), compile()]);
+  return { engine, compiled };
 }
 
 // Vitest loads this file once per project, so what they share is kept in a global.

@@ -16,7 +16,8 @@ const BATCHES_AT_A_TIME = 12;
 /** Below DynamoDB's limits of 100 items and 4 MB. */
 const ITEMS_IN_A_TRANSACTION = 100;
 const BYTES_IN_A_TRANSACTION = 3_500_000;
-const TRANSACTIONS_AT_A_TIME = 1;
+/** The embedded engine parses one while it writes another. */
+const TRANSACTIONS_AT_A_TIME = 2;
 /** While a client waits for a response: about three seconds. Failed calls are not retried, as the SDK has done so. */
 const FOREGROUND_RETRIES = { attempts: 8, retryable: () => false } satisfies RetryOptions;
 
