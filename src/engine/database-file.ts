@@ -1,20 +1,29 @@
-import { existsSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, statfsSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 const PAGE_BYTES = 4096;
 const HEADER_BYTES = 100;
 /** 200 MB at most; SQLite caches only pages that exist. */
 const CACHED_PAGES = 50_000;
 
+const ROLLBACK_JOURNAL = [1, 1];
+const WRITE_AHEAD_LOG = [2, 2];
+
+/**
+ * Linux's numbers of the file systems NFS, SMB (three of them), 9p, FUSE and VirtualBox: on some of them files cannot be
+ * mapped into memory, as SQLite's write-ahead log needs it.
+ */
+const REMOTE_FILE_SYSTEMS = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997, 0x65735546, 0x786f4256]);
+
 /**
  * An SQLite file without tables: a header and an empty schema page, as in https://www.sqlite.org/fileformat2.html. Only
- * the page size and the cache size (offset 48) are our choice.
+ * the journal, the page size and the cache size (offset 48) are our choice.
  */
-function emptyDatabase(): Buffer {
+function emptyDatabase(journal: readonly number[]): Buffer {
   const page = Buffer.alloc(PAGE_BYTES);
   page.write('SQLite format 3\0', 0, 'latin1');
   page.writeUInt16BE(PAGE_BYTES, 16);
-  page.set([1, 1], 18); // a rollback journal
+  page.set(journal, 18);
   page.set([64, 32, 32], 21); // fractions of a page that a record may take
   page.writeUInt32BE(1, 24); // change counter
   page.writeUInt32BE(1, 28); // pages in the file
@@ -25,12 +34,22 @@ function emptyDatabase(): Buffer {
   return page;
 }
 
+/** The folder of DynamoDB Local in a data folder. */
+export function databaseFolder(dataDir: string): string {
+  return join(dataDir, 'dynamodb');
+}
+
+/** The file in which DynamoDB Local stores the data of an access key in a region. */
+export function databaseFile(dbPath: string, accessKey: string, region: string): string {
+  return join(dbPath, `${accessKey}_${region}.db`);
+}
+
 /**
- * Creates the file in which DynamoDB Local stores the data of an access key in a region, if it does not exist. The file
- * that DynamoDB Local creates has a cache of 2 MB, and larger transactions wait for the disk repeatedly. Call only while
- * no engine runs on the folder.
+ * Creates a database file if it does not exist. The one that DynamoDB Local creates has a rollback journal, with which a
+ * write waits for the disk three times as long as with a write-ahead log, and a cache of 2 MB, which is why larger
+ * transactions wait repeatedly. Both are as safe. Call only while no engine runs on the folder.
  */
-export function prepareDatabaseFile(dbPath: string, accessKey: string, region: string): void {
-  const path = join(dbPath, `${accessKey}_${region}.db`);
-  if (!existsSync(path)) writeFileSync(path, emptyDatabase());
+export function prepareDatabaseFile(path: string, fileSystem: number = statfsSync(dirname(path)).type): void {
+  const journal = REMOTE_FILE_SYSTEMS.has(fileSystem) ? ROLLBACK_JOURNAL : WRITE_AHEAD_LOG;
+  if (!existsSync(path)) writeFileSync(path, emptyDatabase(journal));
 }

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 
-/** The engine's transactions have up to 4 MB, and need as much again for the journal. */
+/** The engine's transactions have up to 4 MB, and need as much again for the log or journal. */
 const LEAST_FREE_BYTES = 8 * 1024 * 1024;
 
 /** A sentence if the disk of a data folder has too little space for the engine to write; undefined otherwise. */

@@ -11,7 +11,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type Socket, createServer } from 'node:net';
 import { join } from 'node:path';
 
-import { prepareDatabaseFile } from './database-file.js';
+import { databaseFile, databaseFolder, prepareDatabaseFile } from './database-file.js';
 import { enginePorts, listen, takeFolder } from './folder.js';
 import { type JavaEngine, startJava, stopJava } from './java.js';
 import { type KeeperFile, readKeeperFile, writeKeeperFile } from './keeper-file.js';
@@ -108,7 +108,7 @@ class Keeper {
 
   async #start(settings: EngineSettings): Promise<void> {
     const { dbPath, key, ports, onJava } = settings;
-    if (dbPath !== null) prepareDatabaseFile(dbPath, key, REGION);
+    if (dbPath !== null) prepareDatabaseFile(databaseFile(dbPath, key, REGION));
     const engine = await startJava(dbPath, ports, this.#stopping.signal);
     const began = performance.now();
     this.#engine = engine;
@@ -162,7 +162,7 @@ async function keep(dataDir: string | undefined): Promise<void> {
     keeper.run({ dbPath: null, key: newAccessKey(), ports: [], onJava: () => undefined });
     return;
   }
-  const dbPath = join(dataDir, 'dynamodb');
+  const dbPath = databaseFolder(dataDir);
   const save = (java: KeeperFile['java']) => writeKeeperFile(file, { port, token, java });
   const before = readKeeperFile(file)?.java ?? null;
   // First, so that others find this keeper, and the next one the orphan if this one is killed, too.

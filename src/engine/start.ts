@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 import { CellportError } from '../errors.js';
 import { retry } from '../retry.js';
+import { databaseFile, databaseFolder } from './database-file.js';
 import { type KeeperAddress, type KeeperAnswer, type KeeperGreeting, firstLine, parseLine } from './protocol.js';
 
 /** How to reach a DynamoDB Local. */
@@ -22,6 +23,8 @@ export interface EngineAddress {
 export interface Engine extends EngineAddress {
   /** Where it listens now: on another port than first if it had to be restarted and its own was taken. */
   readonly currentEndpoint: () => Promise<string>;
+  /** SQLite's write-ahead log; null if the data is in memory. There is none where only a rollback journal works. */
+  readonly log: string | null;
   /** Releases the engine, which stops with its last user. Resolves when this process has no connection to it. */
   close(): Promise<void>;
 }
@@ -143,6 +146,7 @@ export async function startEngine({ dataDir }: { readonly dataDir: string | null
   const { endpoint, region, accessKey } = connection.answer;
   return {
     endpoint,
+    log: dataDir === null ? null : `${databaseFile(databaseFolder(dataDir), accessKey, region)}-wal`,
     currentEndpoint: () => Promise.resolve(connection.answer.endpoint),
     region,
     credentials: { accessKeyId: accessKey, secretAccessKey: accessKey },

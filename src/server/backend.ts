@@ -10,6 +10,7 @@ import { createFolderStore } from '../objects/folder-store.js';
 import type { ObjectStore } from '../objects/object-store.js';
 import { type Database, createDatabase } from '../store/database.js';
 import { createStreamsClient } from '../stream/dynamodb.js';
+import { keepLogShort } from './short-log.js';
 
 /** An open database. */
 export interface Backend {
@@ -66,6 +67,7 @@ export async function openBackend(config: Config): Promise<Backend> {
     ...(engine === undefined ? {} : { attemptMs: ENGINE_ANSWERS_WITHIN_MS, giveUpAfterMs: ENGINE_ANSWERS_WITHIN_MS }),
     geometry: { objects, inlineBytes: config.limits.inlineGeometryBytes },
   });
+  const shortLog = engine === undefined || engine.log === null ? undefined : keepLogShort(database, engine.log);
   const streamsEndpoint = wanted.kind === 'embedded' ? endpoint : wanted.streamsEndpoint;
   const streams = createStreamsClient({ endpoint: streamsEndpoint, region, ...credentials });
   return {
@@ -74,6 +76,7 @@ export async function openBackend(config: Config): Promise<Backend> {
     where: describe(config, engine),
     storageFault: () => (engine === undefined ? Promise.resolve(undefined) : fullDisk(dataDir)),
     close: async () => {
+      await shortLog?.stop();
       streams.destroy();
       objects?.close?.();
       database.client.destroy();

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, inject, test, vi } from 'vitest';
 
+import { prepareDatabaseFile } from '../../src/engine/database-file.js';
 import type * as engineModule from '../../src/engine/start.js';
 import type { Engine } from '../../src/engine/start.js';
 
@@ -114,6 +115,18 @@ const acknowledged = ({ lines }: User) =>
   lines.flatMap((line) => ('acknowledged' in line ? [Number(line['acknowledged'])] : []));
 
 describe('the embedded engine', () => {
+  test('its database has a write-ahead log, but a rollback journal on file systems of other machines', () => {
+    const folder = newFolder();
+    const journal = (name: string) => [...readFileSync(join(folder, name)).subarray(18, 20)];
+    prepareDatabaseFile(join(folder, 'local.db'));
+    prepareDatabaseFile(join(folder, 'local.db'), 0x6969);
+    prepareDatabaseFile(join(folder, 'remote.db'), 0x6969);
+    expect([journal('local.db'), journal('remote.db')]).toEqual([
+      [2, 2],
+      [1, 1],
+    ]);
+  });
+
   test('a killed process leaves no Java behind', async () => {
     const folder = newFolder();
     const only = user([folder]);

@@ -1,17 +1,38 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 
 import { readConfig } from '../../src/config.js';
 import { openBackend } from '../../src/server/backend.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { send } from '../../src/store/request/send.js';
+import { ensureTables } from '../../src/store/table/tables.js';
 
-test('a server for other machines says at its start that they may reach the embedded engine', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'cellport-backend-'));
-  const open = (host: string) => openBackend(readConfig({}, { HOST: host, CELLPORT_DATA_DIR: folder }));
-  const [local, exposed] = await Promise.all([open('127.0.0.1'), open('0.0.0.0')]);
-  expect(local.where).toBe(`embedded DynamoDB Local, data in ${folder}`);
-  expect(exposed.where).toMatch(/; close its port \d+ to other machines$/);
+const folder = mkdtempSync(join(tmpdir(), 'cellport-backend-'));
+const open = (host: string) => openBackend(readConfig({}, { HOST: host, CELLPORT_DATA_DIR: folder }));
+const [local, exposed] = await Promise.all([open('127.0.0.1'), open('0.0.0.0')]);
+afterAll(async () => {
   await Promise.all([local.close(), exposed.close()]);
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
+});
+
+test('a server for other machines says at its start that they may reach the embedded engine', () => {
+  expect(local.where).toBe(`embedded DynamoDB Local, data in ${folder}`);
+  expect(exposed.where).toMatch(/; close its port \d+ to other machines$/);
+});
+
+test('the log of single writes is folded into the database of the embedded engine', async () => {
+  const { database } = local;
+  await ensureTables(database);
+  const megabytes = (end: string) => {
+    const name = readdirSync(join(folder, 'dynamodb')).find((each) => each.endsWith(end));
+    return Math.floor(statSync(join(folder, 'dynamodb', name ?? end)).size / 1e6);
+  };
+  for (let at = 0; megabytes('.db-wal') < 20; at += 1) {
+    const Item = { pk: 'large', sk: String(at), text: 'x'.repeat(390_000) };
+    await send(database, 'put', { TableName: database.tables.derived, Item }, newCall());
+  }
+  expect(megabytes('.db')).toBeLessThan(20);
+  await vi.waitFor(() => expect(megabytes('.db')).toBeGreaterThanOrEqual(18), { timeout: 30_000 });
 });

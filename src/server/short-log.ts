@@ -1,0 +1,53 @@
+import { stat } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Database } from '../store/database.js';
+import { newCall } from '../store/request/meter.js';
+import { send } from '../store/request/send.js';
+
+const LOOK_EVERY_MS = 2_000;
+/** SQLite folds the log at 4 MB, and a transaction has up to 4 MB in several indexes. */
+const LONG_BYTES = 16 * 1024 * 1024;
+
+/** Ends without having written an item: nothing has this key. */
+async function runTransaction(database: Database, signal: AbortSignal): Promise<void> {
+  const nothing = {
+    TableName: database.tables.derived,
+    Key: { pk: 'nothing', sk: 'nothing' },
+    ConditionExpression: 'attribute_not_exists(pk)',
+  };
+  await send(database, 'transactWrite', { TransactItems: [{ ConditionCheck: nothing }] }, newCall(signal));
+}
+
+/**
+ * Keeps the write-ahead log of the embedded engine's database short. SQLite folds it into the database when a commit finds
+ * nobody reading. DynamoDB Local commits single writes while its own reads are open, but transactions after them, so one
+ * is run whenever the log is long and has been written.
+ */
+export function keepLogShort(database: Database, log: string): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const written = async () => (await stat(log)).mtimeMs;
+
+  async function run(): Promise<void> {
+    let folded = 0;
+    for (;;) {
+      await sleep(LOOK_EVERY_MS, undefined, { signal, ref: false });
+      try {
+        if ((await stat(log)).size < LONG_BYTES || (await written()) === folded) continue;
+        await runTransaction(database, signal);
+        folded = await written();
+      } catch {
+        // No log or no table yet, or the engine is restarting.
+      }
+    }
+  }
+
+  const running = run().catch(() => undefined);
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
