@@ -1,8 +1,9 @@
 import type { GeoJSONSource, Map as MapLibre } from 'maplibre-gl';
 
-import { type Collection, DETAILS, type Marker, type MarkerDetails } from '../documents.js';
+import { DETAILS, type Marker, type MarkerDetails } from '../documents.js';
 import { byId } from '../element.js';
 import { request } from '../graphql.js';
+import type { CollectionLayer } from '../layers/collection-layer.js';
 import type { PageState } from '../url-hash.js';
 import { loadingCard, markerCard, positionCard } from './card.js';
 import { followReadings } from './follow-readings.js';
@@ -27,25 +28,21 @@ export interface Selection {
 }
 
 export interface SelectionOptions {
-  /** The collections whose markers in a zone are counted. */
-  readonly counted: () => readonly Collection[];
+  readonly layers: () => readonly CollectionLayer[];
   readonly buttonsFor: (marker: MarkerDetails) => readonly Node[];
   readonly onChange: () => void;
   readonly onError: (message: string) => void;
 }
 
 /** The card with details, and the ring around its marker. */
-export function createSelection(
-  map: MapLibre,
-  { counted, buttonsFor, onChange, onError }: SelectionOptions,
-): Selection {
+export function createSelection(map: MapLibre, { layers, buttonsFor, onChange, onError }: SelectionOptions): Selection {
   const card = byId('card');
   let id: string | undefined;
   let pin: Marker['position'] | undefined;
   let before: Element | null = null;
   let unfollow: () => void = () => undefined;
 
-  const zone = createZoneSelection(map, counted);
+  const zone = createZoneSelection(map, layers);
   map.addSource(SOURCE, { type: 'geojson', data: { type: 'FeatureCollection', features: [] } });
   map.addLayer({
     id: SOURCE,

@@ -4,6 +4,7 @@ import { send } from '../../../src/client/request.js';
 import { type Collection, ZONE, ZONE_COUNTS, type ZoneDetails } from '../documents.js';
 import { element } from '../element.js';
 import { request } from '../graphql.js';
+import type { CollectionLayer } from '../layers/collection-layer.js';
 import { countOf } from '../numbers.js';
 import { zoneCard } from './card.js';
 
@@ -20,8 +21,16 @@ export interface ZoneSelection {
   clear(): void;
 }
 
+/** Collections whose markers are counted: of those with markers, those that are shown; all if none is. */
+function countedOf(layers: readonly CollectionLayer[]): readonly Collection[] {
+  const filled = layers.filter(({ collection }) => collection.count > 0);
+  const shown = filled.filter(({ drawn }) => drawn !== 'off');
+  const collections = (shown.length > 0 ? shown : filled).map(({ collection }) => collection);
+  return collections.toSorted((one, other) => other.count - one.count).slice(0, MAX_COUNTED);
+}
+
 /** The zone whose card is open, drawn above the others. */
-export function createZoneSelection(map: MapLibre, counted: () => readonly Collection[]): ZoneSelection {
+export function createZoneSelection(map: MapLibre, layers: () => readonly CollectionLayer[]): ZoneSelection {
   map.addSource(SOURCE, { type: 'geojson', data: { type: 'FeatureCollection', features: [] } });
   map.addLayer({ id: SOURCE, source: SOURCE, type: 'fill', paint: { 'fill-color': COLOUR, 'fill-opacity': 0.14 } });
   map.addLayer({
@@ -37,9 +46,7 @@ export function createZoneSelection(map: MapLibre, counted: () => readonly Colle
 
   /** Adds a line for each collection with markers inside; none for one with too many to be counted. */
   async function count(id: string, place: HTMLElement): Promise<void> {
-    const most = counted()
-      .toSorted((one, other) => other.count - one.count)
-      .slice(0, MAX_COUNTED);
+    const most = countedOf(layers());
     if (most.length === 0) return;
     const [a, b, c] = most.map(({ key }) => key);
     // Of counts that fail, the others are shown.

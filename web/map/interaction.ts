@@ -1,0 +1,77 @@
+import type { Map as MapLibre } from 'maplibre-gl';
+
+import type { MapCluster } from '../../src/client/public.js';
+import type { Address } from './address.js';
+import { EditMode } from './edit/edit-mode.js';
+import { byId } from './element.js';
+import { flyInto } from './fly.js';
+import { createHover } from './hover.js';
+import type { CollectionLayer } from './layers/collection-layer.js';
+import { type Selection, createSelection } from './panel/selection.js';
+import { type PlacesPanel, createPlacesPanel } from './places-panel.js';
+import { followPointer } from './pointer.js';
+import type { Status } from './status.js';
+
+export interface InteractionOptions {
+  readonly map: MapLibre;
+  readonly layers: () => readonly CollectionLayer[];
+  readonly status: Status;
+  readonly address: () => Address;
+  /** The card has been opened or closed, or shows something else. */
+  readonly onCard: () => void;
+  /** Edit mode has been turned on or off. */
+  readonly onEdit: (on: boolean) => void;
+}
+
+/** What users choose on the map or in the list of places: a card, edit mode, or a closer look at a cluster. */
+export interface Interaction {
+  readonly selection: Selection;
+  readonly edit: EditMode;
+  readonly places: PlacesPanel;
+}
+
+/** Connects pointer, list of places, card and edit mode. */
+export function createInteraction({ map, layers, status, address, onCard, onEdit }: InteractionOptions): Interaction {
+  const selection = createSelection(map, {
+    layers,
+    buttonsFor: (marker) => edit.buttonsFor(marker),
+    onChange: onCard,
+    onError: (message) => status.show(message),
+  });
+  const openMarker = ({ id, name, key }: { readonly id: string; readonly name: string | null; readonly key: string }) =>
+    void selection.openMarker(id, name ?? key);
+  const edit: EditMode = new EditMode({
+    map,
+    place: byId('edit'),
+    layers,
+    status,
+    showCard: (content) => selection.show(content),
+    openMarker,
+    onSet(on) {
+      onEdit(on);
+      document.body.classList.toggle('editing', on);
+      selection.refresh();
+    },
+  });
+
+  async function expand(layer: CollectionLayer, cluster: MapCluster): Promise<void> {
+    const found = await layer.expand(cluster).catch(() => undefined);
+    if (found?.marker) return openMarker(found.marker);
+    address().write('coming');
+    flyInto(map, cluster, found?.zoom);
+  }
+
+  const onCluster = (layer: CollectionLayer, cluster: MapCluster) => void expand(layer, cluster);
+  followPointer(map, layers, {
+    onHover: createHover(map, layers),
+    onMarker: (id, name) => void selection.openMarker(id, name),
+    onCluster,
+    onZone: (id, name) => void selection.openZone(id, name),
+    onGround(position, onZone) {
+      if (edit.on) edit.clickedAt(position);
+      else if (!onZone) selection.show(undefined);
+      return edit.on;
+    },
+  });
+  return { selection, edit, places: createPlacesPanel(map, layers, { onMarker: openMarker, onCluster }) };
+}
