@@ -1,5 +1,5 @@
-// `npm run screenshot` takes the pictures in the README of the map page with demo data: docs/map.png, and docs/map.webp,
-// which moves; and the one that previews of links to the page show. It starts a server on a free port and stops it
+// `npm run screenshot` takes the pictures of the documentation with demo data: docs/map.webp, which moves, docs/map.png
+// and docs/graphiql.png; and the one that previews of links to the page show. It starts a server on a free port and stops it
 // afterwards. It uses the data in CELLPORT_DATA_DIR or in .cellport, which `npm start` has loaded; otherwise it loads them
 // into a temporary folder.
 
@@ -17,6 +17,7 @@ import { build } from './build.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const PICTURE = join(root, 'docs/map.png');
+const GRAPHIQL = join(root, 'docs/graphiql.png');
 /** Shown in previews of links to the page. */
 const PREVIEW = join(root, 'web/map/public/preview.jpg');
 const MOST_BYTES = 600_000;
@@ -156,6 +157,18 @@ async function preview(browser, url) {
   await page.screenshot({ path: PREVIEW, type: 'jpeg', quality: 80 });
 }
 
+/** Takes the picture of GraphiQL after its first example has been run. */
+async function graphiql(browser, url) {
+  const page = await browser.newPage({ viewport: SIZE, colorScheme: 'light' });
+  await page.goto(`${url}/graphiql/`);
+  await page.locator('.graphiql-query-editor .view-lines', { hasText: 'pageInfo' }).waitFor();
+  await page.locator('.graphiql-execute-button').click();
+  await page.locator('.result-window', { hasText: 'nodes' }).waitFor();
+  await page.mouse.move(0, 0);
+  await settled(page);
+  await page.screenshot({ path: GRAPHIQL });
+}
+
 await build({ ifNeeded: true });
 const given = process.env.CELLPORT_DATA_DIR ?? join(root, '.cellport');
 const loaded = existsSync(join(given, 'dynamodb'));
@@ -185,8 +198,9 @@ try {
     await writeFile(PICTURE, png);
     break;
   }
-  await writeFile(ANIMATION.path, await animate(browser, await film(page), ANIMATION));
   await preview(browser, url);
+  await graphiql(browser, url);
+  await writeFile(ANIMATION.path, await animate(browser, await film(page), ANIMATION));
 } finally {
   await browser?.close();
   await server.stop();
