@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { expectRfc7946 } from '../support/rfc7946.js';
-import { runCli } from '../support/run-cli.js';
+import { runCli, runCliHere } from '../support/run-cli.js';
 import { engineSettings, testDatabase } from '../support/test-database.js';
 
 const database = await testDatabase('readable', { stream: true });
@@ -14,17 +14,15 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-async function outcome(...args: string[]) {
-  const run = runCli(args, {
-    CELLPORT_DATA_DIR: join(folder, 'data'),
-    CELLPORT_OBJECTS: join(folder, 'objects'),
-    // So small that all geometry is stored in the folder.
-    CELLPORT_INLINE_GEOMETRY_BYTES: '0',
-    CELLPORT_TABLE: database.tables.entities,
-    ...engineSettings(),
-  });
-  return { code: await run.ended, output: run.output() };
-}
+const settings = () => ({
+  CELLPORT_DATA_DIR: join(folder, 'data'),
+  CELLPORT_OBJECTS: join(folder, 'objects'),
+  // So small that all geometry is stored in the folder.
+  CELLPORT_INLINE_GEOMETRY_BYTES: '0',
+  CELLPORT_TABLE: database.tables.entities,
+  ...engineSettings(),
+});
+const outcome = (...args: string[]) => runCliHere(args, settings());
 
 test('a file of areas and lines is detected as zones, and --no-zones imports its points as markers', async () => {
   const path = join(folder, 'mixed.geojson');
@@ -50,9 +48,10 @@ test('a file of areas and lines is detected as zones, and --no-zones imports its
     feature('point', 'Point', [5, 5]),
   ];
   await writeFile(path, JSON.stringify({ type: 'FeatureCollection', features }));
-  const first = await outcome('import', path, '--collection', 'mixed', '--name', 'Mixed');
-  expect(first).toMatchObject({ code: 0, output: expect.stringContaining('zones of collection mixed (created)') });
-  expect(first.output).toMatch(/3 rows in .*: 2 created, 0 updated, 0 unchanged, 1 rejected/);
+  const first = runCli(['import', path, '--collection', 'mixed', '--name', 'Mixed'], settings());
+  expect(await first.ended).toBe(0);
+  expect(first.output()).toContain('zones of collection mixed (created)');
+  expect(first.output()).toMatch(/3 rows in .*: 2 created, 0 updated, 0 unchanged, 1 rejected/);
   expect(await readFile(`${path}.rejects.ndjson`, 'utf8')).toContain('--no-zones');
   const points = await outcome('import', path, '--collection', 'mixed', '--no-zones');
   expect(points.output).toMatch(/3 rows in .*: 1 created, 0 updated, 0 unchanged, 2 rejected/);
