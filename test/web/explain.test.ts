@@ -50,6 +50,8 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
   let staticDir = '';
   let browser: Browser;
   let server: LiveServer;
+  let page: Page;
+  let faults: readonly string[];
 
   beforeAll(async () => {
     staticDir = await mkdtemp(join(tmpdir(), 'cellport-explain-'));
@@ -66,6 +68,7 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
     await createMarkers(db, collection, markers, now, newCall());
     await fillCells(db, collection, markers);
     browser = await openBrowser();
+    ({ page, faults } = await openPage());
   }, 300_000);
   afterAll(async () => {
     await browser.close();
@@ -74,38 +77,41 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
   });
 
   async function openPage(options: Parameters<Browser['newPage']>[0] = {}) {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, deviceScaleFactor: 0.5, ...options });
-    const faults: string[] = [];
-    page.on('pageerror', (error) => faults.push(error.message));
-    page.on('console', (message) => {
-      if (message.type() === 'error') faults.push(message.text());
+    const opened = await browser.newPage({
+      viewport: { width: 1280, height: 800 },
+      deviceScaleFactor: 0.5,
+      ...options,
     });
-    await page.goto(`${server.url}/graphiql/`);
-    await page.locator('#explain tbody tr').first().waitFor({ timeout: SLOW });
-    return { page, faults };
+    const found: string[] = [];
+    opened.on('pageerror', (error) => found.push(error.message));
+    opened.on('console', (message) => {
+      if (message.type() === 'error') found.push(message.text());
+    });
+    await opened.goto(`${server.url}/graphiql/`);
+    await opened.locator('#explain tbody tr').first().waitFor({ timeout: SLOW });
+    return { page: opened, faults: found };
   }
 
-  const answersOf = (page: Page) => page.evaluate(() => tested.answers);
-  const figures = (page: Page) =>
+  const answers = () => page.evaluate(() => tested.answers);
+  const figures = () =>
     page.locator('#explain dl > div').evaluateAll((all) =>
       Object.fromEntries(
         all.map((each) => [each.querySelector('dt')?.textContent, each.querySelector('dd')?.firstChild?.textContent]),
       ),
     ); // prettier-ignore
-  const bars = (page: Page) => page.locator('#explain .bars rect').count();
+  const bars = () => page.locator('#explain .bars rect').count();
   /** Moves the map, and waits for its next response. */
-  async function pan(page: Page, x: number, y: number): Promise<void> {
-    const before = (await answersOf(page)).length;
+  async function pan(x: number, y: number): Promise<void> {
+    const before = (await answers()).length;
     await page.evaluate(([dx, dy]) => void tested.map.panBy([dx, dy], { duration: 0 }), [x, y] as const);
     await page.waitForFunction((count) => tested.answers.length > count, before, { timeout: SLOW });
   }
 
   it('draws the ranges of the response, cell by cell, with their cost', async () => {
-    const { page, faults } = await openPage();
-    const [told] = await answersOf(page);
+    const [told] = await answers();
     const { reads = [], cost, ms = 0 } = told?.answer ?? {};
     expect(reads.some(({ index }) => index === 'cells')).toBe(true);
-    expect(await figures(page)).toEqual({
+    expect(await figures()).toEqual({
       'Query calls': String(cost?.queries),
       'Read units': String(cost?.readUnits),
       'Cache hits': String(cost?.cacheHits),
@@ -149,29 +155,9 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
       }
       if (reported.length > 0) expect(inside).toBeGreaterThan(20);
     }
-    expect(faults).toEqual([]);
-    await page.close();
-  }, 300_000);
-
-  it('adds a bar with each pan, and shows details of the last one only', async () => {
-    const { page } = await openPage();
-    expect(await bars(page)).toBe(1);
-    await pan(page, 700, 0);
-    expect(await bars(page)).toBe(2);
-    await pan(page, 0, 600);
-    expect(await bars(page)).toBe(3);
-    const last = (await answersOf(page)).at(-1)?.answer;
-    expect((await figures(page))['Query calls']).toBe(String(last?.cost?.queries));
-    expect(await page.locator('#explain tbody tr').count()).toBe(last?.reads.length);
-    // Back in a fully cached area nothing is requested, and this counts as a view, too.
-    await page.evaluate(() => void tested.map.panBy([0, -600], { duration: 0 }));
-    await page.locator('#explain .none', { hasText: 'Nothing was requested' }).waitFor({ timeout: SLOW });
-    expect([await bars(page), (await figures(page))['Query calls']]).toEqual([4, '0']);
-    await page.close();
   }, 300_000);
 
   it('highlights a range when its row is hovered or focused, and a row when its range is hovered', async () => {
-    const { page } = await openPage();
     const lit = () =>
       page.evaluate(async () => {
         const data = await tested.drawn();
@@ -199,19 +185,34 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
     await page.mouse.move(402, 402);
     await page.locator('#explain tr.on').first().waitFor({ timeout: SLOW });
     expect(await lit()).toHaveLength(1);
-    await page.close();
+  }, 300_000);
+
+  it('adds a bar with each pan, and shows details of the last one only', async () => {
+    expect(await bars()).toBe(1);
+    await pan(700, 0);
+    expect(await bars()).toBe(2);
+    await pan(0, 600);
+    expect(await bars()).toBe(3);
+    const last = (await answers()).at(-1)?.answer;
+    expect((await figures())['Query calls']).toBe(String(last?.cost?.queries));
+    expect(await page.locator('#explain tbody tr').count()).toBe(last?.reads.length);
+    // Back in a fully cached area nothing is requested, and this counts as a view, too.
+    await page.evaluate(() => void tested.map.panBy([0, -600], { duration: 0 }));
+    await page.locator('#explain .none', { hasText: 'Nothing was requested' }).waitFor({ timeout: SLOW });
+    expect([await bars(), (await figures())['Query calls']]).toEqual([4, '0']);
+    expect(faults).toEqual([]);
   }, 300_000);
 
   it('leaves nothing on the map when it is closed, and fits on a phone', async () => {
-    const { page } = await openPage({ viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
-    const sideways = () => page.locator('#explain').evaluate((panel) => panel.scrollWidth - panel.clientWidth);
+    const { page: phone } = await openPage({ viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
+    const sideways = () => phone.locator('#explain').evaluate((panel) => panel.scrollWidth - panel.clientWidth);
     expect(await sideways()).toBe(0);
-    await page.evaluate(() => tested.explain.setVisible(false));
-    expect(await page.locator('#explain').isVisible()).toBe(false);
-    const left = () => page.evaluate(() => Object.keys(tested.map.getStyle().sources));
+    await phone.evaluate(() => tested.explain.setVisible(false));
+    expect(await phone.locator('#explain').isVisible()).toBe(false);
+    const left = () => phone.evaluate(() => Object.keys(tested.map.getStyle().sources));
     expect(await left()).toEqual([]);
-    await page.evaluate(() => tested.explain.setVisible(true));
+    await phone.evaluate(() => tested.explain.setVisible(true));
     expect(await left()).toContain('explain-ranges');
-    await page.close();
+    await phone.close();
   }, 300_000);
 });
