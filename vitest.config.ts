@@ -16,7 +16,7 @@ const BROWSER = ['test/web/{examples,explain,first-load,graphiql,import,map}.tes
 /** Neither DynamoDB Local nor a browser. */
 const UNIT = [
   'test/{layers,log,turns}.test.ts',
-  'test/{geo,graphql,keys,plan}/**/*.test.ts',
+  'test/{geo,graphql,keys,pages,plan}/**/*.test.ts',
   'test/cli/{config,progress}.test.ts',
   'test/client/{bundle,tiles}.test.ts',
   'test/http/admission.test.ts',
@@ -25,7 +25,7 @@ const UNIT = [
   'test/live/{change,hub}.test.ts',
   'test/loaders/{cell-cache,marker-cache,marker-loader,range-union}.test.ts',
   'test/map/{cells,features,filter,inside,known-counts,paging,runs,stalls,viewport}.test.ts',
-  'test/stream/{apply,fold}.test.ts',
+  'test/stream/{apply,first-load,fold}.test.ts',
   'test/support/rfc7946.test.ts',
   'test/web/{accents,base-tiles,coordinates,edit-forms,explain-cells,heat,import-files,url-hash}.test.ts',
 ];

@@ -76,7 +76,7 @@ async function inRanges(rig: Rig, collection: Collection, stored: readonly numbe
   const ranges: readonly ZRange[] = joinToFit(apart, most, partition, before);
   const reads = ranges.flatMap(({ from, to }) => {
     const prefix = fromZ(Math.floor(from / partition), collection.prefixLength);
-    return rangeKeys({ prefix, from, to, expected: undefined }, collection, rig.db.keys);
+    return rangeKeys({ prefix, from, to }, collection, rig.db.keys);
   });
   let read = 0;
   const cost = await timed(rig, async () => {

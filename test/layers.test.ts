@@ -9,17 +9,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   geo: [],
   model: ['geo'],
   keys: ['geo', 'model'],
-  plan: ['keys', 'geo', 'model'],
+  plan: ['pages', 'keys', 'geo', 'model'],
+  pages: ['keys', 'geo', 'model'],
   objects: [],
-  store: ['objects', 'keys', 'geo', 'model'],
-  loaders: ['store', 'plan', 'keys', 'geo', 'model'],
-  map: ['plan', 'loaders', 'keys', 'geo', 'model'],
-  stream: ['store', 'keys', 'geo', 'model'],
+  store: ['objects', 'pages', 'keys', 'geo', 'model'],
+  loaders: ['store', 'pages', 'plan', 'keys', 'geo', 'model'],
+  map: ['plan', 'pages', 'loaders', 'keys', 'geo', 'model'],
+  stream: ['store', 'pages', 'keys', 'geo', 'model'],
   live: ['stream', 'store', 'keys', 'geo', 'model'],
   jobs: ['store', 'objects', 'keys', 'geo', 'model'],
   ingest: ['map', 'plan', 'store', 'keys', 'geo', 'model'],
   geolibrary: ['ingest', 'map', 'loaders', 'store', 'geo', 'model'],
-  graphql: ['geolibrary', 'map', 'plan', 'loaders', 'live', 'store', 'objects', 'keys', 'geo', 'model'],
+  graphql: ['geolibrary', 'map', 'plan', 'pages', 'loaders', 'live', 'store', 'objects', 'keys', 'geo', 'model'],
   http: ['graphql', 'map', 'model'],
   engine: [],
   lambda: ['store', 'stream'],
@@ -68,7 +69,7 @@ const FOR_ROOTS_ONLY = ['config', 'log-output'];
 const ROOTS = ['cli', 'lambda', 'server'];
 
 /** Folders whose files are functions of their arguments alone. */
-const PURE = ['geo', 'model', 'keys', 'plan'];
+const PURE = ['geo', 'model', 'keys', 'pages', 'plan'];
 const IMPURE = [
   /\bawait\b/,
   /\bDate\.now\(/,

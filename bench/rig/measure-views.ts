@@ -14,13 +14,12 @@ export interface MeasuredView {
   readonly inside: number;
   /** Read units of one Query over exactly the index entries inside: the minimum. */
   readonly floor: number;
+  readonly index: Wire;
   readonly cold: Wire;
-  readonly warm: Wire;
   readonly known: Wire;
   readonly cells: Wire;
 }
 
-const WORLD = { west: -180, south: -90, east: 180, north: 90 };
 const ENTRY_ATTRIBUTES = ['pk', 'sk', 'gpkA', 'gskA', ...DRAWN_ATTRIBUTES];
 
 /** Bytes of a marker's entry in the geo index, as charged for a read. */
@@ -71,8 +70,8 @@ export async function wired(rig: Rig, work: () => Promise<unknown>): Promise<Wir
 }
 
 /**
- * Measures a map in four states: `cold`, on a server that has coarse cells in its cache but not those of this map; `warm`,
- * the same again; `known`, after the map's own cells have been drawn; and those `cells` alone, without any cache.
+ * Measures the markers of a map: read from the geo `index`; from pages by a server that has just started (`cold`); and by one
+ * that knows the directory (`known`). And the map's `cells`, without any cache.
  */
 export async function measureView(
   rig: Rig,
@@ -85,15 +84,18 @@ export async function measureView(
   const drawCells = () => rig.ask(CELLS, { collection, bounds, zoom });
   rig.coolDown();
   const cells = await wired(rig, drawCells);
+  rig.usePages(false);
+  const index = await wired(rig, markers);
+  rig.usePages(true);
   rig.coolDown();
-  await rig.ask(MARKERS, { collection, bounds: WORLD, zoom: 4, first: 1 });
   const cold = await wired(rig, markers);
-  const warm = await wired(rig, markers);
-  await drawCells();
   const known = await wired(rig, markers);
   const bytes = inside.reduce((total, each) => total + each, 0);
-  return { view, inside: inside.length, floor: Math.max(0.5, Math.ceil(bytes / 4096) / 2), cold, warm, known, cells };
+  return { view, inside: inside.length, floor: Math.max(0.5, Math.ceil(bytes / 4096) / 2), index, cold, known, cells };
 }
+
+/** Query and BatchGetItem calls. */
+export const requests = ({ queries, batchGets }: Wire): number => queries + batchGets;
 
 /** The markers on a map, by a linear scan. */
 export function scan(markers: readonly BenchMarker[], view: View): BenchMarker[] {

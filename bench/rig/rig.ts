@@ -9,13 +9,19 @@ import { createCollection } from '../../src/store/collection/collections.js';
 import { type Database, type Item } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { noMarkerCache } from '../../test/support/no-marker-cache.js';
+import { testPages } from '../../test/support/page-services.js';
+import { addPages } from './add-pages.js';
 import type { EngineAddress } from '../../src/engine/start.js';
 import { openFreshTables } from './fresh-tables.js';
 import type { BenchMarker } from './points.js';
 import { type Wire, watchWire } from './wire.js';
 import { createCellCache } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
+import { storedReport } from '../../src/server/cells.js';
+import { putStreamState } from '../../src/store/cell/stream-state.js';
+import { firstState } from '../../src/stream/state.js';
+import { PageTrust } from '../../src/loaders/pages/trust.js';
+import { DirectoryCache } from '../../src/loaders/pages/directory-cache.js';
 import { createServices } from '../../src/server/services.js';
 
 /** A new engine and a server over it. */
@@ -33,6 +39,8 @@ export interface Rig {
   resetWire(): void;
   /** Empties the caches, as on a server that has just started. */
   coolDown(): void;
+  /** Whether markers are read from pages from now on; from the geo index otherwise. */
+  usePages(yes: boolean): void;
   close(): Promise<void>;
 }
 
@@ -76,12 +84,19 @@ export async function startRig(): Promise<Rig> {
   const { engine, database: db, close } = await openFreshTables({ table: 'bench', stream: false });
 
   const watched = watchWire(db);
+  const directories = new DirectoryCache();
+  let usesPages = true;
+  // The clock of the state and of those who read it stands still, so that it is read once.
+  const report = async () => (usesPages ? storedReport({ database: db }) : undefined);
+  const trust = new PageTrust({ own: () => undefined, stored: report, wall: () => 0 });
+  const pageServices = { ...testPages({ trusted: true, directories }), trust };
+  await putStreamState(db, 'cells', { ...firstState('', 0), version: 1, endAt: 0 }, newCall());
   const services = createServices(
     { database: db },
     {
       cellCache: createCellCache({ maxBytes: 64 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
-      // No marker cache, so that every map costs what it costs the first time.
-      markerCache: noMarkerCache(db),
+      // No cache of pages, so that every map costs what it costs the first time.
+      pageServices,
       // Never expires: a slow machine would reload it more often, and count more reads.
       collectionCache: createCollectionCache({ now: () => 0 }),
       consumerStatus: () => ({ owner: true, behindMs: 0, countsExact: true }),
@@ -100,7 +115,9 @@ export async function startRig(): Promise<Rig> {
     async fill(key, markers, prefixLength = 2) {
       const input = { key, name: key, prefixLength, mapProperties: ['population'] };
       const collection = await createCollection(db, input, CREATED, newCall());
-      const blocks = await writeMarkers(db, collection, markers);
+      const all = [...markers];
+      const blocks = await writeMarkers(db, collection, all);
+      await addPages(db, collection, all);
       await putInBulk(db, db.tables.derived, blocks, { ...newCall(), unpriced: true });
       return collection;
     },
@@ -114,7 +131,15 @@ export async function startRig(): Promise<Rig> {
       if (errors) throw new Error(errors[0]?.message, { cause: errors[0]?.extensions?.code });
       return data;
     },
-    coolDown: () => services.cellCache.clear(),
+    coolDown() {
+      services.cellCache.clear();
+      directories.clear();
+      trust.forget();
+    },
+    usePages(yes) {
+      usesPages = yes;
+      trust.forget();
+    },
     async close() {
       await server.stop();
       await close();

@@ -4,6 +4,8 @@ import type { Database } from '../../src/store/database.js';
 export interface Wire {
   queries: number;
   batchGets: number;
+  /** Items read by GetItem. */
+  gets: number;
   readUnits: number;
 }
 
@@ -19,18 +21,22 @@ const LEAST = 0.5;
  * metering. Units are those that DynamoDB reports, but at least what AWS charges.
  */
 export function watchWire({ client }: Pick<Database, 'client'>): { readonly wire: Wire; reset(): void } {
-  const wire: Wire = { queries: 0, batchGets: 0, readUnits: 0 };
+  const wire: Wire = { queries: 0, batchGets: 0, gets: 0, readUnits: 0 };
   client.middlewareStack.add(
     (next, context) => async (args) => {
       const name = String(context.commandName);
       // The server requests units only if a client requests the cost.
-      if (/^(Query|BatchGet)/.test(name)) Object.assign(args.input, { ReturnConsumedCapacity: 'TOTAL' });
+      if (/^(Query|BatchGet|Get)/.test(name)) Object.assign(args.input, { ReturnConsumedCapacity: 'TOTAL' });
       const answer = await next(args);
       const { input } = args as { input: { RequestItems?: Record<string, { Keys?: readonly unknown[] }> } };
       const { ConsumedCapacity: consumed } = answer.output as { ConsumedCapacity?: Capacity | Capacity[] };
       const units = [consumed ?? []].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
       if (name === 'QueryCommand') {
         wire.queries += 1;
+        wire.readUnits += Math.max(LEAST, units);
+      }
+      if (name === 'GetCommand' || name === 'GetItemCommand') {
+        wire.gets += 1;
         wire.readUnits += Math.max(LEAST, units);
       }
       if (name === 'BatchGetItemCommand' || name === 'BatchGetCommand') {
@@ -44,6 +50,6 @@ export function watchWire({ client }: Pick<Database, 'client'>): { readonly wire
   );
   return {
     wire,
-    reset: () => Object.assign(wire, { queries: 0, batchGets: 0, readUnits: 0 }),
+    reset: () => Object.assign(wire, { queries: 0, batchGets: 0, gets: 0, readUnits: 0 }),
   };
 }

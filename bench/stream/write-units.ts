@@ -19,6 +19,7 @@ function plain(wire: object): unknown {
   const [type, value] = Object.entries(wire)[0] ?? [];
   if (type === 'N') return Number(value);
   if (type === 'M') return plainItem(value as WireItem);
+  if (type === 'B') return Buffer.from(String(value), 'base64');
   if (type === 'L') return (value as readonly object[]).map(plain);
   return type === 'NULL' ? null : value;
 }
@@ -61,9 +62,10 @@ export function countWriteUnits({ client }: Pick<Database, 'client'>): () => num
       };
       const operation = String(headers['x-amz-target']).replace(/^.*\./, '');
       const request = JSON.parse(Buffer.from(body).toString()) as Readonly<Record<string, readonly WireWrite[]>>;
+      const transacted = (request['TransactItems'] ?? []) as readonly { readonly Put?: WireWrite }[];
       if (operation === 'PutItem') count(request as WireWrite, 1);
       else if (operation === 'BatchExecuteStatement') request['Statements']?.forEach((write) => count(write, 1));
-      else if (operation === 'ExecuteTransaction') request['TransactStatements']?.forEach((write) => count(write, 2));
+      else if (operation === 'TransactWriteItems') transacted.forEach(({ Put }) => count(Put ?? {}, 2));
       else if (!ONLY_READ.has(operation)) throw new Error(`unknown write operation ${operation}`);
       return next(args);
     },

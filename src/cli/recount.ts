@@ -11,22 +11,27 @@ async function recount(session: Session, check: boolean): Promise<void> {
   const { checkTables } = await import('../store/table/table-check.js');
   await checkTables(database);
   const began = performance.now();
-  const { markers, blocks, drifted } = await recountCells(session, log, check, signal);
+  const { markers, blocks, drifted, pages, differing } = await recountCells(session, log, check, signal);
   const took = duration(performance.now() - began);
-  const wrong = `${grouped(drifted.length)} of ${grouped(blocks)} blocks`;
-  if (check && drifted.length > 0) {
+  const blocksWrong = `${grouped(drifted.length)} of ${grouped(blocks)} blocks`;
+  const pagesWrong = `${grouped(differing.length)} of ${grouped(pages)} pages`;
+  if (check && drifted.length + differing.length > 0) {
     throw new CellportError(
       'CONFLICT',
-      `${wrong} do not match the ${grouped(markers)} markers; run \`cellport recount\` to repair them`,
+      `${blocksWrong} and ${pagesWrong} do not match the ${grouped(markers)} markers; ` +
+        'run `cellport recount` to repair them',
     );
   }
-  console.log(`${grouped(markers)} markers counted in ${took}: ${wrong} ${check ? 'differ' : 'repaired'}`);
+  const result = check
+    ? `${blocksWrong} and ${pagesWrong} differ`
+    : `${blocksWrong} repaired, ${grouped(pages)} pages built`;
+  console.log(`${grouped(markers)} markers counted in ${took}: ${result}`);
 }
 
 export function recountCommand(): Command {
   return new Command('recount')
-    .description('Recount all markers and repair the cells, e.g. after a gap in the stream')
-    .option('--check', 'only report; fail if a cell is wrong')
+    .description('Recount all markers, repair the cells and build all pages, e.g. after a gap in the stream')
+    .option('--check', 'only report; fail if a cell or a page is wrong')
     .addHelpText('after', EXIT_CODES)
     .action(({ check = false }: { check?: boolean }) => withDatabase((session) => recount(session, check)));
 }

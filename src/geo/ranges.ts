@@ -1,10 +1,17 @@
 import type { Area, Bounds } from './bounds.js';
-import { columnOf, latBits, lngBits, rowOf } from './geohash.js';
+import { LONGEST_Z, columnOf, latBits, lngBits, rowOf, toZ } from './geohash.js';
 
 /** Positions in Z-order among the geohashes of one length: `from <= z < to`. */
 export interface ZRange {
   readonly from: number;
   readonly to: number;
+}
+
+/** The positions in Z-order at length 10 that a cell stands for; those of the cell of length 10 around a smaller one. */
+export function cellRange(geohash: string): ZRange {
+  const hash = geohash.slice(0, LONGEST_Z);
+  const size = 32 ** (LONGEST_Z - hash.length);
+  return { from: toZ(hash) * size, to: (toZ(hash) + 1) * size };
 }
 
 /** Columns and rows of cells, all four included. */

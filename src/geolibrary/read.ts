@@ -3,7 +3,7 @@ import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { Budget } from '../loaders/budget.js';
 import type { MapLimits } from '../map/context.js';
 import type { MarkerFilter } from '../map/filter.js';
-import type { OrderedMarker, QueryResult } from '../map/markers/execute-plan.js';
+import type { OrderedMarker, QueryResult } from '../map/markers/search.js';
 import type { Collection } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
 import { mapConcurrently } from '../store/request/concurrency.js';

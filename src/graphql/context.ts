@@ -5,7 +5,7 @@ import type { CellCache } from '../loaders/cell-cache.js';
 import type { CollectionCache } from '../loaders/collection-cache.js';
 import type { GeometryCache } from '../loaders/geometry-cache.js';
 import { CONCURRENT_QUERIES, createLoaders } from '../loaders/loaders.js';
-import type { MarkerCache } from '../loaders/marker-cache.js';
+import type { PageServices } from '../loaders/pages/page-loader.js';
 import { type CollectionAnswers, storedAnswers } from '../map/answers.js';
 import type { MapContext } from '../map/context.js';
 import type { Database } from '../store/database.js';
@@ -26,7 +26,7 @@ export interface StreamStatus {
 export interface Services {
   readonly db: Database;
   readonly cellCache: CellCache;
-  readonly markerCache: MarkerCache;
+  readonly pageServices: PageServices;
   readonly geometryCache: GeometryCache;
   readonly collectionCache: CollectionCache;
   /** Undefined if no consumer runs. */
@@ -63,17 +63,12 @@ export function isFollowing(status: StreamStatus | undefined): boolean {
   return status?.owner === true && status.behindMs !== undefined && status.behindMs <= TRUSTED_BEHIND_MS;
 }
 
-/** Whether a plan may skip what the counts show to be empty. */
-export function areCountsTrusted(status: StreamStatus | undefined): boolean {
-  return isFollowing(status) && status?.countsExact === true;
-}
-
 /** The context of one request. */
 export function createContext(services: Services, work: Work): RequestContext {
-  const { db, consumerStatus, limits, geoTable } = services;
+  const { db, limits, geoTable } = services;
   const loaders = createLoaders({ ...services, call: work, concurrency: CONCURRENT_QUERIES });
   const { turn } = work;
-  const map = { loaders, keys: db.keys, limits, turn, countsTrusted: () => areCountsTrusted(consumerStatus()) };
+  const map = { loaders, keys: db.keys, limits, turn };
   const foreign = geoTable?.answers(work, limits);
   return {
     services,

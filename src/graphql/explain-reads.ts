@@ -1,9 +1,11 @@
 import type { Bounds } from '../geo/bounds.js';
-import { LONGEST_Z, toZ } from '../geo/geohash.js';
+import { LONGEST_Z, fromZ, toZ } from '../geo/geohash.js';
 import { lastInCover } from '../geo/zone-cover.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import { rangeBounds } from '../plan/explain.js';
-import type { RangeRead } from '../store/request/read-log.js';
+import { compareBytes } from '../keys/byte-order.js';
+import { partitionRange, positionOf } from '../pages/directory.js';
+import type { PageRead, RangeRead } from '../store/request/read-log.js';
 import { groupBy } from '../loaders/group.js';
 
 /** A range that was read and where on the globe it is. */
@@ -24,8 +26,19 @@ interface Located {
 
 const GEOGRAPHIC = new Set(['geoA', 'geoB', 'cells']);
 
-function locate(read: RangeRead, at: number, keys: Keyspace): Located {
+/** The positions of pages that were read, up to where the last one ends. */
+function locatePages(read: RangeRead, at: number, pages: readonly PageRead[]): Located {
+  const { pk, from, to } = read;
+  const last = pages.findLast((page) => page.pk === pk && to !== null && page.begin <= to);
+  const partition = partitionRange(from?.charAt(0) ?? '');
+  const z = { from: positionOf(from ?? ''), to: last?.end == null ? partition.to : positionOf(last.end) };
+  const geohashes = { first: fromZ(z.from, LONGEST_Z), last: fromZ(Math.max(z.from, z.to - 1), LONGEST_Z) };
+  return { read: { ...read, bounds: rangeBounds(z), geohashes }, at, ...z };
+}
+
+function locate(read: RangeRead, at: number, keys: Keyspace, pages: readonly PageRead[]): Located {
   const { index, pk, from, to } = read;
+  if (index === 'pages') return locatePages(read, at, pages);
   const range = GEOGRAPHIC.has(index) && from !== null && to !== null && keys.parseGeoRange({ pk, from, to });
   if (!range) return { read: { ...read, bounds: null, geohashes: null }, at, from: 0, to: 0 };
   const first = range.first;
@@ -68,8 +81,13 @@ function cachedRanges(members: readonly Located[]): Located[] {
  * The ranges of one request in the order in which they were read or found in a cache. Adjacent ranges from a cache are
  * joined, and omitted if the request has read them as well.
  */
-export function explainReads(reads: readonly RangeRead[], keys: Keyspace): ExplainedRead[] {
-  const all = reads.map((read, at) => locate(read, at, keys));
+export function explainReads(
+  reads: readonly RangeRead[],
+  keys: Keyspace,
+  pages: readonly PageRead[] = [],
+): ExplainedRead[] {
+  const ordered = pages.toSorted((a, b) => compareBytes(a.begin, b.begin));
+  const all = reads.map((read, at) => locate(read, at, keys, ordered));
   const partitions = groupBy(all, ({ read: { index, pk } }) => `${index}\n${pk}`);
   const cached = [...partitions.values()].flatMap(cachedRanges);
   const listed = [...all.filter(({ read }) => !read.cached), ...cached].sort((a, b) => a.at - b.at);

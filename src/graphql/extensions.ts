@@ -28,18 +28,23 @@ export function asksForNothing(headers: Record<string, unknown>): void {
 
 /** A request that was executed, and the key convention of what it read. */
 interface Executed {
-  readonly call: Pick<Call, 'meter' | 'reads'>;
+  readonly call: Pick<Call, 'meter' | 'reads' | 'pages'>;
   readonly keys: Keyspace;
 }
 
 function readsOf(done: Executed | undefined) {
-  const reads = done ? explainReads(done.call.reads ?? [], done.keys) : [];
-  return { reads: reads.slice(0, MAX_READS), readsLeftOut: Math.max(0, reads.length - MAX_READS) };
+  const { reads = [], pages = [] } = done?.call ?? {};
+  const explained = done ? explainReads(reads, done.keys, pages) : [];
+  return {
+    reads: explained.slice(0, MAX_READS),
+    readsLeftOut: Math.max(0, explained.length - MAX_READS),
+    pages: pages.slice(0, MAX_READS).map(({ bounds, markers }) => ({ bounds, markers })),
+  };
 }
 
 /**
  * The JSON of a response with the requested extensions: what DynamoDB charged as `cost`, the ranges it
- * read as `reads`. `done` is undefined for a request that failed before it was executed.
+ * read as `reads`, and the pages of markers that it used as `pages`. `done` is undefined for a request that failed before it was executed.
  */
 export function withExtensions(body: string, headers: Headers, done?: Executed): string {
   const extensions = {

@@ -80,6 +80,7 @@ export function startWork(
     signal: stop.signal,
     unpriced: !cost && !reads,
     reads: reads ? [] : undefined,
+    pages: reads ? [] : undefined,
     abandon: () => {
       if (!writing) stop.abort(new ClientGone('the client has disconnected'));
     },

@@ -43,11 +43,8 @@ export async function doJob(
   if (lease === undefined) return false;
   let reached = lease.current.done;
   const progress = { done: () => reached, reach: (done: number) => (reached = done) };
-  await whileLeased(
-    lease,
-    (working) => work({ ...progress, signal: working }),
-    signal,
-    (job) => ({ ...job, done: reached }),
-  );
+  await whileLeased(lease, (working) => work({ ...progress, signal: working }), signal, {
+    refresh: (job) => ({ ...job, done: reached }),
+  });
   return true;
 }

@@ -146,6 +146,24 @@ export const PLACES = {
   key: { pk: { readable: 'places::{scope}::{path*}', compact: '{scope:2}Pl#::{path*}' }, sk: '{name}' },
 } as const satisfies EntityDeclaration;
 
+/** A page of markers in Z-order, under the first character of their geohashes. Its sort key is where it begins, as it is. */
+export const PAGE = {
+  name: 'page',
+  key: {
+    pk: {
+      readable: 'page::{scope}::{generation}::{partition}',
+      compact: '{scope:2}Pg#{generation}::{partition}',
+    },
+    sk: '{begin}',
+  },
+} as const satisfies EntityDeclaration;
+
+/** Where some of a collection's pages begin, and how large they are. */
+export const PAGE_DIRECTORY = {
+  name: 'pageDirectory',
+  key: { pk: { readable: 'pages::{scope}::{generation}', compact: '{scope:2}Pd#{generation}' }, sk: '{begin}' },
+} as const satisfies EntityDeclaration;
+
 const STREAM_PK = { readable: 'stream::{consumer}', compact: '--St#{consumer}' } as const;
 
 /** The progress of a consumer of the stream, and the process that owns it. */
@@ -174,6 +192,8 @@ export const ENTITIES: readonly EntityDeclaration[] = [
   CELL,
   APPLIED,
   PLACES,
+  PAGE,
+  PAGE_DIRECTORY,
   STREAM_STATE,
   DEAD_LETTER,
 ];

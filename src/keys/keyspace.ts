@@ -10,6 +10,8 @@ import {
   COUNTER,
   JOB,
   MARKER,
+  PAGE,
+  PAGE_DIRECTORY,
   PLACES,
   READING,
   DEAD_LETTER,
@@ -128,6 +130,12 @@ export interface Keyspace {
   /** The partition of the counts of the next level below a place, sorted by last name. */
   placesPartition(scope: string, under: Place): string;
   parsePlaceCount(key: Key): { readonly scope: string; readonly place: Place } | undefined;
+  /** A page of markers by its begin, which is not escaped: pages have the order of their begins. */
+  page(scope: string, generation: string, begin: string): Key;
+  parsePage(key: Key): { readonly scope: string; readonly generation: string } | undefined;
+  /** The item of a directory by the begin of the first page in it. */
+  pageDirectory(scope: string, generation: string, begin: string): Key;
+  parsePageDirectory(key: Key): { readonly scope: string; readonly generation: string } | undefined;
   /** The item of a consumer's state, the item of one of its dead letters, and bounds of all of its dead letters. */
   streamState(consumer: string): Key;
   deadLetter(consumer: string, sequence: string): Key;
@@ -154,6 +162,8 @@ export function createKeyspace(style: KeyStyle): Keyspace {
   const cells = defineEntity(CELL, style);
   const applied = defineEntity(APPLIED, style);
   const places = defineEntity(PLACES, style);
+  const pages = defineEntity(PAGE, style);
+  const directories = defineEntity(PAGE_DIRECTORY, style);
   const states = defineEntity(STREAM_STATE, style);
   const deadLetters = defineEntity(DEAD_LETTER, style);
   // Both slots of the geo index hold the same keys; only the attributes differ.
@@ -266,6 +276,13 @@ export function createKeyspace(style: KeyStyle): Keyspace {
       const parts = places.parse(key);
       return parts && { scope: parts.scope, place: [...parts.path, parts.name] };
     },
+    page: (scope, generation, begin) => ({
+      pk: pages.pk.format({ scope, generation, partition: begin.charAt(0) }),
+      sk: begin,
+    }),
+    parsePage: ({ pk }) => pages.pk.parse(pk),
+    pageDirectory: (scope, generation, begin) => ({ pk: directories.pk.format({ scope, generation }), sk: begin }),
+    parsePageDirectory: ({ pk }) => directories.pk.parse(pk),
     streamState: (consumer) => states.format({ consumer }),
     deadLetter: (consumer, sequence) => deadLetters.format({ consumer, sequence }),
     deadLetterPartition: (consumer) => ({ pk: deadLetters.pk.format({ consumer }), ...deadLetters.sk.rangeUnder({}) }),

@@ -170,7 +170,8 @@ export class BlockLoader {
     const { meter, reads } = this.#call;
     meter.cacheHits += blocks.length;
     const [first, last] = [blocks[0], blocks.at(-1)];
-    if (reads && first && last) {
+    // The block of a whole collection is nowhere on a map.
+    if (reads && first && last && last.parent !== '') {
       const range = this.#db.keys.cellRange(scope, first.parent, last.parent);
       reads.push({ index: 'cells', ...range, items: blocks.filter(isOccupied).length, readUnits: 0, cached: true });
     }

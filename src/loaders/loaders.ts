@@ -14,13 +14,12 @@ import { readPlaceCounts } from '../store/cell/place-counts.js';
 import { readPlacePage } from '../store/marker/place-index.js';
 import { rangeRequest } from '../store/request/ranges.js';
 import { send } from '../store/request/send.js';
-import { compareBytes } from '../keys/byte-order.js';
 import type { Budget } from './budget.js';
 import { BlockLoader } from './block-loader.js';
 import type { CellCache } from './cell-cache.js';
 import type { CollectionCache } from './collection-cache.js';
 import { type EntityLoaders, createEntityLoaders } from './entity-loader.js';
-import type { IndexedMarker, MarkerCache, MarkersOf } from './marker-cache.js';
+import { PageLoader, type PageServices } from './pages/page-loader.js';
 import { type MarkerLoader, type ReadingLimits, createMarkerLoader } from './marker-loader.js';
 import { type BudgetedRange, createRangeLoader, sortKeyOf } from './range-loader.js';
 import { type ZoneLoader, type ZoneLoaderOptions, createZoneLoader } from './zone-loader.js';
@@ -41,6 +40,14 @@ export interface PlaceRequest {
   readonly after: string | undefined;
   readonly limit: number;
   readonly budget: Budget;
+}
+
+/** A marker as the geo index holds it. */
+export interface IndexedMarker {
+  /** The marker's position in the order of its collection: the geohash characters in the partition key, then its sort key. */
+  readonly cursorPosition: string;
+  /** The same object for all who read the same item. */
+  readonly marker: MapMarker;
 }
 
 /** Markers of one range of the geo index. */
@@ -64,6 +71,7 @@ export interface Loaders extends EntityLoaders, MarkerLoader, ZoneLoader {
   /** The next level below a place, by the stored counts; undefined if it has more than `most` items. */
   placeCounts(collection: Collection, under: Place, most: number): Promise<PlaceCount[] | undefined>;
   readonly blocks: BlockLoader;
+  readonly pages: PageLoader;
   /** The cell block under a parent, an empty one if there is none. */
   block(scope: string, parent: string): Promise<CellBlock>;
 }
@@ -71,7 +79,7 @@ export interface Loaders extends EntityLoaders, MarkerLoader, ZoneLoader {
 export interface LoadersOptions extends Pick<ZoneLoaderOptions, 'geometryCache'> {
   readonly db: Database;
   readonly cellCache: CellCache;
-  readonly markerCache: MarkerCache;
+  readonly pageServices: PageServices;
   readonly collectionCache: CollectionCache;
   readonly call: Call;
   /** Most Query calls of this request under way at once. */
@@ -85,7 +93,7 @@ export const CONCURRENT_QUERIES = 16;
 
 /** The loaders of one request. */
 export function createLoaders(options: LoadersOptions): Loaders {
-  const { db, cellCache, markerCache, collectionCache, call, concurrency } = options;
+  const { db, cellCache, collectionCache, call, concurrency } = options;
   const { keys } = db;
   const slots = pLimit(concurrency);
   const range = createRangeLoader(async (wanted, limit, start) => {
@@ -95,55 +103,17 @@ export function createLoaders(options: LoadersOptions): Loaders {
 
   const blocks = new BlockLoader(db, cellCache, call, range);
 
-  const hit = (known: KeyRange, items: number) => {
-    const { index, pk, from, to } = known;
-    call.reads?.push({ index, pk, from, to, items, readUnits: 0, cached: true });
-  };
+  const partitions = async (scope: string) => [...(await blocks.one(scope, '')).children.keys()].sort();
+  const pages = new PageLoader({ ...options.pageServices, db, call, range, slots, partitions });
 
   const decoded = new WeakMap<Item, IndexedMarker | null>();
-  function decode(item: Item, index: KeyRange['index'], { collection, prefix }: MarkersOf): IndexedMarker | null {
+  function decode(item: Item, index: KeyRange['index'], collection: Collection, prefix: string): IndexedMarker | null {
     const known = decoded.get(item);
     if (known !== undefined) return known;
     const marker = mapMarkerFromIndex(keys, item, collection);
-    const sortKey = sortKeyOf(index, item);
-    const result = marker ? { sortKey, cursorPosition: prefix + sortKey, marker } : null;
+    const result = marker ? { cursorPosition: prefix + sortKeyOf(index, item), marker } : null;
     decoded.set(item, result);
     return result;
-  }
-
-  /** From the cache as far as it knows the range; only what lies between is read. */
-  async function readMarkers(
-    collection: Collection,
-    prefix: string,
-    { range: wanted, limit, budget }: BudgetedRange,
-  ): Promise<IndexedMarkers> {
-    const { index } = wanted;
-    const { head, missing, tail } = markerCache.get(wanted);
-    if (!missing || head.length >= limit) {
-      call.meter.cacheHits++;
-      const markers = head.slice(0, limit);
-      const complete = !missing && head.length <= limit;
-      const resumeAfter = markers.at(-1)?.sortKey;
-      hit({ ...wanted, to: complete ? wanted.to : (resumeAfter ?? wanted.to) }, markers.length);
-      return { markers, resumeAfter, complete };
-    }
-    const of = { collection, prefix };
-    const token = markerCache.begin();
-    const answer = await range({ range: missing, limit: limit - head.length, budget });
-    const { complete } = answer;
-    const items = answer.items.filter((item) => compareBytes(sortKeyOf(index, item), missing.until) < 0);
-    const read = items.map((item) => decode(item, index, of)).filter((marker) => marker !== null);
-    const last = items.at(-1);
-    const upTo = last && sortKeyOf(index, last);
-    if (missing.from !== wanted.from) hit({ ...wanted, to: missing.from }, head.length);
-    if (complete && missing.to !== wanted.to) hit({ ...wanted, from: missing.until }, tail.length);
-    const until = complete ? missing.until : upTo && `${upTo}\0`;
-    if (until !== undefined) markerCache.put(of, { ...missing, until }, read, token);
-    const all = [...head, ...read, ...(complete ? tail : [])];
-    if (complete && all.length <= limit) return { markers: all, resumeAfter: undefined, complete };
-    const markers = all.slice(0, limit);
-    const resumeAfter = complete ? markers.at(-1)?.sortKey : (upTo ?? head.at(-1)?.sortKey);
-    return { markers, resumeAfter, complete: false };
   }
 
   return {
@@ -151,9 +121,12 @@ export function createLoaders(options: LoadersOptions): Loaders {
     ...createMarkerLoader({ ...options, slots }),
     ...createZoneLoader({ ...options, slots }),
     async markers(collection, prefix, request) {
-      const answer = await readMarkers(collection, prefix, request);
-      request.budget.debit({ items: answer.markers.length });
-      return answer;
+      const { index } = request.range;
+      const { items, complete } = await range(request);
+      const markers = items.map((item) => decode(item, index, collection, prefix)).filter((marker) => marker !== null);
+      request.budget.debit({ items: markers.length });
+      const last = items.at(-1);
+      return { markers, resumeAfter: complete || !last ? undefined : sortKeyOf(index, last), complete };
     },
     async markersAtPlaces(collection, { pk, range: within, after, limit, budget }) {
       budget.debit({ calls: 1 });
@@ -174,6 +147,7 @@ export function createLoaders(options: LoadersOptions): Loaders {
     },
     placeCounts: (collection, under, most) => readPlaceCounts(db, { scope: keys.scope(collection), under, most }, call),
     blocks,
+    pages,
     block: (scope, parent) => blocks.one(scope, parent),
   };
 }

@@ -31,11 +31,6 @@ function nextGeohash(hash: string): string | undefined {
   return undefined;
 }
 
-/** The least sort key after every key that a range with this upper bound can contain. */
-export function afterRange(to: string): string {
-  return (to.endsWith(AFTER_SEPARATOR) ? nextGeohash(to.slice(0, -AFTER_SEPARATOR.length)) : undefined) ?? `${to}\0`;
-}
-
 /** Whether no key can be between the end of one range and the start of another that comes after it. */
 function touches(to: string, from: string): boolean {
   const last = to.endsWith(AFTER_SEPARATOR) ? to.slice(0, -AFTER_SEPARATOR.length) : to;

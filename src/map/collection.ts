@@ -1,11 +1,11 @@
 import type { Bounds } from '../geo/bounds.js';
 import { cellBounds } from '../geo/geohash.js';
+import { cellRange } from '../geo/ranges.js';
 import type { Collection } from '../model/collection.js';
 import type { MapContext } from './context.js';
 import type { MarkerFilterInput } from './filter.js';
-import { cellsOfBlock } from './cells/known-counts.js';
+import { cellsOfBlock } from './cells/blocks.js';
 import { type MarkerPage, type PageInput, readPage } from './page.js';
-import { planCell } from './markers/planners.js';
 
 /** A page of a collection's markers that pass the filter. */
 export function collectionMarkers(
@@ -14,8 +14,8 @@ export function collectionMarkers(
   page: PageInput,
   filter?: MarkerFilterInput | null,
 ): Promise<MarkerPage> {
-  const planner = () => planCell(context, collection, '');
-  return readPage(context, { collection, of: ['collection'], planner, accept: () => true, filter }, page);
+  const cover = [cellRange('')];
+  return readPage(context, { collection, of: ['collection'], cover, accept: () => true, filter }, page);
 }
 
 /** How many markers a collection has, by its cells. */

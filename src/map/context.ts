@@ -15,8 +15,6 @@ export interface MapContext {
   readonly limits: MapLimits;
   /** To be awaited between steps of long work. */
   readonly turn: Turn;
-  /** Whether the cells are known to be complete and up to date, so that a plan may skip what they show to be empty. */
-  readonly countsTrusted: () => boolean;
 }
 
 /** The collection of this key. Throws NOT_FOUND if it does not exist. */

@@ -1,12 +1,13 @@
 import { badInput } from '../errors.js';
+import type { ZRange } from '../geo/ranges.js';
 import { Budget } from '../loaders/budget.js';
 import type { Collection } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
 import type { MapContext, MapLimits } from './context.js';
 import { isCursorPosition, listName, readCursor, writeCursor } from './cursor.js';
 import { type MarkerFilterInput, readFilter } from './filter.js';
-import { type OrderedMarker, type QueryResult, executePlan } from './markers/execute-plan.js';
-import type { SearchPlanner } from './markers/planners.js';
+import { findMarkers } from './markers/find-markers.js';
+import type { OrderedMarker, QueryResult } from './markers/search.js';
 
 /** A page request of a client: how many entries, and after which one. */
 export interface PageInput {
@@ -49,7 +50,8 @@ export interface MarkerList {
   readonly collection: Collection;
   /** Identifies the list: cursors of other lists are rejected. */
   readonly of: readonly unknown[];
-  readonly planner: (budget: Budget) => SearchPlanner | Promise<SearchPlanner>;
+  /** Ranges of Z-order at length 10 that hold all of it. */
+  readonly cover: readonly ZRange[];
   readonly accept: (found: OrderedMarker) => boolean;
   readonly filter?: MarkerFilterInput | null | undefined;
 }
@@ -93,14 +95,13 @@ export function readPageInput(
 export async function readPage(context: MapContext, list: MarkerList, input: PageInput): Promise<MarkerPage> {
   await context.turn();
   const filter = readFilter(list.filter);
-  const { collection, accept } = list;
+  const { collection, cover, accept } = list;
   const name = listName([...list.of, collection.key, list.filter ?? null]);
   const { first, after } = readPageInput(context.limits, name, input);
   const budget = Budget.of(context.limits);
-  const planner = await list.planner(budget);
   // One more shows whether there is a next page.
-  const query = { collection, planner, budget, after, accept, filter, wanted: first + 1 };
-  return markerPage(name, await executePlan(context, query), { first, after });
+  const query = { collection, cover, budget, after, accept, filter, wanted: first + 1 };
+  return markerPage(name, await findMarkers(context, query), { first, after });
 }
 
 /** The found markers, which may be more than a page, as a page of the list of this name. */

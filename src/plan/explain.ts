@@ -1,9 +1,11 @@
 import type { Bounds } from '../geo/bounds.js';
 import { LONGEST_Z, cellBounds, fromZ } from '../geo/geohash.js';
 import type { ZRange } from '../geo/ranges.js';
-import type { Keyspace } from '../keys/keyspace.js';
+import type { Key, Keyspace } from '../keys/keyspace.js';
 import type { Collection } from '../model/collection.js';
 import type { KeyRange } from '../model/key-range.js';
+import type { Directory } from '../pages/directory.js';
+import type { PlannedRead } from '../pages/plan-reads.js';
 import type { BlockPlan } from './blocks.js';
 import type { MarkerPlan, PlannedRange } from './markers.js';
 
@@ -30,7 +32,9 @@ export function blockKeyRanges(plan: BlockPlan, scope: string, keys: Keyspace): 
 }
 
 /** A range of a plan with what it reads and the bounding box of its cells, to be shown. */
-export interface ExplainedRange extends KeyRange {
+export interface ExplainedRange extends Omit<KeyRange, 'index'> {
+  /** A geo index, or `pages`. */
+  readonly index: KeyRange['index'] | 'pages';
   readonly bounds: Bounds;
 }
 
@@ -39,6 +43,25 @@ export function explainMarkers(plan: MarkerPlan, collection: ScopedCollection, k
   return plan.ranges.flatMap((range) => {
     const bounds = rangeBounds(range);
     return rangeKeys(range, collection, keys).map((keyRange) => ({ ...keyRange, bounds }));
+  });
+}
+
+/** Planned reads of pages as key ranges: one for each Query, and one for each page that is read by its key. */
+export function explainPages(
+  reads: readonly PlannedRead[],
+  directory: Directory,
+  keyOf: (begin: string) => Key,
+): ExplainedRange[] {
+  return reads.flatMap(({ partition, first, last, by }) => {
+    const pages = directory.get(partition);
+    const rangeOf = (start: number, end: number): ExplainedRange[] => {
+      const [from, to] = [pages?.hints[start], pages?.hints[end]];
+      if (!pages || !from || !to) return [];
+      const { pk } = keyOf(from.begin);
+      return [{ index: 'pages', pk, from: from.begin, to: to.begin, bounds: rangeBounds(pages.range(start, end)) }];
+    };
+    if (by === 'query') return rangeOf(first, last);
+    return Array.from({ length: last - first + 1 }, (_, at) => rangeOf(first + at, first + at)).flat();
   });
 }
 

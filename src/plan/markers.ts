@@ -1,19 +1,15 @@
 import type { Area } from '../geo/bounds.js';
 import { LONGEST_Z, fromZ } from '../geo/geohash.js';
 import { type ZRange, coverArea } from '../geo/ranges.js';
-import { type KnownCounts, evenDensity, knownDensity } from './density.js';
 import { joinPieces, joinToFit } from './join.js';
 import { byPartition } from './partition.js';
 
-export type { KnownCounts } from './density.js';
-
-/** Where to look for markers, and what is known of them. */
-export interface MarkerSearch {
+/** Where to look for markers in a geo index. */
+export interface IndexSearch {
   /** Ranges of Z-order (of geohashes of length 10) that hold everything wanted: sorted, disjoint. */
   readonly cover: readonly ZRange[];
   /** Geohash characters in the partition key of the collection's markers, 0 to 6. */
   readonly prefixLength: number;
-  readonly counts?: KnownCounts | undefined;
 }
 
 /** Which part of a plan to make. */
@@ -28,8 +24,6 @@ export interface PlanPart {
 export interface PlannedRange extends ZRange {
   /** The geohash characters that name the partition. */
   readonly prefix: string;
-  /** Markers expected to be read there, including those beside the area, not whole; undefined without counts. */
-  readonly expected: number | undefined;
 }
 
 /** What a page reads, in this order, as far as it takes to fill it. */
@@ -49,6 +43,9 @@ const FINENESS = 512;
 /** Ranges beyond which a plan that has to be made as a whole is given up. */
 const MOST_RANGES = 512;
 
+/** So many markers are assumed in a search, evenly spread: few enough for about 4 ranges a viewport. */
+const ASSUMED = 50;
+
 /** Positions in Z-order of one partition. */
 export const partitionSize = (prefixLength: number): number => 32 ** (LONGEST_Z - prefixLength);
 
@@ -61,47 +58,29 @@ export function coverForPlan(area: Area): ZRange[] {
 export function planMarkers({
   area,
   prefixLength,
-  counts,
   ...part
-}: Omit<MarkerSearch, 'cover'> & { readonly area: Area } & PlanPart): MarkerPlan {
-  return markerPlanner({ cover: coverForPlan(area), prefixLength, counts })(part);
+}: Omit<IndexSearch, 'cover'> & { readonly area: Area } & PlanPart): MarkerPlan {
+  return markerPlanner({ cover: coverForPlan(area), prefixLength })(part);
+}
+
+/** How many markers are assumed before a position. */
+function assumedBefore(cover: readonly ZRange[]): (z: number) => number {
+  const covered = cover.reduce((sum, { from, to }) => sum + to - from, 0);
+  return (z) => (z / covered) * ASSUMED;
 }
 
 /**
- * Plans the ranges that hold the markers searched for: each overlaps the cover, they are sorted and disjoint, and together
- * with the ranges of the part that resumes at `next` they leave out nothing but what the counts show to be empty. Pieces of
- * the cover are joined where a further Query would cost more than reading what lies between them. It takes well under a
- * millisecond, whatever the area and the prefix length: partitions are never enumerated beyond the ceiling.
+ * Plans the ranges of a geo index that hold the markers searched for: each overlaps the cover, they are sorted and disjoint, and
+ * together with the ranges of the part that resumes at `next` they leave out nothing. Pieces of the cover are joined where a
+ * further Query would cost more than reading what lies between them. It takes well under a millisecond, whatever the area and the
+ * prefix length: partitions are never enumerated beyond the ceiling.
  */
-export function markerPlanner(search: MarkerSearch): MarkerPlanner {
-  return plannerOf(search).plan;
-}
-
-/**
- * The ranges of a whole plan, joined further to make at most `most` of them; more are left only where they lie in more
- * partitions than that. Undefined where there are very many.
- */
-export function planWhole(search: MarkerSearch, most: number): readonly PlannedRange[] | undefined {
-  const { plan, planned, before } = plannerOf(search);
-  const { ranges, next } = plan({ ceiling: MOST_RANGES });
-  if (next !== undefined) return undefined;
-  if (ranges.length <= most) return ranges;
-  return joinToFit(ranges, most, partitionSize(search.prefixLength), before).map(planned);
-}
-
-function plannerOf({ cover, prefixLength, counts }: MarkerSearch) {
+export function markerPlanner({ cover, prefixLength }: IndexSearch): MarkerPlanner {
   const size = partitionSize(prefixLength);
-  const { pieces, before } = counts ? knownDensity(cover, counts) : evenDensity(cover);
+  const before = assumedBefore(cover);
   const joined = new Map<number, readonly ZRange[]>();
-
-  const planned = ({ from, to }: ZRange): PlannedRange => ({
-    prefix: fromZ(Math.floor(from / size), prefixLength),
-    from,
-    to,
-    expected: counts && before(to) - before(from),
-  });
-  const plan: MarkerPlanner = ({ after = 0, ceiling }) => {
-    const left = pieces.filter(({ to }) => to > after).map(({ from, to }) => ({ from: Math.max(from, after), to }));
+  return ({ after = 0, ceiling }) => {
+    const left = cover.filter(({ to }) => to > after).map(({ from, to }) => ({ from: Math.max(from, after), to }));
     const ranges: PlannedRange[] = [];
     for (const { partition, pieces: apart } of byPartition(left, size)) {
       // A part that begins in the middle of a partition makes other ranges there.
@@ -110,10 +89,28 @@ function plannerOf({ cover, prefixLength, counts }: MarkerSearch) {
       if (whole) joined.set(partition, inPartition);
       for (const range of inPartition) {
         if (ranges.length >= ceiling) return { ranges, next: range.from };
-        ranges.push(planned(range));
+        ranges.push(plannedRange(range, prefixLength));
       }
     }
     return { ranges, next: undefined };
   };
-  return { plan, planned, before };
+}
+
+const plannedRange = ({ from, to }: ZRange, prefixLength: number): PlannedRange => ({
+  prefix: fromZ(Math.floor(from / partitionSize(prefixLength)), prefixLength),
+  from,
+  to,
+});
+
+/**
+ * The ranges of a whole plan, joined further to make at most `most` of them; more are left only where they lie in more
+ * partitions than that. Undefined where there are very many.
+ */
+export function planWhole(search: IndexSearch, most: number): readonly PlannedRange[] | undefined {
+  const { ranges, next } = markerPlanner(search)({ ceiling: MOST_RANGES });
+  if (next !== undefined) return undefined;
+  if (ranges.length <= most) return ranges;
+  const { cover, prefixLength } = search;
+  const fitted = joinToFit(ranges, most, partitionSize(prefixLength), assumedBefore(cover));
+  return fitted.map((range) => plannedRange(range, prefixLength));
 }

@@ -3,11 +3,15 @@ import type { Services } from '../graphql/context.js';
 import { type Log, silentLog } from '../log.js';
 import type { Collection } from '../model/collection.js';
 import { type Prefixes, occupiedLength, occupiedPrefixes } from '../store/cell/partition-prefixes.js';
-import { entryChanges } from '../store/marker/entry-changes.js';
 import { newCall } from '../store/request/meter.js';
+import { loadStreamState } from '../store/cell/stream-state.js';
+import type { PageCache } from '../loaders/pages/page-cache.js';
+import type { ConsumerReport } from '../loaders/pages/trust.js';
+import type { PagesPort } from '../stream/ports.js';
 import { LAYOUT, changeOf } from '../stream/change.js';
-import { type ConsumerStatus, createConsumer } from '../stream/consumer.js';
-import { firstSince, openCells, openState, openStream } from '../stream/dynamodb.js';
+import { type ConsumerStatus, createConsumer, reportOf } from '../stream/consumer.js';
+import { firstSince, openCells, openPages, openState, openStream } from '../stream/dynamodb.js';
+import { LOAD_POLICY } from '../stream/flood.js';
 import { readBeyond } from '../stream/follower.js';
 import { ownName, ownerIsGone } from '../stream/owners.js';
 import { openRecount } from '../stream/recount-reads.js';
@@ -37,6 +41,7 @@ export function consumerParts({ database, streams }: StreamBackend, log: Log, co
     stream: openStream(database, streams),
     state: openState(database, consumer),
     cells: openCells(database),
+    pages: openPages(database),
     clock: systemClock,
     keys: database.keys,
     log,
@@ -98,9 +103,12 @@ export function unknownCells(): Cells {
   const unknown = {
     behindMs: undefined,
     gap: null,
+    pages: null,
     failingWrites: null,
     setAside: 0,
     batch: 0,
+    complete: 0,
+    endAt: null,
     recordsFolded: 0,
     blocksWritten: 0,
   };
@@ -111,41 +119,62 @@ export function unknownCells(): Cells {
   };
 }
 
+/** On AWS a recount reads, and pays for, the whole table: that is for its owner to decide. */
+function adviseRecount({ pages }: ConsumerStatus, log: Log): void {
+  if (pages === null)
+    log.warn({}, 'This table has no pages of markers, so maps read its index: run `cellport recount` once');
+}
+
+/** How far the consumer is, whichever process runs it, as it was stored lately; undefined before its first start. */
+export async function storedReport({ database }: Pick<StreamBackend, 'database'>): Promise<ConsumerReport | undefined> {
+  const state = await loadStreamState(database, CONSUMER, newCall(), { consistent: false });
+  return state?.layout === LAYOUT ? { ...reportOf(state), gap: state.gap } : undefined;
+}
+
 /** Caches that the stream keeps up to date. */
-export type Caches = Pick<Services, 'cellCache' | 'markerCache'>;
+export type Caches = Pick<Services, 'cellCache' | 'pageServices'>;
 
 export interface KeepOptions {
   readonly caches?: Caches | undefined;
   readonly live?: LiveFeed | undefined;
-  /** Whether to continue from counts of an older layout, which are inexact until a recount. */
-  readonly upgrade?: boolean | undefined;
+  /**
+   * Whether this is the embedded engine, where reads and writes cost nothing: counts of an older layout are accepted, as a
+   * recount may follow, and those of a load come early.
+   */
+  readonly embedded?: boolean | undefined;
+}
+
+/** Pages whose writes are noted in the cache of readers. */
+function noted(pages: PagesPort, generation: string, cache: PageCache | undefined): PagesPort {
+  const write: PagesPort['write'] = async (replacements) => {
+    try {
+      return await pages.write(replacements);
+    } finally {
+      // Whatever became of them: a write that fails may have been done.
+      for (const { scope, begin, round } of replacements) cache?.changed({ scope, generation }, [begin], round);
+    }
+  };
+  return { ...pages, write };
 }
 
 /** Starts the stream consumer, which updates the cells and caches and passes changes on. The tables must exist. */
-export function keepCells(backend: StreamBackend, log: Log, { caches, live, upgrade }: KeepOptions = {}): Cells {
+export function keepCells(backend: StreamBackend, log: Log, { caches, live, embedded }: KeepOptions = {}): Cells {
+  const parts = consumerParts(backend, log);
+  const pageCache = caches?.pageServices.pageCache;
   const consumer = createConsumer({
-    ...consumerParts(backend, log),
+    ...parts,
+    pages: { ...parts.pages, open: (generation) => noted(parts.pages.open(generation), generation, pageCache) },
     ownerIsGone,
-    upgrade,
-    onRecord(record) {
-      try {
-        caches?.markerCache.changed(entryChanges(record.before, record.after));
-      } catch (error) {
-        // The cells are still updated, but the cache has missed a change and can no longer be trusted.
-        log.error({ err: error }, 'Could not apply a record to the marker cache; cleared it');
-        caches?.markerCache.clear();
-      }
-      live?.onRecord(record);
-    },
-    onLoss(reason) {
-      caches?.markerCache.clear();
-      live?.onLoss(reason);
-    },
+    upgrade: embedded,
+    ...(embedded === true ? { load: { ...LOAD_POLICY, firstLoad: undefined } } : {}),
+    onRecord: (record) => live?.onRecord(record),
+    onLoss: (reason) => live?.onLoss(reason),
     onApplied: (batch, changes) => caches?.cellCache.applied(batch, changes),
     // Entries cached before were not updated meanwhile.
     onOwnership: (owner) => {
+      if (owner && embedded !== true) adviseRecount(consumer.status(), log);
       caches?.cellCache.clear();
-      caches?.markerCache.clear();
+      pageCache?.clear();
       live?.onOwnership(owner);
     },
   });

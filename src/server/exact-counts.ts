@@ -5,7 +5,7 @@ import { NoStream } from '../stream/ports.js';
 import type { StreamBackend } from './backend.js';
 import { type Cells, recountCells } from './cells.js';
 
-/** How often to look whether there is a gap. */
+/** How often to look whether a recount is needed. */
 const LOOK_EVERY_MS = 1_000;
 
 /** Recounts while this process runs. */
@@ -14,7 +14,7 @@ export interface ExactCounts {
 }
 
 /**
- * Recounts all markers whenever there is a gap while this process owns the cells. Only for the embedded engine: on AWS a
+ * Recounts all markers whenever there is a gap, or no pages, while this process owns the cells. Only for the embedded engine: on AWS a
  * recount reads, and pays for, the whole table.
  */
 export function keepExact(backend: StreamBackend, cells: Cells, log: Log): ExactCounts {
@@ -24,17 +24,16 @@ export function keepExact(backend: StreamBackend, cells: Cells, log: Log): Exact
   async function run(): Promise<void> {
     for (let failures = 0; !signal.aborted;) {
       await systemClock.sleep(LOOK_EVERY_MS, signal);
-      const { owner, gap } = cells.status();
-      if (!owner || gap === null) continue;
+      const { owner, gap, pages } = cells.status();
+      if (!owner || (gap === null && pages !== null)) continue;
       try {
-        const { markers } = await recountCells(backend, log, false, signal);
-        log.info({ markers, gap }, 'recounted all markers after a gap in the stream');
+        const built = await recountCells(backend, log, false, signal);
+        log.info({ markers: built.markers, pages: built.pages, gap }, 'recounted all markers and built all pages');
         failures = 0;
       } catch (error) {
         if (signal.aborted) return;
         // The consumer has reported that the stream is off.
-        if (!(error instanceof NoStream))
-          log.warn({ err: error }, 'cannot recount after a gap in the stream; retrying');
+        if (!(error instanceof NoStream)) log.warn({ err: error }, 'cannot recount all markers; retrying');
         await pause(failures, { firstMs: 1_000, longestMs: 30_000, signal });
         failures += 1;
       }

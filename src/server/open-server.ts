@@ -7,7 +7,7 @@ import { compiling, interpreting } from '../graphql/executor.js';
 import type { Log } from '../log.js';
 import type { Backend } from './backend.js';
 import type { Demo } from './demo.js';
-import { type Cells, keepCells, unknownCells } from './cells.js';
+import { type Cells, keepCells, storedReport, unknownCells } from './cells.js';
 import { type ExactCounts, keepExact } from './exact-counts.js';
 import { type Jobs, startJobs } from './jobs.js';
 import { openLive } from './live.js';
@@ -58,6 +58,7 @@ export function openServer(config: Config, backend: Backend, { geoTable, demo }:
   const services = createServices(backend, {
     cacheBytes,
     consumerStatus: () => cells.status(),
+    storedReport: () => storedReport(backend),
     live: live.hub,
     load: demo && (() => demo.readiness()),
     storageFault: backend.storageFault,
@@ -68,7 +69,7 @@ export function openServer(config: Config, backend: Backend, { geoTable, demo }:
   });
   const embedded = config.database.kind === 'embedded';
   const cells = config.consumer
-    ? keepCells(backend, log, { caches: services, live: live.feed, upgrade: embedded })
+    ? keepCells(backend, log, { caches: services, live: live.feed, embedded })
     : unknownCells();
   let jobs: Jobs | undefined;
   let exactCounts: ExactCounts | undefined;

@@ -10,7 +10,11 @@ import type { LiveHub } from '../live/hub.js';
 import { createCellCache } from '../loaders/cell-cache.js';
 import { createCollectionCache } from '../loaders/collection-cache.js';
 import { createGeometryCache } from '../loaders/geometry-cache.js';
-import { MarkerCache } from '../loaders/marker-cache.js';
+import { DirectoryCache } from '../loaders/pages/directory-cache.js';
+import { OwnWrites } from '../loaders/pages/own-writes.js';
+import { PageCache } from '../loaders/pages/page-cache.js';
+import type { PageServices } from '../loaders/pages/page-loader.js';
+import { type ConsumerReport, PageTrust } from '../loaders/pages/trust.js';
 import { type Log, silentLog } from '../log.js';
 import { listCollections } from '../store/collection/collections.js';
 import { newCall } from '../store/request/meter.js';
@@ -21,7 +25,7 @@ import type { Backend } from './backend.js';
 /** For as long as the lease of the stream consumer: a shorter interruption is made up for. */
 const WRITES_FAIL_AFTER_MS = 10_000;
 
-type Status = StreamStatus & Partial<Pick<ConsumerStatus, 'gap' | 'setAside' | 'failingWrites'>>;
+type Status = StreamStatus & Partial<Omit<ConsumerStatus, keyof StreamStatus>>;
 
 /** What all requests of a server share. */
 export interface ServerServices extends Services {
@@ -32,6 +36,8 @@ export interface ServerServices extends Services {
 }
 
 export interface ServiceOverrides extends Partial<Omit<ServerServices, 'db'>> {
+  /** Reads how far the consumer of another process is. */
+  readonly storedReport?: () => Promise<ConsumerReport | undefined>;
   /** Memory for all caches, 64 MB by default; 0 turns them off. */
   readonly cacheBytes?: number;
 }
@@ -44,20 +50,41 @@ export function createServices(
   { database }: Pick<Backend, 'database'>,
   { cacheBytes = DEFAULT_CACHE_MB * 1024 * 1024, ...overrides }: ServiceOverrides = {},
 ): ServerServices {
-  const { consumerStatus = () => undefined } = overrides;
+  const { consumerStatus = () => undefined, storedReport = () => Promise.resolve(undefined) } = overrides;
   const now = () => performance.now();
   const maxBytes = Math.floor((cacheBytes * 3) / 8);
   const trusted = () => isFollowing(consumerStatus());
   return {
     db: database,
     cellCache: createCellCache({ maxBytes, now, trusted }),
-    markerCache: new MarkerCache({ keys: database.keys, maxBytes, now, trusted }),
+    pageServices: pageServices({ maxBytes, now, trusted, consumerStatus, storedReport }),
     geometryCache: createGeometryCache({ maxBytes: Math.floor(cacheBytes / 4) }),
     collectionCache: createCollectionCache({ now }),
     consumerStatus,
     limits: DEFAULT_LIMITS,
     now: () => new Date(),
     ...overrides,
+  };
+}
+
+interface PageOptions extends Required<Pick<ServiceOverrides, 'consumerStatus' | 'storedReport'>> {
+  readonly maxBytes: number;
+  readonly now: () => number;
+  readonly trusted: () => boolean;
+}
+
+/** What this process shares to read pages: it knows of those that it keeps, and asks about others. */
+function pageServices({ maxBytes, now, trusted, consumerStatus, storedReport }: PageOptions): PageServices {
+  const wall = () => systemClock.wall();
+  const own = (): ConsumerReport | undefined => {
+    const { owner = false, pages = null, gap = null, complete = 0, endAt = null } = consumerStatus() ?? {};
+    return owner ? { pages, gap, complete, endAt } : undefined;
+  };
+  return {
+    trust: new PageTrust({ own, stored: storedReport, wall }),
+    directories: new DirectoryCache(),
+    pageCache: new PageCache({ maxBytes, trusted, now }),
+    ownWrites: new OwnWrites(wall),
   };
 }
 

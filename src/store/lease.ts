@@ -172,6 +172,14 @@ export async function takeLease<T extends Leased>(options: LeaseOptions<T>, sign
   }
 }
 
+/** How a lease is renewed. */
+export interface Renewal<T> {
+  /** What is written; the item as it is by default. */
+  readonly refresh?: (current: T) => T;
+  /** A quarter of the term by default. */
+  readonly everyMs?: number;
+}
+
 /**
  * Does work while a lease is held: renews it a few times in each term with what `refresh` makes of the item, and releases it
  * at the end, so that no process has to wait for it to expire. The signal of the work is aborted when `signal` is, and when
@@ -181,10 +189,9 @@ export async function whileLeased<T extends Leased, R>(
   lease: Lease<T>,
   work: (signal: AbortSignal) => Promise<R>,
   signal: AbortSignal,
-  refresh: (current: T) => T = (current) => current,
+  { refresh = (current) => current, everyMs = lease.leaseMs / 4 }: Renewal<T> = {},
 ): Promise<R> {
-  const { clock, leaseMs } = lease;
-  const everyMs = leaseMs / 4;
+  const { clock } = lease;
   const session = new AbortController();
   const working = AbortSignal.any([signal, session.signal]);
   // Every call in flight adds a listener.

@@ -12,6 +12,8 @@ import type { CellsPort } from './ports.js';
 export interface Applied {
   /** Blocks written in this run; those that had the batch already are not among them. */
   readonly blocks: number;
+  /** Those of them that did not exist. */
+  readonly created: number;
   /** Some of the blocks whose sums are now impossible. */
   readonly suspects: readonly BlockName[];
 }
@@ -76,7 +78,8 @@ export async function applyBatch(options: ApplyOptions, batch: number, changes: 
     .filter(({ children }) => [...children.values()].some(isImpossible))
     .slice(0, MOST_SUSPECTS)
     .map(({ scope, parent }) => ({ scope, parent }));
-  return { blocks: written.length, suspects };
+  const created = written.filter(({ seen }) => seen === undefined).length;
+  return { blocks: written.length, created, suspects };
 }
 
 /**

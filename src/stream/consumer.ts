@@ -3,15 +3,17 @@ import type { Log } from '../log.js';
 import type { CellChanges } from '../model/cell.js';
 import { pause } from '../retry.js';
 import type { BlockWrite } from '../store/cell/blocks.js';
-import type { StreamGap, StreamState } from '../store/cell/stream-state.js';
+import type { PageGeneration, StreamGap, StreamState } from '../store/cell/stream-state.js';
 import { LeaseLost, whileLeased } from '../store/lease.js';
+import type { PagesOptions } from './kept-pages.js';
 import { type BlockMemory, createBlockMemory } from './block-memory.js';
 import type { StreamRecord } from './change.js';
+import { LOAD_POLICY, type LoadPolicy } from './flood.js';
 import { OtherLayout, takeOwnership } from './ownership.js';
 import type { CellsPort, StatePort, StreamPort } from './ports.js';
 import type { BatchLimits } from './reader.js';
 import type { RecordKeys } from './record-fold.js';
-import { type LoadPolicy, type Progress, Session, type SessionOptions } from './session.js';
+import { type Progress, Session, type SessionOptions } from './session.js';
 import { firstState } from './state.js';
 import { type FailingWrites, WriteWatch } from './write-watch.js';
 
@@ -48,6 +50,8 @@ export interface ConsumerOptions {
   readonly limits?: BatchLimits;
   readonly load?: LoadPolicy;
   readonly memory?: BlockMemory;
+  /** Omitted if pages are not kept. */
+  readonly pages?: PagesOptions | undefined;
 }
 
 export interface ConsumerStatus {
@@ -58,12 +62,18 @@ export interface ConsumerStatus {
   /** False from a gap in the stream until a recount, and before the state is known. */
   readonly countsExact: boolean;
   readonly gap: StreamGap | null;
+  /** The pages that are kept; null if none are, as in a table of an earlier release before its recount. */
+  readonly pages: PageGeneration | null;
   /** Null if the last writes of this process have succeeded. */
   readonly failingWrites: FailingWrites | null;
   /** Dead letters: records that could not be understood. */
   readonly setAside: number;
   /** The last batch that was planned. */
   readonly batch: number;
+  /** The last batch that is known to be complete. */
+  readonly complete: number;
+  /** When everything in the stream was last known to be complete, in milliseconds since 1970; null if that is not known. */
+  readonly endAt: number | null;
   readonly recordsFolded: number;
   /** Blocks written by this process. */
   readonly blocksWritten: number;
@@ -75,12 +85,21 @@ export interface Consumer {
   status(): ConsumerStatus;
 }
 
+/** Other servers trust pages for a short time only, so the owner writes the state each second. */
+const RENEW_MS = 1_000;
+
+/** What a state says of pages. States of the release before have none. */
+export function reportOf(state: StreamState | undefined): Pick<ConsumerStatus, 'complete' | 'pages' | 'endAt'> {
+  const { batch, plan, pages = null, endAt = null } = state ?? { batch: 0, plan: null };
+  return { complete: plan === null ? batch : batch - 1, pages, endAt };
+}
+
 /** Tuning that does not change what is counted. */
 const DEFAULTS = {
   leaseMs: 10_000,
   pollMs: 200,
-  limits: { records: 200_000, cells: 100_000 },
-  load: { blocks: 1_000, recordsPerSecond: 100, growth: 2, waitMs: 20_000 },
+  limits: { records: 200_000, cells: 200_000 },
+  load: LOAD_POLICY,
 };
 
 const nothing = () => undefined;
@@ -157,13 +176,24 @@ class CellConsumer implements Consumer {
       }
     };
     const atEnd = () => progress.completeAt !== undefined && clock.now() - progress.completeAt < leaseMs / 4;
-    const refresh = (state: StreamState) => ({ ...(session?.refresh(state) ?? state), atEnd: atEnd() });
+    const refresh = (state: StreamState) => ({
+      ...(session?.refresh(state) ?? state),
+      atEnd: atEnd(),
+      endAt: this.#endAt() ?? state.endAt,
+    });
     try {
-      await whileLeased(lease, work, signal, refresh);
+      await whileLeased(lease, work, signal, { refresh, everyMs: Math.min(RENEW_MS, leaseMs / 4) });
     } finally {
       progress.latest = lease.current;
       this.#writes.clear();
     }
+  }
+
+  /** When everything in the stream was last known to be complete, in milliseconds since 1970. */
+  #endAt(): number | undefined {
+    const { clock } = this.#options;
+    const { completeAt } = this.#progress;
+    return completeAt === undefined ? undefined : clock.wall() - (clock.now() - completeAt);
   }
 
   #look(state: StreamState): void {
@@ -187,6 +217,8 @@ class CellConsumer implements Consumer {
       failingWrites: this.#writes.failing,
       setAside: latest?.setAside ?? 0,
       batch: latest?.batch ?? 0,
+      ...reportOf(latest),
+      endAt: this.#endAt() ?? null,
       recordsFolded: latest?.records ?? 0,
       blocksWritten,
     };

@@ -15,8 +15,14 @@ import { type Call, newCall } from '../store/request/meter.js';
 import { rangeRequest } from '../store/request/ranges.js';
 import { send } from '../store/request/send.js';
 import { describeTable } from '../store/table/tables.js';
+import { PACKING, decodePage } from '../store/page/page-data.js';
+import { putDirectoryPart, readDirectory } from '../store/page/page-directory.js';
+import { findPage, pagesFrom } from '../store/page/pages.js';
+import { replacePages } from '../store/page/replace-pages.js';
 import { loadStreamState, putDeadLetters, putStreamState } from '../store/cell/stream-state.js';
+import type { PagesOptions } from './kept-pages.js';
 import type { StreamRecord, WireImage } from './change.js';
+import { PageMemory } from './page-memory.js';
 import { type CellsPort, NoStream, type StatePort, StreamFailure, type StreamPort } from './ports.js';
 
 /** A record as GetRecords returns it and an AWS Lambda receives it. */
@@ -151,6 +157,23 @@ export function openCells(database: Database, call: Call = newCall()): CellsPort
   return {
     read: (blocks, consistent) => readBlocks(database, blocks, consistent, call),
     write: (writes) => replaceBlocks(database, writes, call),
+  };
+}
+
+/** The pages of the derived table. Markers in them do not name their collection. */
+export function openPages(database: Database, call: Call = newCall()): PagesOptions {
+  return {
+    open: (generation) => ({
+      find: (scope, position) => findPage(database, { scope, generation }, position, call),
+      from: (scope, begin, limit) => pagesFrom(database, { scope, generation }, begin, limit, call),
+      write: (replacements) => replacePages(database, generation, replacements, call),
+      readDirectory: (scope, partition) =>
+        readDirectory(database, { scope, generation }, { from: partition, to: `${partition}~` }, call),
+      putDirectoryPart: (scope, part) => putDirectoryPart(database, { scope, generation }, part, call),
+    }),
+    memory: new PageMemory(),
+    pack: PACKING,
+    decode: (data) => decodePage(data, ''),
   };
 }
 

@@ -29,9 +29,13 @@ const LAYOUT_OF_RECORDS = `${LAYOUT} by records`;
  * time now. Throws OtherLayout if a server's consumer maintains them.
  */
 export async function claimForRecords(port: StatePort, wall: number): Promise<void> {
-  const first = { ...firstState('', wall), layout: LAYOUT_OF_RECORDS, version: 1 };
-  const found = (await port.load()) ?? ((await port.put(first)) ? first : await port.load());
-  if (found?.layout !== LAYOUT_OF_RECORDS) throw new OtherLayout(found?.layout ?? 'unknown');
+  const first = { ...firstState('', wall), layout: LAYOUT_OF_RECORDS, version: 1, pages: null };
+  for (;;) {
+    const found = (await port.load()) ?? ((await port.put(first)) ? first : await port.load());
+    if (found?.layout !== LAYOUT_OF_RECORDS) throw new OtherLayout(found?.layout ?? 'unknown');
+    // A server that hands the cells over leaves pages, which get no records any more.
+    if (found.pages === null || (await port.put({ ...found, pages: null, version: found.version + 1 }))) return;
+  }
 }
 
 /**

@@ -1,5 +1,7 @@
 import { CellportError } from '../errors.js';
 import type { BlockName, BlockOutcome, BlockWrite, StoredBlock } from '../store/cell/blocks.js';
+import type { DirectoryPart } from '../store/page/page-directory.js';
+import type { PageReplacement, RawPage } from '../store/page/pages.js';
 import type { DeadLetter, StreamState } from '../store/cell/stream-state.js';
 import type { StreamRecord } from './change.js';
 
@@ -72,4 +74,17 @@ export interface StatePort {
 export interface CellsPort {
   read(blocks: readonly BlockName[], consistent: boolean): Promise<readonly StoredBlock[]>;
   write(writes: readonly BlockWrite[]): Promise<readonly BlockOutcome[]>;
+}
+
+/** Where pages of markers are kept. */
+export interface PagesPort {
+  /** The page that a position belongs to, strongly consistent; undefined if its partition has no page. */
+  find(scope: string, position: string): Promise<RawPage | undefined>;
+  /** Some pages of a partition in their order, from the one with this begin on, strongly consistent. */
+  from(scope: string, begin: string, limit: number): Promise<readonly RawPage[]>;
+  /** Whether each page was replaced; `false` if it was not as it was read. May throw although some were replaced. */
+  write(replacements: readonly PageReplacement[]): Promise<readonly boolean[]>;
+  /** All parts of a partition's directory, in their order. */
+  readDirectory(scope: string, partition: string): Promise<readonly DirectoryPart[]>;
+  putDirectoryPart(scope: string, part: DirectoryPart): Promise<void>;
 }

@@ -3,6 +3,7 @@ import type { CellChanges } from '../model/cell.js';
 import type { DeadLetter, SequenceRange, StreamState } from '../store/cell/stream-state.js';
 import { chunks } from '../store/request/concurrency.js';
 import { type StreamRecord, isAfter } from './change.js';
+import type { MarkerChange } from './apply-pages.js';
 import { type RecordKeys, RecordFold } from './record-fold.js';
 import { RecordsLost, type ShardCursor, type StreamSource, nextPage, startOf } from './pages.js';
 import type { ShardStart, StreamPort } from './ports.js';
@@ -14,6 +15,7 @@ export interface Batch {
   readonly ranges: Readonly<Record<string, SequenceRange>>;
   readonly records: number;
   readonly changes: CellChanges;
+  readonly markers: readonly MarkerChange[];
   readonly deadLetters: readonly DeadLetter[];
   /** When all shards were read to the end, on the clock of this process; undefined if there was more to read. */
   readonly endAt: number | undefined;
@@ -96,7 +98,15 @@ export class StreamReader {
         const { records, deadLetters } = fold;
         // A shard may be waiting that only the next listing makes readable.
         const endAt = mayHaveMore || this.#shards.listingIsDue ? undefined : begun;
-        return { ranges, records, changes: fold.changes(), deadLetters, endAt, seen: this.#shards.seen() };
+        return {
+          ranges,
+          records,
+          changes: fold.changes(),
+          markers: fold.markers(),
+          deadLetters,
+          endAt,
+          seen: this.#shards.seen(),
+        };
       }
       if (!mayHaveMore) await clock.sleep(pollMs, signal);
     }
@@ -133,10 +143,10 @@ export class StreamReader {
   }
 
   /** Folds exactly what is planned. Throws RecordsLost if the stream no longer holds all of it. */
-  async replay(plan: Batch['ranges']): Promise<Pick<Batch, 'changes' | 'deadLetters'>> {
+  async replay(plan: Batch['ranges']): Promise<Pick<Batch, 'changes' | 'markers' | 'deadLetters'>> {
     const fold = new RecordFold(this.#options.keys);
     for (const [id, range] of Object.entries(plan)) await this.#replayShard(id, range, fold);
-    return { changes: fold.changes(), deadLetters: fold.deadLetters };
+    return { changes: fold.changes(), markers: fold.markers(), deadLetters: fold.deadLetters };
   }
 
   async #replayShard(id: string, { first, to }: SequenceRange, fold: RecordFold): Promise<void> {

@@ -5,9 +5,11 @@ import type { CellChanges } from '../model/cell.js';
 import type { DeadLetter } from '../store/cell/stream-state.js';
 import { type StreamRecord, changeOf } from './change.js';
 import { createFold } from './fold.js';
+import { MarkerFold } from './marker-fold.js';
+import type { MarkerChange } from './apply-pages.js';
 
 /** Distinguishes markers from other items by their keys. */
-export type RecordKeys = Pick<Keyspace, 'parseMarker' | 'isUnderMarker'>;
+export type RecordKeys = Keyspace;
 
 const LONGEST_KEY_KEPT = 4_096;
 
@@ -22,6 +24,7 @@ export class RecordFold {
   records = 0;
   readonly #keys: RecordKeys;
   readonly #fold = createFold();
+  readonly #markers = new MarkerFold();
 
   constructor(keys: RecordKeys) {
     this.#keys = keys;
@@ -31,9 +34,11 @@ export class RecordFold {
     this.records += 1;
     const change = changeOf(this.#keys, record);
     if (change === undefined) return;
-    const { scope, before, after, fault } = change;
+    const { scope, key, before, after, fault } = change;
     if (fault !== undefined) this.deadLetters.push(deadLetterOf(shard, record, fault));
-    if (scope === undefined || isDeepStrictEqual(before, after)) return;
+    if (scope === undefined || key === undefined) return;
+    this.#markers.add(this.#keys, { scope, key, before: record.before, after: record.after });
+    if (isDeepStrictEqual(before, after)) return;
     if (before !== undefined) this.#fold.add(scope, before, -1);
     if (after !== undefined) this.#fold.add(scope, after, 1);
   }
@@ -45,5 +50,10 @@ export class RecordFold {
 
   changes(): CellChanges {
     return this.#fold.changes();
+  }
+
+  /** The net changes of all markers. */
+  markers(): MarkerChange[] {
+    return this.#markers.changes();
   }
 }

@@ -1,18 +1,27 @@
 import { randomUUID } from 'node:crypto';
 
 import { systemClock } from '../clock.js';
+import type { Key, Keyspace } from '../keys/keyspace.js';
 import { placeParent } from '../model/cell.js';
 import type { BlockName } from '../store/cell/blocks.js';
 import type { Database } from '../store/database.js';
+import { putDirectoryPart } from '../store/page/page-directory.js';
+import { UnknownPageFormat, queryPages } from '../store/page/pages.js';
+import { replacePages } from '../store/page/replace-pages.js';
+import { deleteInBulk } from '../store/request/batch-delete.js';
 import { newCall } from '../store/request/meter.js';
 import { type Operations, send } from '../store/request/send.js';
+import { DRAWN_ATTRIBUTES } from '../store/table/table-definitions.js';
 import type { WireImage } from './change.js';
 import type { RecountPort } from './recount.js';
+import type { PageItem, RecountPages } from './recount-pages.js';
 
 /** Parts of a table that are scanned side by side. */
 const SEGMENTS = 4;
 /** The fence is of no use once its record was read. */
 const FENCE_LIVES_S = 3_600;
+/** After every position in a partition. */
+const LAST = '\u{10ffff}';
 
 /** Pages of a whole table in wire format: all segments at once, each page as it comes. */
 async function* scan(
@@ -44,24 +53,68 @@ async function* scan(
   }
 }
 
-/** What a recount reads of a database. */
+function blocksOf(keys: Keyspace, key: Key): BlockName[] {
+  const place = keys.parsePlaceCount(key);
+  if (place !== undefined) return [{ scope: place.scope, parent: placeParent(place.place) }];
+  const cell = keys.parseCell(key);
+  return cell === undefined ? [] : [{ scope: cell.scope, parent: cell.geohash }];
+}
+
+function pageItemsOf(keys: Keyspace, key: Key): PageItem[] {
+  const partition = key.sk.charAt(0);
+  const page = keys.parsePage(key);
+  if (page !== undefined) return [{ ...page, partition, key, of: 'pages' }];
+  const part = keys.parsePageDirectory(key);
+  return part === undefined ? [] : [{ ...part, partition, key, of: 'directory' }];
+}
+
+/** The pages of a database as a recount reads and writes them. Markers in them do not name their collection. */
+function openRecountPages(database: Database): RecountPages {
+  const call = newCall();
+  return {
+    async read({ scope, generation, partition }) {
+      const range = { from: partition, to: `${partition}${LAST}`, consistent: true };
+      try {
+        return await queryPages(database, { scope, collection: '', generation }, range, call);
+      } catch (error) {
+        if (error instanceof UnknownPageFormat) return undefined;
+        throw error;
+      }
+    },
+    async insert({ scope, generation }, round, pages) {
+      const inserts = pages.map((page) => {
+        return { scope, begin: page.begin, seen: undefined, round, lost: undefined, pages: [page] };
+      });
+      await replacePages(database, generation, inserts, call);
+    },
+    putDirectory: (name, part) => putDirectoryPart(database, name, part, call),
+    delete: (items) =>
+      deleteInBulk(
+        database,
+        database.tables.derived,
+        items.map(({ key }) => key),
+        call,
+      ),
+  };
+}
+
+/** What a recount reads and writes of a database. */
 export function openRecount(database: Database, consumer: string): RecountPort {
   const { keys, tables } = database;
   const keyOf = ({ pk, sk }: WireImage) => ({ pk: String(pk?.['S']), sk: String(sk?.['S']) });
   return {
     async *scanMarkers() {
-      for await (const page of scan(database, tables.entities, ['pk', 'sk', 'lng', 'lat', 'place'])) {
+      for await (const page of scan(database, tables.entities, ['pk', 'sk', 'place', ...DRAWN_ATTRIBUTES])) {
         yield page.filter((image) => keys.parseMarker(keyOf(image)) !== undefined);
       }
     },
-    async *listBlocks() {
+    async *listDerived() {
       for await (const page of scan(database, tables.derived, ['pk', 'sk'])) {
-        yield page.flatMap((image): BlockName[] => {
-          const place = keys.parsePlaceCount(keyOf(image));
-          if (place !== undefined) return [{ scope: place.scope, parent: placeParent(place.place) }];
-          const cell = keys.parseCell(keyOf(image));
-          return cell === undefined ? [] : [{ scope: cell.scope, parent: cell.geohash }];
-        });
+        const found = page.map(keyOf);
+        yield {
+          blocks: found.flatMap((key) => blocksOf(keys, key)),
+          pages: found.flatMap((key) => pageItemsOf(keys, key)),
+        };
       }
     },
     async writeFence() {
@@ -72,5 +125,6 @@ export function openRecount(database: Database, consumer: string): RecountPort {
       await send(database, 'put', { TableName: tables.entities, Item: fence }, newCall());
       return key;
     },
+    pages: openRecountPages(database),
   };
 }

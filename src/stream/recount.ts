@@ -1,49 +1,65 @@
 import type { Clock } from '../clock.js';
-import { type CellSums, NO_SUMS } from '../geo/cell-sums.js';
 import type { Log } from '../log.js';
-import type { CellChanges } from '../model/cell.js';
-import type { BlockDelta, BlockName, BlockWrite, StoredBlock } from '../store/cell/blocks.js';
+import type { RetryOptions } from '../retry.js';
+import type { BlockName } from '../store/cell/blocks.js';
 import type { StreamState } from '../store/cell/stream-state.js';
 import { type Lease, whileLeased } from '../store/lease.js';
-import { type ApplyOptions, blockChanges, writeBlocks } from './apply.js';
-import { type Contribution, type StreamRecord, type WireImage, changeOf, contributionOf } from './change.js';
-import { createFold } from './fold.js';
+import type { ApplyOptions } from './apply.js';
+import { roundOf } from './apply-pages.js';
+import { type StreamRecord, type WireImage, changeOf, contributionAt } from './change.js';
+import { type Fold, createFold } from './fold.js';
+import { HeldMarkers } from './held-markers.js';
+import { type PagesOptions, keptPages } from './kept-pages.js';
 import { takeOwnership } from './ownership.js';
 import type { CellsPort, StatePort, StreamPort } from './ports.js';
 import { type Batch, StreamReader } from './reader.js';
+import { type ComparedBlocks, replaceCells } from './recount-cells.js';
+import {
+  type CheckedPages,
+  type PageItem,
+  type PartitionEntries,
+  type RecountPages,
+  buildPages,
+  checkPages,
+} from './recount-pages.js';
 import type { RecordKeys } from './record-fold.js';
 import { firstState, recounting, settled, withShardsSeen } from './state.js';
 import { applyFolded, finishPlan, noteLoss, noteSwitch } from './takeover.js';
+
+/** What there is in the derived table. */
+export interface DerivedItems {
+  readonly blocks: readonly BlockName[];
+  readonly pages: readonly PageItem[];
+}
 
 /** What a recount reads besides what a consumer does. */
 export interface RecountPort {
   /** Every item under a marker's key in the table of entities, in wire format; page by page, consistent. */
   scanMarkers(): AsyncIterable<readonly WireImage[]>;
-  /** The names of all blocks there are. */
-  listBlocks(): AsyncIterable<readonly BlockName[]>;
+  /** The names of all blocks, and all items of pages. */
+  listDerived(): AsyncIterable<DerivedItems>;
   /** Writes an item that is not a marker into the table of entities, to wait for its record. Returns its keys. */
   writeFence(): Promise<{ readonly pk: string; readonly sk: string }>;
+  readonly pages: RecountPages;
 }
 
 export interface RecountOptions {
   readonly stream: StreamPort;
   readonly state: StatePort;
   readonly cells: CellsPort;
+  readonly pages: PagesOptions;
   readonly tables: RecountPort;
   readonly clock: Clock;
   readonly keys: RecordKeys;
   readonly log: Log;
   readonly self: string;
-  /** Only reports what differs. A gap stays, and so do the cells. */
+  /** Only reports what differs. A gap stays, and so do the cells and pages. */
   readonly checkOnly: boolean;
   readonly leaseMs?: number | undefined;
 }
 
-export interface RecountResult {
+export interface RecountResult extends ComparedBlocks, CheckedPages {
   readonly markers: number;
-  readonly blocks: number;
-  /** Blocks that differed from the markers. */
-  readonly drifted: readonly BlockName[];
 }
 
 /** A record may come after one that was made later by as much, because shards do not wait for one another. */
@@ -51,20 +67,14 @@ const SETTLE_MS = 3_000;
 const POLL_MS = 200;
 const LIMITS = { records: 100_000, cells: 1_000_000 };
 
-interface CountedMarker {
-  readonly scope: string;
-  /** Undefined if the marker was deleted. */
-  readonly contribution: Contribution | undefined;
-}
-
 const nameOf = ({ pk, sk }: WireImage) => `${String(pk?.['S'])}#${String(sk?.['S'])}`;
 
 /**
- * Counts all markers and replaces the cells, while markers are being written: takes the work over from its owner, reads
- * every marker, then the stream up to a record that was written after the last of them. A marker with a record in the
- * stream counts as its last image says, any other as it was read. A recount that is interrupted leaves a gap. Counts of
- * another layout are upgraded, unless they are only to be checked: then OtherLayout is thrown. Rejects with LeaseLost if
- * another process takes the work over, with NoStream if the table has no stream, and with StreamReplaced if it gets another
+ * Counts all markers, replaces the cells and builds all pages anew, while markers are being written: takes the work over from
+ * its owner, reads every marker, then the stream up to a record that was written after the last of them. A marker with a
+ * record in the stream counts as its last image says, any other as it was read. A recount that is interrupted leaves a gap.
+ * Counts of another layout are upgraded, unless they are only to be checked: then OtherLayout is thrown. Rejects with LeaseLost
+ * if another process takes the work over, with NoStream if the table has no stream, and with StreamReplaced if it gets another
  * one meanwhile.
  */
 export async function recount(options: RecountOptions, signal: AbortSignal): Promise<RecountResult> {
@@ -81,8 +91,7 @@ class Recount {
   readonly #options: RecountOptions;
   readonly #lease: Lease<StreamState>;
   readonly #signal: AbortSignal;
-  /** The last image of each marker that has a record in the stream. */
-  readonly #changed = new Map<string, CountedMarker>();
+  readonly #markers: HeldMarkers;
   #fence: string | undefined;
   #fenceSeen = false;
 
@@ -90,6 +99,7 @@ class Recount {
     this.#options = options;
     this.#lease = lease;
     this.#signal = signal;
+    this.#markers = new HeldMarkers(options.keys);
   }
 
   async run(): Promise<RecountResult> {
@@ -97,25 +107,94 @@ class Recount {
     await noteSwitch(this.#lease, await stream.identify());
     await this.#finishPlan();
     if (!checkOnly) await this.#lease.update((state) => recounting(state, clock.wall()));
-    const { batch } = this.#lease.current;
 
-    const markers = await this.#scan();
+    await this.#scan();
     await clock.sleep(SETTLE_MS, this.#signal);
     const { pk, sk } = await tables.writeFence();
     this.#fence = `${pk}#${sk}`;
     await this.#readToFence();
+    return checkOnly ? this.#check() : this.#replace();
+  }
 
-    for (const [name, marker] of this.#changed) markers.set(name, marker);
+  async #replace(): Promise<RecountResult> {
+    const {
+      clock,
+      log,
+      pages: { pack },
+      tables,
+    } = this.#options;
+    const { batch } = this.#lease.current;
+    // Every recount has a batch of its own.
+    const generation = `r${batch}`;
+    const round = roundOf(batch, true);
+    const onRetry = (err: unknown) => log.warn({ err }, 'cannot write pages; retrying');
+    const retries: RetryOptions = { attempts: Infinity, onRetry, clock, signal: this.#signal };
+    const stored = await this.#listDerived();
     const fold = createFold();
-    let counted = 0;
-    for (const { scope, contribution } of markers.values()) {
-      if (contribution === undefined) continue;
-      fold.add(scope, contribution, 1);
-      counted += 1;
+    const { partitions, count } = this.#counting(fold);
+    const pages = await buildPages({ pages: tables.pages, pack, generation, round, retries }, partitions);
+    const compared = await replaceCells(
+      this.#applying(),
+      { counted: fold.changes(), stored: stored.blocks },
+      batch,
+      false,
+    );
+    await this.#lease.update((state) => ({ ...state, gap: null, pages: { generation } }));
+    // Those of recounts that were interrupted, too. If this is interrupted, the next recount deletes the rest.
+    await tables.pages.delete(stored.pages);
+    return { ...compared, markers: count(), pages, differing: [] };
+  }
+
+  async #check(): Promise<RecountResult> {
+    const { tables } = this.#options;
+    const { batch, pages: kept } = this.#lease.current;
+    const stored = await this.#listDerived();
+    const fold = createFold();
+    const { partitions, count } = this.#counting(fold);
+    let pages: CheckedPages = { pages: 0, differing: [] };
+    if (kept === null) for await (const _ of partitions);
+    else {
+      const own = stored.pages.filter((item) => item.of === 'pages' && item.generation === kept.generation);
+      pages = await checkPages({ pages: tables.pages, generation: kept.generation }, partitions, own);
     }
-    const result = await this.#replaceAll(fold.changes(), batch);
-    if (!checkOnly) await this.#lease.update((state) => ({ ...state, gap: null }));
-    return { ...result, markers: counted };
+    const compared = await replaceCells(
+      this.#applying(),
+      { counted: fold.changes(), stored: stored.blocks },
+      batch,
+      true,
+    );
+    return { ...compared, ...pages, markers: count() };
+  }
+
+  /** The markers by partition, added to a fold as they are taken, and how many they were. */
+  #counting(fold: Fold) {
+    let markers = 0;
+    async function* counted(held: HeldMarkers): AsyncGenerator<PartitionEntries> {
+      for await (const { scope, partition, markers: some } of held.take()) {
+        for (const {
+          entry: {
+            marker: { position },
+          },
+          place,
+        } of some) {
+          fold.add(scope, contributionAt(position.lng, position.lat, place), 1);
+        }
+        markers += some.length;
+        yield { scope, partition, entries: some.map(({ entry }) => entry) };
+      }
+    }
+    return { partitions: counted(this.#markers), count: () => markers };
+  }
+
+  async #listDerived(): Promise<{ readonly blocks: BlockName[]; readonly pages: PageItem[] }> {
+    const blocks: BlockName[] = [];
+    const pages: PageItem[] = [];
+    for await (const some of this.#options.tables.listDerived()) {
+      this.#signal.throwIfAborted();
+      blocks.push(...some.blocks);
+      pages.push(...some.pages);
+    }
+    return { blocks, pages };
   }
 
   #newReader(): StreamReader {
@@ -124,15 +203,21 @@ class Recount {
     return new StreamReader(options, this.#lease.current);
   }
 
+  /** What cells and pages should have is what the last record left. What they have is what the first one that they lack found. */
   #remember(record: StreamRecord): void {
-    const name = nameOf(record.keys);
-    if (name === this.#fence) this.#fenceSeen = true;
-    const change = changeOf(this.#options.keys, record);
-    if (change?.scope !== undefined) this.#changed.set(name, { scope: change.scope, contribution: change.after });
+    const { keys, checkOnly } = this.#options;
+    if (nameOf(record.keys) === this.#fence) this.#fenceSeen = true;
+    const { scope, key } = changeOf(keys, record) ?? {};
+    if (scope === undefined || key === undefined) return;
+    if (!checkOnly) this.#markers.override(scope, key, record.after);
+    else if (!this.#markers.isOverridden(scope, key)) this.#markers.override(scope, key, record.before);
   }
 
   async #finishPlan(): Promise<void> {
-    const applying = { ...this.#applying(), state: this.#options.state };
+    const { state, pages, checkOnly } = this.#options;
+    // Pages that cannot even be read must not keep it from building them anew.
+    if (!checkOnly) await this.#lease.update((now) => ({ ...now, pages: null }));
+    const applying = { ...this.#applying(), state, pages: keptPages(this.#lease.current, pages) };
     try {
       await finishPlan(this.#lease, this.#newReader(), (batch, folded) => applyFolded(applying, batch, folded));
       if (this.#lease.current.plan !== null) await this.#lease.update(settled);
@@ -141,22 +226,22 @@ class Recount {
     }
   }
 
-  /** All markers as they are read, by the names of their items. */
-  async #scan(): Promise<Map<string, CountedMarker>> {
+  async #scan(): Promise<void> {
     const { tables, keys } = this.#options;
-    const markers = new Map<string, CountedMarker>();
     for await (const page of tables.scanMarkers()) {
       this.#signal.throwIfAborted();
       for (const image of page) {
-        const record = { sequence: '0', event: '', at: 0, keys: image, before: undefined, after: image };
-        const scope = changeOf(keys, record)?.scope;
-        const contribution = contributionOf(image);
-        if (scope !== undefined && typeof contribution !== 'string') {
-          markers.set(nameOf(image), { scope, contribution });
-        }
+        const scope = changeOf(keys, {
+          sequence: '0',
+          event: '',
+          at: 0,
+          keys: image,
+          before: undefined,
+          after: image,
+        })?.scope;
+        if (scope !== undefined) this.#markers.add(scope, image);
       }
     }
-    return markers;
   }
 
   /** Reads what changed since the scan began, and everything before that the cells did not have yet. */
@@ -182,26 +267,6 @@ class Recount {
     }
   }
 
-  /** Brings every block to what was counted and to the recount's batch, those without markers too. */
-  async #replaceAll(counted: CellChanges, batch: number): Promise<Omit<RecountResult, 'markers'>> {
-    const wanted = new Map<string, BlockDelta>();
-    const { tables, checkOnly } = this.#options;
-    for await (const page of tables.listBlocks()) {
-      for (const { scope, parent } of page) wanted.set(`${scope}/${parent}`, { scope, parent, deltas: new Map() });
-    }
-    for (const block of blockChanges(counted)) wanted.set(`${block.scope}/${block.parent}`, block);
-    const drifted = new Map<string, BlockName>();
-    const replace = (block: BlockDelta, found: StoredBlock): BlockWrite | undefined => {
-      if ((found.batch ?? 0) >= batch && !checkOnly) return undefined;
-      const write = replacementOf(block, found, batch);
-      const { scope, parent } = block;
-      if (differs(write, found)) drifted.set(`${scope}/${parent}`, { scope, parent });
-      return checkOnly ? undefined : write;
-    };
-    await writeBlocks({ ...this.#applying(), consistent: true }, [...wanted.values()], replace);
-    return { blocks: wanted.size, drifted: [...drifted.values()] };
-  }
-
   #applying(): ApplyOptions {
     const { cells: port, clock, log } = this.#options;
     return { port, clock, signal: this.#signal, log, holds: () => this.#lease.holds() };
@@ -217,15 +282,3 @@ function passedBy(state: StreamState, { ranges, seen, records, deadLetters }: Ba
     setAside: state.setAside + deadLetters.length,
   });
 }
-
-/** The write that leaves a block with what was counted and nothing else. */
-function replacementOf({ scope, parent, deltas }: BlockDelta, found: StoredBlock, batch: number): BlockWrite {
-  const zeros = [...found.children.keys()].map((child): [string, CellSums] => [child, NO_SUMS]);
-  return { scope, parent, seen: found.batch, batch, children: new Map([...zeros, ...deltas]) };
-}
-
-const differs = (write: BlockWrite, { children }: StoredBlock): boolean =>
-  [...write.children].some(([child, { count, sumLng, sumLat }]) => {
-    const found = children.get(child) ?? NO_SUMS;
-    return found.count !== count || found.sumLng !== sumLng || found.sumLat !== sumLat;
-  });

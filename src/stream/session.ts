@@ -3,26 +3,16 @@ import type { CellChanges } from '../model/cell.js';
 import type { BlockName } from '../store/cell/blocks.js';
 import type { StreamState } from '../store/cell/stream-state.js';
 import type { Lease } from '../store/lease.js';
-import { isImpossible } from './apply.js';
+import { type Applied, isImpossible } from './apply.js';
+import { type KeptPages, type PagesOptions, keptPages } from './kept-pages.js';
 import type { BlockMemory } from './block-memory.js';
+import { Flood, type LoadPolicy, type Waits } from './flood.js';
 import { RecordsLost, StreamReplaced, currentStream } from './pages.js';
 import type { CellsPort, StatePort } from './ports.js';
 import { LIST_EVERY_MS } from './shards.js';
 import { type Batch, type BatchLimits, type ReaderOptions, StreamReader } from './reader.js';
 import { type ShardsSeen, planned, settled, withGap, withShardsSeen } from './state.js';
-import { applyFolded, finishPlan, noteLoss, noteSwitch } from './takeover.js';
-
-/**
- * A flood begins with a batch of at least this many blocks, and lasts while at least this many records arrive per second.
- * Most blocks of a batch are written for a few markers, so fewer batches write fewer blocks: during a flood each batch
- * gathers `growth` times the records of all batches before it, but is not kept waiting for longer than `waitMs`.
- */
-export interface LoadPolicy {
-  readonly blocks: number;
-  readonly recordsPerSecond: number;
-  readonly growth: number;
-  readonly waitMs: number;
-}
+import { type Folded, applyFolded, finishPlan, noteLoss, noteSwitch } from './takeover.js';
 
 export interface SessionOptions extends Omit<ReaderOptions, 'signal'> {
   readonly state: Pick<StatePort, 'putDeadLetters'>;
@@ -33,6 +23,8 @@ export interface SessionOptions extends Omit<ReaderOptions, 'signal'> {
   readonly limits: BatchLimits;
   readonly load: LoadPolicy;
   readonly memory: BlockMemory;
+  /** Omitted if pages are not kept. */
+  readonly pages?: PagesOptions | undefined;
 }
 
 /** What a consumer reports about its work, across sessions. */
@@ -53,6 +45,7 @@ export class Session {
   readonly #lease: Lease<StreamState>;
   readonly #progress: Progress;
   readonly #signal: AbortSignal;
+  readonly #pages: KeptPages | undefined;
   #reader: StreamReader;
   /** The batch that is being gathered while the one before is applied. */
   #ahead: Promise<Batch> | undefined;
@@ -63,14 +56,16 @@ export class Session {
   /** Blocks with a count below zero when they were written. */
   #suspects: readonly BlockName[] = [];
   #suspectedAt = 0;
-  /** Records of the flood so far. */
-  #flood = 0;
+  readonly #flood: Flood;
 
   constructor(options: SessionOptions, lease: Lease<StreamState>, progress: Progress, signal: AbortSignal) {
     this.#options = options;
     this.#lease = lease;
     this.#progress = progress;
     this.#signal = signal;
+    // Only an owner changes the generation, so it stays for as long as the lease is held.
+    this.#pages = keptPages(lease.current, options.pages);
+    this.#flood = new Flood(options.load, options.clock, options.limits.records);
     this.#reader = this.#newReader();
   }
 
@@ -88,6 +83,7 @@ export class Session {
   async run(): Promise<never> {
     // Another owner has written blocks in between.
     this.#options.memory.clear();
+    this.#pages?.memory.clear();
     await this.#checkStream();
     try {
       await finishPlan(this.#lease, this.#reader, (batch, folded) => this.#apply(batch, folded));
@@ -126,13 +122,14 @@ export class Session {
 
   /** The next batch; undefined if records were lost, which has been recorded then. */
   async #nextBatch(): Promise<Batch | undefined> {
-    const ahead = this.#ahead ?? this.#reader.gather(this.#options.limits, () => false);
-    this.#ahead = undefined;
+    const { records } = this.#lease.current;
     try {
-      return await ahead;
+      return await (this.#ahead ?? this.#reader.gather(this.#options.limits, this.#flood.fromRest(records)));
     } catch (error) {
       await this.#recover(error);
       return undefined;
+    } finally {
+      this.#ahead = undefined;
     }
   }
 
@@ -162,42 +159,39 @@ export class Session {
 
   /** Plans a batch and applies it while the next one is gathered. */
   async #takeBatch(batch: Batch): Promise<void> {
-    const { clock, limits, load, log } = this.#options;
+    const { clock, limits, log } = this.#options;
     const { ranges, records, deadLetters, seen, endAt } = batch;
     const plan = { ranges, records, deadLetters: deadLetters.length };
     const state = await this.#update((now) => planned(withShardsSeen(now, seen, clock.wall()), plan));
     this.#seen = undefined;
     // Records that arrive during the pause join the next batch: the larger a batch, the fewer writes per marker.
     let busy = true;
-    let floodUntil = -Infinity;
-    this.#flood += records;
-    const enough = load.growth * this.#flood;
-    const more = (lately: number, gathered: number) =>
-      busy || (gathered < enough && lately >= load.recordsPerSecond && clock.now() < floodUntil);
+    const more: Waits = (lately, gathered) => busy || this.#flood.goesOn(lately, gathered);
     this.#ahead = this.#reader.gather(limits, more);
     this.#ahead.catch(() => undefined);
     try {
-      const blocks = await this.#apply(state.batch, batch);
-      if (blocks >= load.blocks) floodUntil = clock.now() + load.waitMs;
-      else this.#flood = 0;
-      log.debug({ batch: state.batch, records, blocks }, 'applied a batch of the stream');
+      const applied = await this.#apply(state.batch, batch);
+      this.#flood.applied(records, applied);
+      log.debug({ batch: state.batch, records, blocks: applied.blocks }, 'applied a batch of the stream');
     } finally {
       busy = false;
     }
     this.#progress.completeAt = endAt ?? this.#progress.completeAt;
   }
 
-  /** Applies a batch to all blocks; returns how many were written. */
-  async #apply(batch: number, folded: Pick<Batch, 'changes' | 'deadLetters'>): Promise<number> {
+  /** Applies a batch to all blocks and pages. */
+  async #apply(batch: number, folded: Folded): Promise<Applied> {
     const { cells, clock, onApplied } = this.#options;
-    const applying = { ...this.#options, port: cells, signal: this.#signal, holds: () => this.#lease.holds() };
-    const { blocks, suspects } = await applyFolded(applying, batch, folded);
-    this.#progress.blocksWritten += blocks;
+    const holds = () => this.#lease.holds();
+    const applying = { ...this.#options, port: cells, pages: this.#pages, signal: this.#signal, holds };
+    const applied = await applyFolded(applying, batch, folded);
+    const { suspects } = applied;
+    this.#progress.blocksWritten += applied.blocks;
     this.#suspects = [...this.#suspects, ...suspects];
     if (suspects.length > 0) this.#suspectedAt = clock.now();
     this.#completeBatch = batch;
     onApplied(batch, folded.changes);
-    return blocks;
+    return applied;
   }
 
   /**

@@ -9,8 +9,10 @@ export interface Shard extends ShardCursor {
   /** A time before which nothing was written that is still to be read. */
   since: number;
   ended: boolean;
-  /** How many listings named it and not its parent. */
-  orphanedFor: number;
+  /** Whether a listing has named it: only then is its parent known. */
+  named: boolean;
+  /** How many listings have not shown whether its parent has more to give. */
+  unclearFor: number;
   /** Empty pages still to come before the shard counts as read up to now. */
   emptyPagesLeft: number;
 }
@@ -37,7 +39,7 @@ export const LIST_EVERY_MS = 10_000;
  */
 const EMPTY_PAGES_WHEN_OPENED = 3;
 /** A listing may lag, so several must agree that a shard is gone. */
-const LISTINGS_TO_BELIEVE = 3;
+const LISTINGS_TO_BELIEVE = 5;
 
 const isReadUpToNow = ({ emptyPagesLeft }: Shard) => emptyPagesLeft === 0;
 
@@ -63,7 +65,7 @@ export class Shards {
   }
 
   #add(shard: Pick<Shard, 'id' | 'after' | 'since' | 'ended' | 'newOnly'>): Shard {
-    const added = { parent: undefined, iterator: undefined, orphanedFor: 0, emptyPagesLeft: 0, ...shard };
+    const added = { parent: undefined, iterator: undefined, named: false, unclearFor: 0, emptyPagesLeft: 0, ...shard };
     this.#shards.set(shard.id, added);
     return added;
   }
@@ -91,17 +93,14 @@ export class Shards {
     for (const { id, parent } of listed) {
       // It was not in the listing before, so nothing in it is older than that.
       const fresh = { id, newOnly, after: undefined, since: this.#listedWall, ended: false };
-      (this.#shards.get(id) ?? this.#add(fresh)).parent = parent;
+      Object.assign(this.#shards.get(id) ?? this.#add(fresh), { parent, named: true });
     }
-    const orphans = listed.flatMap(({ id, parent }) => {
-      const shard = this.#shards.get(id);
-      return shard === undefined || shard.ended || parent === undefined || this.#shards.has(parent) ? [] : [shard];
-    });
-    for (const orphan of orphans) orphan.orphanedFor += 1;
+    const unclear = [...this.#shards.values()].filter((shard) => !shard.ended && !this.#isClear(shard));
+    for (const shard of unclear) shard.unclearFor += 1;
     this.#listed = listed;
     this.#listedWall = wall;
     this.#listedAt = now;
-    this.#listAgain = orphans.some(({ orphanedFor }) => orphanedFor < LISTINGS_TO_BELIEVE);
+    this.#listAgain = unclear.some(({ unclearFor }) => unclearFor < LISTINGS_TO_BELIEVE);
   }
 
   async #list(): Promise<ListedShard[]> {
@@ -115,14 +114,20 @@ export class Shards {
     return found;
   }
 
+  /** Whether it is known that a shard has no parent, or what its parent has to give. */
+  #isClear({ after, named, parent }: Shard): boolean {
+    // One that was read before was so after the end of its parent.
+    return after !== undefined || (named && (parent === undefined || this.#shards.has(parent)));
+  }
+
   /** Shards whose parents have nothing more to give, so that the records of an item come in their order. */
   readable(): Shard[] {
-    return [...this.#shards.values()].filter(({ ended, parent: parentId, orphanedFor }) => {
-      if (ended) return false;
-      if (parentId === undefined) return true;
-      const parent = this.#shards.get(parentId);
-      // Its parent is gone, unless a listing has just omitted it.
-      return parent === undefined ? orphanedFor >= LISTINGS_TO_BELIEVE : parent.ended;
+    return [...this.#shards.values()].filter((shard) => {
+      if (shard.ended) return false;
+      // Its parent is gone, unless listings have just omitted it.
+      if (!this.#isClear(shard)) return shard.unclearFor >= LISTINGS_TO_BELIEVE;
+      const parent = shard.parent === undefined ? undefined : this.#shards.get(shard.parent);
+      return parent === undefined || parent.ended;
     });
   }
 

@@ -25,6 +25,9 @@ export interface BatchPlan {
   readonly deadLetters: number;
 }
 
+/** The pages that are built by the stream from its first record on. */
+const FIRST_GENERATION = '1';
+
 /** The first state of a consumer: all records of the stream are still to be read, and none is older than `since`. */
 export function firstState(stream: string, since: number): StreamState {
   return {
@@ -41,6 +44,8 @@ export function firstState(stream: string, since: number): StreamState {
     records: 0,
     listedAt: since,
     atEnd: false,
+    endAt: null,
+    pages: { generation: FIRST_GENERATION },
   };
 }
 
@@ -108,19 +113,19 @@ export function withGap(state: StreamState, reason: string, wall: number, loss?:
   return { ...before, gap, shards, listedAt: loss === undefined ? wall : before.listedAt, atEnd: false };
 }
 
-/** The state during a recount, which is a batch of its own without records. */
+/** The state during a recount, which is a batch of its own without records. Pages get no more records. */
 export function recounting(state: StreamState, wall: number): StreamState {
   const gapped = withGap(state, 'a recount was started and has not finished', wall);
-  return { ...gapped, batch: gapped.batch + 1 };
+  return { ...gapped, batch: gapped.batch + 1, pages: null };
 }
 
 /**
  * The state of counts of another layout, accepted by this version: only a recount can add what they lack. A plan in
- * progress cannot be folded as it was, so its records are part of the gap.
+ * progress cannot be folded as it was, so its records are part of the gap. Pages, too, are made anew by that recount.
  */
 export function upgraded(state: StreamState, wall: number): StreamState {
   const reason = `the counts had layout ${state.layout} and now have ${LAYOUT}`;
-  return { ...withGap(state, reason, wall), layout: LAYOUT };
+  return { ...withGap(state, reason, wall), layout: LAYOUT, pages: null };
 }
 
 /** The state once the table has another stream, or none any more. */

@@ -2,12 +2,14 @@ import { retry } from '../retry.js';
 import type { StreamState } from '../store/cell/stream-state.js';
 import type { Lease } from '../store/lease.js';
 import { type Applied, type ApplyOptions, applyBatch } from './apply.js';
+import { applyToPages } from './apply-pages.js';
+import type { KeptPages } from './kept-pages.js';
 import { RecordsLost, StreamReplaced } from './pages.js';
 import type { StatePort } from './ports.js';
 import type { Batch, StreamReader } from './reader.js';
 import { moved, withGap } from './state.js';
 
-type Folded = Pick<Batch, 'changes' | 'deadLetters'>;
+export type Folded = Pick<Batch, 'changes' | 'markers' | 'deadLetters'>;
 
 /** Records a gap if the table's stream is another one than that of the state, or none; returns the reason. */
 export async function noteSwitch(lease: Lease<StreamState>, stream: string | undefined): Promise<string | undefined> {
@@ -25,17 +27,23 @@ export async function noteLoss(lease: Lease<StreamState>, error: unknown): Promi
   await lease.update((state) => withGap(state, message, lease.clock.wall(), loss));
 }
 
-/** Stores the dead letters of a batch, then brings every block to it. */
+/** Stores the dead letters of a batch, then brings every block and every page to it. */
 export async function applyFolded(
-  options: ApplyOptions & { readonly state: Pick<StatePort, 'putDeadLetters'> },
+  options: ApplyOptions & {
+    readonly state: Pick<StatePort, 'putDeadLetters'>;
+    readonly pages?: KeptPages | undefined;
+  },
   batch: number,
-  { changes, deadLetters }: Folded,
+  { changes, markers, deadLetters }: Folded,
 ): Promise<Applied> {
   const { state, clock, signal, log } = options;
   const onRetry = (err: unknown) => log.warn({ err, batch }, 'cannot store dead letters; retrying');
   const store = () => state.putDeadLetters(deadLetters);
   if (deadLetters.length > 0) await retry(store, { attempts: Infinity, onRetry, clock, signal });
-  return applyBatch(options, batch, changes);
+  const { pages } = options;
+  const pagesApplied = pages ? applyToPages({ ...options, ...pages }, batch, markers) : Promise.resolve([]);
+  const [applied] = await Promise.all([applyBatch(options, batch, changes), pagesApplied]);
+  return applied;
 }
 
 /**

@@ -11,7 +11,7 @@ import { newCall } from '../../src/store/request/meter.js';
 import { followChanges, until } from '../live/support.js';
 import { type LiveServer, startServer } from '../http/live-server.js';
 import { type Made, makeCollection, realMarkers } from '../map/fixture.js';
-import { noMarkerCache } from '../support/no-marker-cache.js';
+import { testPages } from '../support/page-services.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { interceptCalls } from '../support/faults.js';
 import { randomFrom } from '../support/random.js';
@@ -22,7 +22,7 @@ const db = memoryDatabase();
 /** A consumer updates its cells; those of the other database are written by the test. */
 const liveDb = await testDatabase('readable', { stream: true });
 const cellCache = createCellCache({ maxBytes: 1_000_000, trusted: () => true, now: () => performance.now() });
-const caches = { cellCache, markerCache: noMarkerCache(liveDb) };
+const caches = { cellCache, pageServices: testPages({ trusted: false }) };
 /** While set, counts do not follow changes: they are emitted first and counted later. */
 let counting: Promise<void> | undefined;
 for (const operation of ['BatchExecuteStatement', 'ExecuteTransaction']) {

@@ -21,6 +21,8 @@ import { newCall } from '../../src/store/request/meter.js';
 import { addCells } from '../support/add-cells.js';
 import { testDatabase } from '../support/test-database.js';
 import { expectRfc7946 } from '../support/rfc7946.js';
+import { addAllPages } from '../support/add-pages.js';
+import { testPages } from '../support/page-services.js';
 import { type LiveServer, fillCells, startServer } from './live-server.js';
 
 /** Three together in Berlin, one in Hamburg, one on the antimeridian. */
@@ -192,7 +194,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
   const db = await testDatabase(style);
   let server: LiveServer;
   beforeAll(async () => {
-    server = await startServer(db);
+    server = await startServer(db, { pageServices: testPages({ trusted: true }) });
   });
   afterAll(() => server.close());
 
@@ -242,6 +244,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     expect(created.data.upsertMarkers).toEqual({ created: 0, updated: 0, unchanged: others.length, failures: [] });
     const [stored] = await getCollections(db, [key], newCall());
     await fillCells(db, stored!, PLACES);
+    await addAllPages(db, stored!);
     const mitte = [placeParent(['Berlin', 'Mitte']), new Map([['', { count: 1, sumLng: 0, sumLat: 0 }]])] as const;
     await addCells(db, db.keys.scope(stored!), 1, new Map([mitte]));
     server.services.cellCache.clear();

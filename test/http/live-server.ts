@@ -11,7 +11,7 @@ import { DEFAULT_LIMITS, type Limits } from '../../src/model/limits.js';
 import type { GraphqlServer, createGraphqlServer } from '../../src/graphql/server.js';
 import type { LiveHub } from '../../src/live/hub.js';
 import { type CellCache, createCellCache } from '../../src/loaders/cell-cache.js';
-import type { MarkerCache } from '../../src/loaders/marker-cache.js';
+import type { PageServices } from '../../src/loaders/pages/page-loader.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { type Log, silentLog } from '../../src/log.js';
 import { LONGEST_BLOCK } from '../../src/model/cell.js';
@@ -22,7 +22,7 @@ import type { Database } from '../../src/store/database.js';
 import { type ServerServices, createHttpServer, createServices } from '../../src/server/services.js';
 import { addCells } from '../support/add-cells.js';
 import { type Comparison, comparing, newComparison } from '../support/compare-executors.js';
-import { noMarkerCache } from '../support/no-marker-cache.js';
+import { testPages } from '../support/page-services.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -62,7 +62,8 @@ interface ServerOptions {
   readonly live?: LiveHub;
   /** As the stream consumer updates them. */
   readonly cellCache?: CellCache;
-  readonly markerCache?: MarkerCache;
+  /** By default, the geo index is read. */
+  readonly pageServices?: PageServices;
   readonly geoTable?: Services['geoTable'];
   readonly storageFault?: ServerServices['storageFault'];
   readonly objects?: ObjectStore;
@@ -93,7 +94,7 @@ export async function startServer(
     executor,
     live,
     cellCache = createCellCache({ maxBytes: 8 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
-    markerCache = noMarkerCache(db),
+    pageServices = testPages({ trusted: false }),
     geoTable,
     storageFault,
     objects,
@@ -118,7 +119,7 @@ export async function startServer(
     { database: { ...db, geometry: { ...db.geometry, objects } } },
     {
       cellCache,
-      markerCache,
+      pageServices,
       // Its clock does not advance, so that the cost of a request does not depend on how fast the machine is.
       collectionCache: createCollectionCache({ now: () => 0 }),
       consumerStatus: status,

@@ -115,6 +115,7 @@ describe('a body that is not a request', () => {
       itemsScanned: 0,
       itemsReturned: 0,
       cacheHits: 0,
+      markersFrom: null,
     });
   });
 

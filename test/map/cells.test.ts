@@ -193,7 +193,7 @@ test('features of clusters say so, and those of markers carry key, name and cate
 
 test('clusters are made from the finest cells that the budget allows', async () => {
   const small = readViewport({ bounds: { west: 16, south: 52, east: 18, north: 53 }, zoom: 14 });
-  const { context } = requestContext(database, { limits: { itemsPerField: 20 } });
+  const { context } = requestContext(database, { trusted: false, limits: { itemsPerField: 20 } });
   const auto = await viewportAuto(context, small, 'cities', 1);
   expect(auto.mode).toBe('CLUSTERS');
   expect(auto.precision).toBe(5);

@@ -7,7 +7,6 @@ import { type Point, canonicalLng } from '../../src/geo/point.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import type { KeyStyle } from '../../src/keys/keyspace.js';
 import { type CellCache, createCellCache } from '../../src/loaders/cell-cache.js';
-import type { MarkerCache } from '../../src/loaders/marker-cache.js';
 import { type GeometryCache, createGeometryCache } from '../../src/loaders/geometry-cache.js';
 import { createLoaders } from '../../src/loaders/loaders.js';
 import type { MapContext, MapLimits } from '../../src/map/context.js';
@@ -20,7 +19,9 @@ import { newCall } from '../../src/store/request/meter.js';
 import { createServices } from '../../src/server/services.js';
 import { takeTurn } from '../../src/turns.js';
 import { addCells } from '../support/add-cells.js';
-import { noMarkerCache } from '../support/no-marker-cache.js';
+import { addPages } from '../support/add-pages.js';
+import { testPages } from '../support/page-services.js';
+import type { PageServices } from '../../src/loaders/pages/page-loader.js';
 
 export const NOW = '2026-11-21T10:00:00.000Z';
 
@@ -111,7 +112,7 @@ export function bruteInside(bounds: Bounds, { lng, lat }: Point): boolean {
   });
 }
 
-/** Adds markers to a collection, and their cells as the stream's consumer would. */
+/** Adds markers to a collection, and their cells and pages as the stream's consumer would. */
 export async function addMarkers(
   database: Database,
   collection: Collection,
@@ -119,11 +120,9 @@ export async function addMarkers(
   batch: number,
 ): Promise<void> {
   const call = newCall();
-  await putMarkersInBulk(
-    database,
-    markers.map((marker) => newMarkerItem(database, collection, marker, NOW)),
-    call,
-  );
+  const items = markers.map((marker) => newMarkerItem(database, collection, marker, NOW));
+  await putMarkersInBulk(database, items, call);
+  await addPages(database, collection, batch, items);
   const blocks = new Map<string, Map<string, CellSums>>();
   for (let length = 1; length <= 5; length++) {
     for (const [hash, sums] of bruteCells(markers, length)) {
@@ -150,10 +149,11 @@ export async function makeCollection(
 export const LIMITS: MapLimits = { maxFirst: 5_000, rangesPerPage: 64, itemsPerField: 20_000 };
 
 export interface ContextOptions {
+  /** Whether markers are read from pages; from the geo index otherwise. */
   readonly trusted?: boolean;
   readonly limits?: Partial<MapLimits>;
   readonly cellCache?: CellCache;
-  readonly markerCache?: MarkerCache;
+  readonly pageServices?: PageServices;
   readonly geometryCache?: GeometryCache;
 }
 
@@ -166,7 +166,7 @@ export function requestContext(database: Database, options: ContextOptions = {})
     {
       cellCache:
         options.cellCache ?? createCellCache({ maxBytes: 16e6, trusted: () => trusted, now: () => performance.now() }),
-      markerCache: options.markerCache ?? noMarkerCache(database),
+      pageServices: options.pageServices ?? testPages({ trusted }),
       geometryCache: options.geometryCache ?? createGeometryCache({ maxBytes: 0 }),
       limits: { ...DEFAULT_LIMITS, ...limits },
     },
@@ -180,7 +180,6 @@ export function requestContext(database: Database, options: ContextOptions = {})
     loaders,
     keys: database.keys,
     limits: { ...LIMITS, ...limits },
-    countsTrusted: () => trusted,
     turn: takeTurn,
   };
   return { context, call };

@@ -14,7 +14,15 @@ import { deleteMarker, updateMarker } from '../../src/store/marker/marker-change
 import { type MarkerWrite, createMarker, createMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { mortalConsumer } from '../stream/kill/mortal.js';
-import { countedCells, countedPlaces, storedCells, storedPlaces, untilRead } from '../stream/support.js';
+import {
+  countedCells,
+  countedPlaces,
+  markerEntries,
+  storedCells,
+  storedEntries,
+  storedPlaces,
+  untilRead,
+} from '../stream/support.js';
 import { randomFrom } from '../support/random.js';
 import { rounds } from '../support/rounds.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
@@ -153,5 +161,6 @@ test(`after concurrent clients have created, changed, moved and deleted markers 
     expect((await cellAt(requestContext(db).context, collection, street)).count).toBe(there.length);
     expect(await storedCells(db)).toEqual(await countedCells(db));
     expect(await storedPlaces(db)).toEqual(await countedPlaces(db));
+    expect(await storedEntries(db)).toEqual(await markerEntries(db));
   }
 }, 300_000);

@@ -174,7 +174,7 @@ describe('a ring that exceeds the budget of a page', () => {
       wide.slice(0, 9),
     );
     const limits = { rangesPerPage: 16 };
-    await expect(pages(collection, { center, radius: FARTHEST }, { limits })).rejects.toMatchObject({
+    await expect(pages(collection, { center, radius: FARTHEST }, { limits, trusted: false })).rejects.toMatchObject({
       code: 'LIMIT_EXCEEDED',
       message: expect.stringMatching(/32 write shards.*16 Query calls/) as string,
     });

@@ -236,10 +236,11 @@ describe('attributes that the index does not project', () => {
     calls.reset();
     const { context } = requestContext(database);
     await queries(context);
-    expect(calls.count('BatchGetItem')).toBe(1);
-    expect(calls.commands.find(({ name }) => name === 'BatchGetItem')?.input).toMatchObject({
-      RequestItems: { [database.tables.entities]: { Keys: [database.keys.collection('cities')] } },
-    });
+    const { entities } = database.tables;
+    const requested = calls.commands
+      .filter(({ name }) => name === 'BatchGetItem')
+      .flatMap(({ input }) => (input['RequestItems'] as Record<string, unknown>)[entities] ?? []);
+    expect(requested).toMatchObject([{ Keys: [database.keys.collection('cities')] }]);
   });
 
   test('are read in one batch for the markers that need them', async () => {

@@ -13,6 +13,7 @@ import { createServices } from '../../src/server/services.js';
 import { createZone } from '../../src/store/zone/zones.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { memoryDatabase } from '../support/memory-store.js';
+import { testPages } from '../support/page-services.js';
 
 import { NOW, makeCollection, realMarkers } from './fixture.js';
 
@@ -56,7 +57,7 @@ describe('attacks on the event loop', () => {
     const collection = await makeCollection(database, { key: 'cities' }, realMarkers(40));
     await createZone(database, collection, { key: 'big', geometry: star(100_000) }, NOW, newCall());
     const consumerStatus = () => ({ owner: true, behindMs: 0, countsExact: true });
-    services = createServices({ database }, { consumerStatus });
+    services = createServices({ database }, { consumerStatus, pageServices: testPages({ trusted: true }) });
   });
 
   afterAll(async () => {

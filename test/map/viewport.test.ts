@@ -18,11 +18,14 @@ import { memoryDatabase } from '../support/memory-store.js';
 
 import { LAYOUTS, bruteCells, bruteInside, makeCollection, realMarkers, requestContext } from './fixture.js';
 import { randomFrom } from '../support/random.js';
+import { GENERATION } from '../support/page-services.js';
 import { expectRfc7946 } from '../support/rfc7946.js';
 import { someOf } from '../support/rounds.js';
 
 const MARKERS = realMarkers(250);
 const databases = { readable: memoryDatabase('readable'), compact: memoryDatabase('compact') };
+type Requested = Readonly<Record<string, { readonly Keys: readonly { readonly pk: string; readonly sk: string }[] }>>;
+
 const SEED = Number(process.env['CELLPORT_SEED'] ?? 20261121);
 const RUNS = someOf(20);
 
@@ -256,26 +259,39 @@ describe.each(LAYOUTS)('a viewport of the collection $key', ({ style, ...input }
     expect(page.edges).toHaveLength(passing.length);
   });
 
-  test('plan reads no markers, and shows the ranges that markers reads', async () => {
-    await made;
+  test.each([true, false])('plan reads no markers, and shows what markers reads (pages: %s)', async (trusted) => {
+    const collection = await made;
     const view = readViewport({ bounds: { west: 10, south: 45, east: 25, north: 55 }, zoom: 6 });
-    const { context } = requestContext(database);
+    const { context } = requestContext(database, { trusted });
+    /** The partitions of pages, or of the geo index, and what was read of them. */
+    const reads = () => {
+      const { pk: pages } = database.keys.page(database.keys.scope(collection), GENERATION, 'u');
+      const isOfMarkers = (pk: string, index: unknown) => index !== undefined || pk.startsWith(pages.slice(0, -1));
+      return calls.commands.flatMap(({ name, input: { IndexName, ExpressionAttributeValues, RequestItems } }) => {
+        if (name === 'Query') {
+          const { ':pk': pk = '', ':from': from, ':to': to } = ExpressionAttributeValues as Record<string, string>;
+          return isOfMarkers(pk, IndexName) ? [`${pk} ${from}..${to}`] : [];
+        }
+        const keys = (RequestItems as Requested | undefined)?.[database.tables.derived]?.Keys ?? [];
+        return keys.filter(({ pk }) => isOfMarkers(pk, undefined)).map(({ pk, sk }) => `${pk} ${sk}..${sk}`);
+      });
+    };
     calls.reset();
     const { ranges } = await viewportPlan(context, view, input.key);
-    const onGeo = calls.commands.filter(({ input: { IndexName } }) => IndexName !== undefined);
-    expect(onGeo).toEqual([]);
+    expect(reads()).toEqual([]);
     expect(ranges.length).toBeLessThanOrEqual(64);
     for (const { bounds } of ranges) expect(areaOverlapsCell(view.area, bounds)).toBe(true);
 
     calls.reset();
     // With the same cells uncached as before: what a page spends on them is not available for its ranges.
-    const page = await viewportMarkers(requestContext(database).context, view, input.key, { first: 5000 });
-    const read = calls.commands.flatMap(({ input: { IndexName, ExpressionAttributeValues: values } }) => {
-      if (IndexName === undefined) return [];
-      const { ':pk': pk, ':from': from, ':to': to } = values as Record<string, string>;
-      return [`${pk} ${from}..${to}`];
-    });
-    const requests = ranges.map((range) => ({ range, limit: Infinity, maxCalls: Infinity }));
+    const fresh = requestContext(database, { trusted }).context;
+    const page = await viewportMarkers(fresh, view, input.key, { first: 5000 });
+    const read = reads();
+    const requests = ranges.map(({ index, ...range }) => ({
+      range: { ...range, index: index === 'pages' ? ('cells' as const) : index },
+      limit: Infinity,
+      maxCalls: Infinity,
+    }));
     const shown = uniteRanges(requests).map(({ range: { pk, from, to } }) => `${pk} ${from}..${to}`);
     expect(read.length).toBeGreaterThan(0);
     if (page.pageInfo.hasNextPage) expect(shown).toEqual(expect.arrayContaining(read));

@@ -23,21 +23,6 @@ const aScene = anArea.chain((area) =>
   fc.tuple(fc.constant(area), fc.array(fc.oneof(pointsNear(area), aPoint), { maxLength: 40 })),
 );
 
-function countsOf(points: readonly { lng: number; lat: number }[], precision: number) {
-  const cells = new Map<string, number>();
-  for (const point of points) {
-    const geohash = encode(point, precision);
-    cells.set(geohash, (cells.get(geohash) ?? 0) + 1);
-  }
-  return { precision, cells };
-}
-
-/** Only the cells that overlap the area, as a reader of cells would see them. */
-function known(area: MarkerQuestion['area'], counts: ReturnType<typeof countsOf>) {
-  const cells = [...counts.cells].filter(([geohash]) => areaOverlapsCell(area, cellBounds(geohash)));
-  return { precision: counts.precision, cells: new Map(cells) };
-}
-
 /** Plans page after page. Stops early if there are very many, which the caller has to take into account. */
 function pages(question: Omit<MarkerQuestion, 'ceiling'>): MarkerPlan[] {
   const plans = [planMarkers({ ...question, ceiling: CEILING })];
@@ -50,81 +35,40 @@ function pages(question: Omit<MarkerQuestion, 'ceiling'>): MarkerPlan[] {
 }
 
 describe('a plan of markers', () => {
-  test('has every marker inside in some range, with and without counts, page after page', () => {
+  test('has every marker inside in some range, page after page', () => {
     fc.assert(
-      fc.property(
-        aScene,
-        aPrefixLength,
-        fc.option(fc.integer({ min: 1, max: 5 })),
-        ([area, points], prefixLength, precision) => {
-          const counts = precision === null ? undefined : known(area, countsOf(points, precision));
-          const plans = pages({ area, prefixLength, counts });
-          const ranges = plans.flatMap((plan) => plan.ranges);
-          const end = plans.at(-1)?.next ?? Infinity;
-          for (const point of points.filter((each) => areaContains(area, each))) {
-            const z = toZ(encode(point, 10));
-            if (z < end) expect(ranges.some(({ from, to }) => from <= z && z < to)).toBe(true);
-          }
-        },
-      ),
+      fc.property(aScene, aPrefixLength, ([area, points], prefixLength) => {
+        const plans = pages({ area, prefixLength });
+        const ranges = plans.flatMap((plan) => plan.ranges);
+        const end = plans.at(-1)?.next ?? Infinity;
+        for (const point of points.filter((each) => areaContains(area, each))) {
+          const z = toZ(encode(point, 10));
+          if (z < end) expect(ranges.some(({ from, to }) => from <= z && z < to)).toBe(true);
+        }
+      }),
       { numRuns: someOf(1_000) },
     );
   });
 
   test('has sorted, disjoint ranges within its limit, each in one partition and none entirely outside', () => {
     fc.assert(
-      fc.property(
-        aScene,
-        aPrefixLength,
-        fc.option(fc.integer({ min: 1, max: 5 })),
-        ([area, points], prefixLength, precision) => {
-          const counts = precision === null ? undefined : known(area, countsOf(points, precision));
-          const cover = coverArea(area, 10, 512);
-          let end = 0;
-          for (const { ranges, next } of pages({ area, prefixLength, counts })) {
-            expect(ranges.length).toBeLessThanOrEqual(CEILING);
-            for (const { from, to, prefix } of ranges) {
-              expect(from >= end && to > from).toBe(true);
-              expect(fromZ(from, 10).slice(0, prefixLength)).toBe(prefix);
-              expect(fromZ(to - 1, 10).slice(0, prefixLength)).toBe(prefix);
-              expect(cover.some((piece) => piece.from <= from && from < piece.to)).toBe(true);
-              end = to;
-            }
-            if (next !== undefined) expect(next).toBeGreaterThanOrEqual(end);
+      fc.property(anArea, aPrefixLength, (area, prefixLength) => {
+        const cover = coverArea(area, 10, 512);
+        let end = 0;
+        for (const { ranges, next } of pages({ area, prefixLength })) {
+          expect(ranges.length).toBeLessThanOrEqual(CEILING);
+          for (const { from, to, prefix } of ranges) {
+            expect(from >= end && to > from).toBe(true);
+            expect(fromZ(from, 10).slice(0, prefixLength)).toBe(prefix);
+            expect(fromZ(to - 1, 10).slice(0, prefixLength)).toBe(prefix);
+            expect(cover.some((piece) => piece.from <= from && from < piece.to)).toBe(true);
+            end = to;
           }
-        },
-      ),
+          if (next !== undefined) expect(next).toBeGreaterThanOrEqual(end);
+        }
+      }),
       { numRuns: someOf(1_000) },
     );
-  });
-
-  test('reads nothing where counts show no markers', () => {
-    const plan = planMarkers({
-      area: world,
-      prefixLength: 2,
-      counts: { precision: 3, cells: new Map() },
-      ceiling: CEILING,
-    });
-    expect(plan).toEqual({ ranges: [], next: undefined });
-  });
-
-  test('splits a range where the markers in the gap cost more than a Query, and only there', () => {
-    const area = normalizeBounds('b', { west: 1, south: 1, east: 44, north: 4 });
-    const plan = (count: number) => {
-      const cells = new Map(
-        coverArea(world, 3, 1)
-          .flatMap(() => [...Array(32 ** 3).keys()])
-          .map((z) => [fromZ(z, 3), count]),
-      );
-      return planMarkers({
-        area,
-        prefixLength: 0,
-        counts: { precision: 3, cells, blocks: planBlocks(world, 3) },
-        ceiling: CEILING,
-      });
-    };
-    expect(plan(0.001).ranges.length).toBe(1);
-    expect(plan(1000).ranges.length).toBeGreaterThan(4);
   });
 
   test.each([0, 1, 2, 3, 4, 5, 6])(
@@ -142,17 +86,6 @@ describe('a plan of markers', () => {
       expect(next).toBe(prefixLength < 2 ? undefined : CEILING * 32 ** (10 - prefixLength));
     },
   );
-
-  test('expects all markers over a part that ends at its limit and the one that resumes there', () => {
-    const points = Array.from({ length: 500 }, (_, i) => ({ lng: (i * 137.5) % 180, lat: (i * 31.7) % 80 }));
-    const counts = countsOf(points, 3);
-    const expected = ({ ranges }: MarkerPlan) => ranges.reduce((sum, range) => sum + (range.expected ?? 0), 0);
-    const first = planMarkers({ area: world, prefixLength: 2, counts, ceiling: 5 });
-    expect(first.ranges).toHaveLength(5);
-    const second = planMarkers({ area: world, prefixLength: 2, counts, ceiling: 1000, after: first.next });
-    expect(second.next).toBeUndefined();
-    expect(expected(first) + expected(second)).toBeCloseTo(500);
-  });
 });
 
 describe('a plan of blocks', () => {

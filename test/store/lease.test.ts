@@ -69,7 +69,7 @@ test('a lease is held by one process at a time, and released when its work ends,
         if (fails) throw new Error('work failed');
       },
       never,
-      (item) => ({ ...item, done: item.done + 1 }),
+      { refresh: (item) => ({ ...item, done: item.done + 1 }) },
     );
     const failure = await work.catch((error: Error) => error.message);
     expect(failure).toBe(fails ? 'work failed' : undefined);

@@ -80,6 +80,7 @@ describe('a command', () => {
       itemsScanned: 1,
       itemsReturned: 3,
       cacheHits: 0,
+      markersFrom: null,
     });
   });
 

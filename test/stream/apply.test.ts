@@ -54,7 +54,7 @@ test('a process that was suspended during a batch writes no block before it rene
     },
   };
   const applying = { port: cells, clock, signal, log: silentLog, holds: () => lease.holds() };
-  expect(await applyBatch(applying, 1, changes)).toEqual({ blocks: 1, suspects: [] });
+  expect(await applyBatch(applying, 1, changes)).toEqual({ blocks: 1, created: 1, suspects: [] });
   expect(writtenAfter).toEqual([4]);
 });
 

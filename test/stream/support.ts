@@ -1,9 +1,12 @@
 import type { CellSums } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
 import { silentLog } from '../../src/log.js';
+import { pageEntry } from '../../src/pages/entry.js';
 import { consumerParts } from '../../src/server/cells.js';
 import { blockFromItem } from '../../src/store/cell/cells.js';
 import type { Database, Item } from '../../src/store/database.js';
+import { mapMarkerFromIndex } from '../../src/store/marker/marker-item.js';
+import { decodePage } from '../../src/store/page/page-data.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
@@ -106,6 +109,27 @@ export async function countedPlaces(db: Database): Promise<Record<string, number
     });
   }
   return Object.fromEntries(counts);
+}
+
+/** The entries of all pages that the state names, as text, sorted. */
+export async function storedEntries(db: Database): Promise<string[]> {
+  const { pages } = (await loadStreamState(db, 'cells', newCall())) ?? {};
+  const entries = (await allItems(db, db.tables.derived)).flatMap(({ pk, sk, d }) => {
+    const page = db.keys.parsePage({ pk: String(pk), sk: String(sk) });
+    if (page === undefined || page.generation !== pages?.generation) return [];
+    return (decodePage(d as Uint8Array, '') ?? []).map((entry) => JSON.stringify([page.scope, entry]));
+  });
+  return entries.sort();
+}
+
+/** The same, made from the markers one by one. */
+export async function markerEntries(db: Database): Promise<string[]> {
+  const entries = (await allItems(db, db.tables.entities)).flatMap((item) => {
+    const key = db.keys.parseMarker({ pk: String(item['pk']), sk: String(item['sk']) });
+    const marker = key && mapMarkerFromIndex(db.keys, item, { key: '' });
+    return marker ? [JSON.stringify([key.scope, pageEntry(marker)])] : [];
+  });
+  return entries.sort();
 }
 
 /** Waits until the owner has reported twice, after this call began, that it is at the stream's end. */

@@ -56,6 +56,8 @@ function sizeOf(value: Wire): number {
             .replace(/0+$/, '').length / 2,
         ) + 1
       );
+    case 'B':
+      return Buffer.from(content as string, 'base64').length;
     case 'BOOL':
     case 'NULL':
       return 1;
@@ -241,13 +243,15 @@ function project(item: Item, input: Input): Item {
   return projected;
 }
 
-/** Whether a condition or a filter is true: `attribute_exists` and `attribute_not_exists` of one attribute. */
+/** Whether a condition or a filter is true: `attribute_exists` and `attribute_not_exists` of one attribute, or `=`. */
 function holds(expression: unknown, item: Item | undefined, input: Input): boolean {
   if (expression === undefined) return true;
+  const [, name, value] = /^(\w+) = (:\w+)$/.exec(stringOf(expression)) ?? [];
+  if (name !== undefined) return textOf(item?.[name]) === textOf(valueIn(value, input));
   const [, not, text = ''] = /^attribute_(not_)?exists\((#?\w+)\)$/.exec(stringOf(expression)) ?? [];
   if (text === '') throw new Error(`the memory store does not support the condition ${stringOf(expression)}`);
-  const [name = ''] = pathOf(text, input);
-  return (item?.[name] === undefined) === (not !== undefined);
+  const [attribute = ''] = pathOf(text, input);
+  return (item?.[attribute] === undefined) === (not !== undefined);
 }
 
 const KEY_CONDITION = /^(#?\w+) = (:\w+)(?: AND (#?\w+) (?:BETWEEN (:\w+) AND (:\w+)|(<|>|=) (:\w+)))?$/;

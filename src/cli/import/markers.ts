@@ -59,9 +59,9 @@ export async function importMarkerRows(
   await runImport(what, options, async ({ session, rejects, bars: { onChecked, onProgress }, report }) => {
     const { config, database, log, signal } = session;
     const { source, done } = await open(session);
-    const upgrade = config.database.kind === 'embedded';
+    const embedded = config.database.kind === 'embedded';
     let cells: Cells | undefined;
-    const openCells = () => (cells ??= config.consumer ? keepCells(session, log, { upgrade }) : unknownCells());
+    const openCells = () => (cells ??= config.consumer ? keepCells(session, log, { embedded }) : unknownCells());
     let rows = 0;
     try {
       const began = performance.now();

@@ -1,5 +1,6 @@
+import { ownWrite } from '../../loaders/pages/own-writes.js';
+import type { Collection } from '../../model/collection.js';
 import { deleteMarker, updateMarker } from '../../store/marker/marker-changes.js';
-import { entryChangesOfItem } from '../../store/marker/entry-changes.js';
 import { createMarker, createMarkers } from '../../store/marker/markers.js';
 import { type Outcome, upsertMarkers } from '../../store/marker/upsert.js';
 import type { ConditionalChange } from '../../store/request/conditional-change.js';
@@ -8,9 +9,14 @@ import type { RequestContext } from '../context.js';
 import type { MutationResolvers } from '../generated.js';
 import { referenceOf, storedCollection } from './references.js';
 
-/** Puts what was written into the cache, so that the next map shows it without waiting for the stream. */
-function cacheWrites({ services }: RequestContext, writes: readonly ConditionalChange[]): void {
-  services.markerCache.changed(writes.flatMap(({ before, after }) => entryChangesOfItem(before, after)));
+/** Takes note of what was written, so that the next map shows it without waiting for the stream. */
+function noteWrites(
+  { services, map: { keys } }: RequestContext,
+  collection: Collection,
+  writes: readonly ConditionalChange[],
+): void {
+  const own = writes.flatMap((write) => ownWrite(keys, collection, write) ?? []);
+  services.pageServices.ownWrites.add(keys.scope(collection), own);
 }
 
 export const markerMutations = {
@@ -18,7 +24,7 @@ export const markerMutations = {
     const { services, work } = context;
     const collection = await storedCollection(context, key, 'createMarker');
     const write = await createMarker(services.db, collection, input, services.now().toISOString(), work);
-    cacheWrites(context, [write]);
+    noteWrites(context, collection, [write]);
     return write.marker;
   },
 
@@ -27,7 +33,7 @@ export const markerMutations = {
     const collection = await storedCollection(context, key, 'createMarkers');
     const now = services.now().toISOString();
     const { written, failures } = await createMarkers(services.db, collection, inputs, now, work);
-    cacheWrites(context, written);
+    noteWrites(context, collection, written);
     return { markers: written.map(({ marker }) => marker), failures };
   },
 
@@ -36,8 +42,9 @@ export const markerMutations = {
     const collection = await storedCollection(context, key, 'upsertMarkers');
     const now = services.now().toISOString();
     const { written, failures } = await upsertMarkers(services.db, collection, inputs, now, work);
-    cacheWrites(
+    noteWrites(
       context,
+      collection,
       written.filter(({ outcome }) => outcome !== 'unchanged'),
     );
     const count = (wanted: Outcome) => written.filter(({ outcome }) => outcome === wanted).length;
@@ -49,7 +56,7 @@ export const markerMutations = {
     const reference = await referenceOf(context, 'marker', id, 'updateMarker');
     const options = { now: services.now().toISOString(), expectedVersion };
     const write = await updateMarker(services.db, reference, update, options, work);
-    cacheWrites(context, [write]);
+    noteWrites(context, reference.collection, [write]);
     return write.marker;
   },
 
@@ -58,7 +65,7 @@ export const markerMutations = {
     const reference = await referenceOf(context, 'marker', id, 'deleteMarker');
     const options = { now: services.now().toISOString(), expectedVersion };
     const write = await deleteMarker(services.db, reference, options, work);
-    cacheWrites(context, [write]);
+    noteWrites(context, reference.collection, [write]);
     return write.marker;
   },
 

@@ -62,7 +62,7 @@ function* rangesOf({ database: { keys }, collection, area = WORLD, prefixes }: M
   for (const { number, prefix } of prefixes.list(0)) {
     if (!areaOverlapsCell(area, cellBounds(prefix))) continue;
     const from = toZ(prefix) * size;
-    yield* partRanges({ prefix, from, to: from + size, expected: undefined }, (number + 1) / prefixes.total);
+    yield* partRanges({ prefix, from, to: from + size }, (number + 1) / prefixes.total);
   }
 
   function* partRanges(range: PlannedRange, part: number): Generator<PartRange> {

@@ -1,17 +1,17 @@
 import { FINEST_STORED } from '../../model/cell.js';
 import { type Cell, NO_SUMS, addSums, sumsOf } from '../../geo/cell-sums.js';
-import { LONGEST_GEOHASH, LONGEST_Z, encode } from '../../geo/geohash.js';
+import { LONGEST_GEOHASH, encode } from '../../geo/geohash.js';
+import { cellRange } from '../../geo/ranges.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import { type MapContext, requireCollection } from '../context.js';
 import { cellOf, cellsOfMarkers, occupiedCells } from './occupied.js';
 import { type MarkerPage, type PageInput, readPage, readWhole } from '../page.js';
 import { readAll } from '../markers/read-all.js';
-import { byGeohash, cellsOfBlock } from './known-counts.js';
+import { byGeohash, cellsOfBlock } from './blocks.js';
 import { Budget } from '../../loaders/budget.js';
-import { planCell } from '../markers/planners.js';
 import type { Viewport } from '../viewport.js';
-import type { OrderedMarker } from '../markers/execute-plan.js';
+import type { OrderedMarker } from '../markers/search.js';
 
 /** A cell of a collection. Its bounds, center and centroid are computed by geo/. */
 export interface MapCell extends Cell {
@@ -43,7 +43,7 @@ function markersOf(context: MapContext, collection: Collection, geohash: string)
   return readAll(context, {
     field: 'cell',
     collection,
-    planner: planCell(context, collection, geohash),
+    cover: [cellRange(geohash)],
     budget: Budget.of(context.limits),
     accept: within(geohash),
     advice: `query the cell of ${FINEST_STORED} characters around it, or page through its markers`,
@@ -94,8 +94,8 @@ export function cellMarkers(
   const list = {
     collection,
     of: ['cell', geohash],
-    planner: () => planCell(context, collection, geohash),
-    accept: geohash.length <= LONGEST_Z ? () => true : within(geohash),
+    cover: [cellRange(geohash)],
+    accept: within(geohash),
   };
   return readPage(context, list, page);
 }

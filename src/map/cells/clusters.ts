@@ -1,9 +1,7 @@
-import type { Cell } from '../../geo/cell-sums.js';
 import { type Spacing, clusterArea } from '../../geo/cluster-windows.js';
 import { type Cluster, clusterCells } from '../../geo/clusters.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
-import type { BlockPlan } from '../../plan/blocks.js';
 import { type MapContext, requireCollection } from '../context.js';
 import { createExpansion } from './expansion.js';
 import type { MarkerFilter } from '../filter.js';
@@ -11,10 +9,8 @@ import { type OccupiedCells, cellOf, occupiedCellsOrCoarser } from './occupied.j
 import { readWhole } from '../page.js';
 import { readAll } from '../markers/read-all.js';
 import { Budget } from '../../loaders/budget.js';
-import { planKnown } from '../markers/planners.js';
-import { cellRange } from '../../plan/density.js';
+import { cellRange } from '../../geo/ranges.js';
 import { clusterPrecision } from '../../plan/precision.js';
-import { countsOfCells } from './known-counts.js';
 import type { Viewport } from '../viewport.js';
 import { inTurns } from '../../turns.js';
 
@@ -99,22 +95,17 @@ async function singleMarkers(
   const wanted = new Set(
     clusters.filter(({ count }) => count === 1).flatMap((cluster) => cluster.cells.map(({ geohash }) => geohash)),
   );
-  const markers = occupied.markers ?? (await markersOfCells(context, collection, wanted, occupied));
+  const markers = occupied.markers ?? (await markersOfCells(context, collection, wanted, precision));
   return new Map(markers.map((found) => [cellOf(found, precision), found.marker]));
 }
 
-function markersOfCells(
-  context: MapContext,
-  collection: Collection,
-  wanted: ReadonlySet<string>,
-  { cells, plan, precision }: { readonly cells: readonly Cell[]; readonly plan: BlockPlan; readonly precision: number },
-) {
+function markersOfCells(context: MapContext, collection: Collection, wanted: ReadonlySet<string>, precision: number) {
   const cover = [...wanted].sort().map(cellRange);
   const budget = Budget.of(context.limits);
   return readAll(context, {
     field: 'marker',
     collection,
-    planner: planKnown({ cover, counts: countsOfCells(cells, plan) }, collection, budget),
+    cover,
     budget,
     accept: (found) => wanted.has(cellOf(found, precision)),
     advice: 'query the clusters without their markers, or use a smaller bounding box',

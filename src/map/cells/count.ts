@@ -3,16 +3,13 @@ import { type Area, type Bounds, areaContains, areaContainsCell, areaOverlapsCel
 import { markerBounds } from '../../geo/centroid.js';
 import { LONGEST_Z, toZ } from '../../geo/geohash.js';
 import type { Point } from '../../geo/point.js';
-import { type ZRange, coverArea, intersect } from '../../geo/ranges.js';
+import { type ZRange, cellRange, coverArea, intersect } from '../../geo/ranges.js';
 import { Budget } from '../../loaders/budget.js';
 import { type CellBlock, FINEST_STORED } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
-import type { BlockPlan } from '../../plan/blocks.js';
-import { cellRange } from '../../plan/density.js';
 import { type MapContext, requireCollection } from '../context.js';
-import { planKnown } from '../markers/planners.js';
 import { readAll, tooMuch } from '../markers/read-all.js';
-import { blocksUnder, blocksWithin, cellsOfBlock, countsOfCells } from './known-counts.js';
+import { blocksUnder, blocksWithin, cellsOfBlock } from './blocks.js';
 import type { Viewport } from '../viewport.js';
 
 const ADVICE = 'use a smaller bounding box, or query its cells';
@@ -53,9 +50,6 @@ interface Tally {
   readonly inside: number;
   /** Cells of which some markers may be inside and others not. */
   readonly edge: readonly Cell[];
-  /** All cells that were read and not opened, and the plan by which they were read: there are no others. */
-  readonly known: readonly Cell[];
-  readonly plan: BlockPlan;
 }
 
 /** Counts the cells inside by their stored counts, and opens those on the edge as long as that saves reading markers. */
@@ -74,7 +68,6 @@ async function tally(
   let blocks: readonly CellBlock[] = first;
   let inside = 0;
   const edge: Cell[] = [];
-  const known: Cell[] = [];
   for (let precision = plan.length + 1; ; precision++) {
     const opened: CellBlock[] = [];
     const cut: Cell[] = [];
@@ -89,17 +82,14 @@ async function tally(
       const children = isCut && precision < FINEST_STORED ? loaders.blocks.cached(scope, under) : undefined;
       if (children) opened.push(...children);
       else if (isCut) cut.push(cell);
-      else known.push(cell);
     }
     const mayRead = precision < FINEST_STORED && budget.calls > FOR_MARKERS;
     const isWorth = ({ count }: Cell) => mayRead && count >= WORTH_A_BLOCK;
     const parents = cut.filter(isWorth).map(({ geohash }) => geohash);
     const read = await blocksUnder(context, collection, parents.sort(), budget);
-    const closed = read ? cut.filter((cell) => !isWorth(cell)) : cut;
-    edge.push(...closed);
-    known.push(...closed);
+    edge.push(...(read ? cut.filter((cell) => !isWorth(cell)) : cut));
     blocks = opened.concat(read ?? []);
-    if (blocks.length === 0) return { inside, edge, known, plan };
+    if (blocks.length === 0) return { inside, edge };
   }
 }
 
@@ -117,14 +107,14 @@ export async function countInRegion(
   const budget = Budget.of(context.limits);
   const tallied = await tally(context, collection, region, budget);
   if (!tallied) throw tooMuch(field, context.limits, ADVICE);
-  const { inside, edge, known, plan } = tallied;
+  const { inside, edge } = tallied;
   if (edge.length === 0) return inside;
   const onEdge = new Set(edge.map(({ geohash }) => geohash));
   const cover = intersect([...onEdge].sort().map(cellRange), region.cover);
   const markers = await readAll(context, {
     field,
     collection,
-    planner: planKnown({ cover, counts: countsOfCells(known, plan) }, collection, budget),
+    cover,
     budget,
     accept: ({ cursorPosition, marker }) =>
       region.contains(marker.position) &&

@@ -7,17 +7,14 @@ import { atOnce } from '../../geo/steps.js';
 import { groupBy } from '../../loaders/group.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
-import { rangeKeys } from '../../plan/explain.js';
 import { clusterPrecision } from '../../plan/precision.js';
 import type { MapContext } from '../context.js';
 import { type OccupiedCells, cellOf } from './occupied.js';
 import { readAll, tooMuch } from '../markers/read-all.js';
 import { Budget } from '../../loaders/budget.js';
-import { cellRange } from '../../plan/density.js';
-import { planKnown } from '../markers/planners.js';
-import { blocksUnder, cellsOfBlock, countsOfCells } from './known-counts.js';
+import { cellRange } from '../../geo/ranges.js';
+import { blocksUnder, cellsOfBlock } from './blocks.js';
 import { MAX_ZOOM } from '../viewport.js';
-import type { OrderedMarker } from '../markers/execute-plan.js';
 
 /** Markers of a cell that are read to find the zoom at which it splits. */
 const SAMPLE = 100;
@@ -92,44 +89,32 @@ export function createExpansion(
 const hashesOf = (cells: ReadonlyMap<string, readonly Cell[]>) =>
   [...cells.values()].flat().map(({ geohash }) => geohash);
 
-/** Markers of each of these cells, as far as they are needed: those that are known, or up to 100, or all of them. */
+/** Markers of each of these cells, as far as they are needed: those that are known, or some 100. */
 async function sample(
   context: MapContext,
   collection: Collection,
-  { cells, markers, plan, precision }: OccupiedCells & { readonly precision: number },
+  { markers, precision }: OccupiedCells & { readonly precision: number },
   single: ReadonlySet<string>,
   budget: Budget,
 ): Promise<ReadonlyMap<string, readonly MapMarker[]>> {
   if (single.size === 0) return new Map();
-  const { loaders, keys } = context;
-  const { prefixLength, writeShards } = collection;
   const length = Math.max(precision, FINEST_STORED);
-  const gathered = (found: readonly OrderedMarker[]) => {
-    const wanted = found.filter((one) => single.has(cellOf(one, length)));
+  if (markers) {
+    const wanted = markers.filter((one) => single.has(cellOf(one, length)));
     const groups = groupBy(wanted, (one) => cellOf(one, length));
     return new Map(Array.from(groups, ([cell, members]) => [cell, members.map(({ marker }) => marker)] as const));
-  };
-  if (markers) return gathered(markers);
-  if (single.size * writeShards <= budget.calls && prefixLength <= length) {
-    const samples = Array.from(single, async (geohash) => {
-      const range = { ...cellRange(geohash), prefix: geohash.slice(0, prefixLength), expected: undefined };
-      const shards = await Promise.all(
-        rangeKeys(range, collection, keys).map((shard) =>
-          loaders.markers(collection, range.prefix, { range: shard, limit: SAMPLE, budget: budget.upTo(1) }),
-        ),
-      );
-      return [geohash, shards.flatMap((shard) => shard.markers.map(({ marker }) => marker))] as const;
-    });
-    return new Map(await Promise.all(samples));
   }
-  const cover = [...single].sort().map(cellRange);
-  const found = await readAll(context, {
-    field: 'expansionZoom',
-    collection,
-    planner: planKnown({ cover, counts: countsOfCells(cells, plan) }, collection, budget),
-    budget,
-    accept: (one) => single.has(cellOf(one, length)),
-    advice: ADVICE,
+  const samples = Array.from(single, async (geohash) => {
+    const found = await readAll(context, {
+      field: 'expansionZoom',
+      collection,
+      cover: [cellRange(geohash)],
+      budget,
+      accept: (one) => cellOf(one, length) === geohash,
+      wanted: SAMPLE,
+      advice: ADVICE,
+    });
+    return [geohash, found.map(({ marker }) => marker)] as const;
   });
-  return gathered(found);
+  return new Map(await Promise.all(samples));
 }

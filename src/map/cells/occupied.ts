@@ -5,13 +5,13 @@ import { LONGEST_Z, cellBounds, columnOf, encode, latBits, lngBits, rowOf } from
 import { CellportError } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
 import { type BlockPlan, planBlocks } from '../../plan/blocks.js';
+import { coverForPlan } from '../../plan/markers.js';
 import type { MapContext } from '../context.js';
 import type { MarkerFilter } from '../filter.js';
 import { readAll, tooMuch } from '../markers/read-all.js';
-import { byGeohash, cellsOfBlock } from './known-counts.js';
+import { byGeohash, cellsOfBlock } from './blocks.js';
 import { Budget } from '../../loaders/budget.js';
-import type { OrderedMarker } from '../markers/execute-plan.js';
-import { planArea } from '../markers/planners.js';
+import type { OrderedMarker } from '../markers/search.js';
 import { eachInTurns } from '../../turns.js';
 
 /** The cells of an area that have markers, by geohash, and what they were made from. */
@@ -81,7 +81,7 @@ export async function occupiedCells(
     const markers = await readAll(context, {
       field,
       collection,
-      planner: await planArea(context, collection, widen(area, precision), { precision, budget }),
+      cover: coverForPlan(widen(area, precision)),
       budget,
       accept: (found) => overlaps(cellOf(found, precision)),
       filter,

@@ -7,9 +7,10 @@ import { type MapContext, requireCollection } from '../context.js';
 import { countInside } from '../cells/count.js';
 import { type MarkerFilter, type MarkerFilterInput, readFilter } from '../filter.js';
 import { readWhole } from '../page.js';
+import { coverForPlan } from '../../plan/markers.js';
 import { readAll } from './read-all.js';
 import { Budget } from '../../loaders/budget.js';
-import { planArea } from './planners.js';
+import { expectedIn } from './page-source.js';
 import type { Viewport } from '../viewport.js';
 
 /** Markers or clusters, whichever fits; the other list is empty. */
@@ -51,7 +52,7 @@ export async function contentOf(
   { field, limit, filter }: ContentQuestion,
 ): Promise<ViewportContent> {
   const { area, precision } = viewport;
-  const inside = await markersInside(context, collection, area, precision, { field, limit, filter });
+  const inside = await markersInside(context, collection, area, { field, limit, filter });
   if (inside !== undefined && inside.length <= limit) {
     return { mode: 'MARKERS', total: inside.length, markers: inside, clusters: [], precision };
   }
@@ -70,20 +71,18 @@ async function markersInside(
   context: MapContext,
   collection: Collection,
   area: Area,
-  precision: number,
   { field, limit, filter }: ContentQuestion,
 ): Promise<readonly MapMarker[] | undefined> {
   const accept = ({ marker }: { readonly marker: MapMarker }) => areaContains(area, marker.position);
   const budget = Budget.of(context.limits);
-  const planner = await planArea(context, collection, area, { precision, budget, enough: 1.5 * limit });
-  const { atMost } = planner;
+  const cover = coverForPlan(area);
   // Close to the limit it is cheaper to read the markers than to count them.
-  const decide = !filter && atMost !== undefined && atMost > 1.5 * limit;
+  const decide = !filter && (await expectedIn(context, { collection, cover, budget })) > 1.5 * limit;
   if (decide && (await countInside(context, collection, area, field)) > limit) return undefined;
   const read = readAll(context, {
     field,
     collection,
-    planner,
+    cover,
     budget,
     accept,
     filter,

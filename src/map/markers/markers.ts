@@ -1,10 +1,10 @@
 import { areaContains } from '../../geo/bounds.js';
 import { notFound } from '../../errors.js';
 import type { MapMarker, Marker, Properties } from '../../model/marker.js';
+import { coverForPlan } from '../../plan/markers.js';
 import { type MapContext, requireCollection } from '../context.js';
 import type { MarkerFilterInput } from '../filter.js';
 import { type MarkerPage, type PageInput, readPage } from '../page.js';
-import { planViewport } from './plan.js';
 import type { Viewport } from '../viewport.js';
 
 /** A page of the markers inside a viewport that pass the filter, its edges included. */
@@ -22,7 +22,7 @@ export async function viewportMarkers(
     {
       collection,
       of: ['viewport', area.bounds],
-      planner: (budget) => planViewport(context, collection, viewport, budget),
+      cover: coverForPlan(area),
       accept: ({ marker }) => areaContains(area, marker.position),
       filter,
     },

@@ -1,9 +1,11 @@
+import { LONGEST_Z, fromZ } from '../../geo/geohash.js';
 import { Budget } from '../../loaders/budget.js';
-import type { Collection } from '../../model/collection.js';
-import { type ExplainedRange, explainMarkers } from '../../plan/explain.js';
+import { type ExplainedRange, explainMarkers, explainPages } from '../../plan/explain.js';
+import { coverForPlan } from '../../plan/markers.js';
 import { type MapContext, requireCollection } from '../context.js';
 import type { Viewport } from '../viewport.js';
-import { nextPart, planArea } from './planners.js';
+import { nextRanges } from './index-source.js';
+import { planPages } from './page-source.js';
 
 /** What a viewport's markers are read from. */
 export interface ViewportPlan {
@@ -11,22 +13,18 @@ export interface ViewportPlan {
   readonly ranges: readonly ExplainedRange[];
 }
 
-/** Plans the search for a viewport's markers, as `markers` reads them and `plan` shows it. */
-export const planViewport = (
-  context: MapContext,
-  collection: Collection,
-  { area, precision }: Viewport,
-  budget: Budget,
-) => planArea(context, collection, area, { precision, budget });
-
 /** The key ranges that the first page of a viewport's markers reads, in this order until it is full, without reading them. */
 export async function viewportPlan(
   context: MapContext,
-  viewport: Viewport,
+  { area, precision }: Viewport,
   collectionKey: string,
 ): Promise<ViewportPlan> {
+  const { loaders, keys, limits } = context;
   const collection = await requireCollection(context, collectionKey);
-  const budget = Budget.of(context.limits);
-  const plan = await nextPart(await planViewport(context, collection, viewport, budget), collection, budget);
-  return { precision: viewport.precision, ranges: explainMarkers(plan, collection, context.keys) };
+  const search = { collection, cover: coverForPlan(area), budget: Budget.of(limits) };
+  const pages = await loaders.pages.open(collection);
+  if (!pages) return { precision, ranges: explainMarkers(nextRanges(search), collection, keys) };
+  const { directory, reads } = await planPages(pages, search, fromZ(0, LONGEST_Z));
+  const { scope, generation } = pages.of;
+  return { precision, ranges: explainPages(reads, directory, (begin) => keys.page(scope, generation, begin)) };
 }

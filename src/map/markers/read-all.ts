@@ -1,12 +1,10 @@
 import { limitExceeded } from '../../errors.js';
 import type { MapContext, MapLimits } from '../context.js';
-import { type MarkerQuery, type OrderedMarker, executePlan } from './execute-plan.js';
-import type { SearchPlanner } from './planners.js';
+import { type MarkerQuery, findMarkers } from './find-markers.js';
+import type { OrderedMarker } from './search.js';
 
 /** A query without pages. */
-export interface WholeQuery extends Omit<MarkerQuery, 'after' | 'wanted' | 'planner'> {
-  /** Undefined if there is too much to plan. */
-  readonly planner: SearchPlanner | undefined;
+export interface WholeQuery extends Omit<MarkerQuery, 'after' | 'wanted'> {
   /** The API field, for the error message. */
   readonly field: string;
   /** How many markers are enough; Infinity for all. */
@@ -18,10 +16,9 @@ export interface WholeQuery extends Omit<MarkerQuery, 'after' | 'wanted' | 'plan
 /** All markers of a query. Throws LIMIT_EXCEEDED if that takes more than the budget of a field; never returns only some. */
 export async function readAll(
   context: MapContext,
-  { field, advice, planner, wanted = Infinity, ...query }: WholeQuery,
+  { field, advice, wanted = Infinity, ...query }: WholeQuery,
 ): Promise<readonly OrderedMarker[]> {
-  if (!planner) throw tooMuch(field, context.limits, advice);
-  const { found, resumeAfter } = await executePlan(context, { ...query, planner, wanted });
+  const { found, resumeAfter } = await findMarkers(context, { ...query, wanted });
   if (resumeAfter !== undefined && found.length < wanted) throw tooMuch(field, context.limits, advice);
   return found;
 }

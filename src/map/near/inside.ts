@@ -1,5 +1,3 @@
-import { FINEST_STORED } from '../../model/cell.js';
-import type { Bounds } from '../../geo/bounds.js';
 import { countPositions, readPaths } from '../../geo/paths.js';
 import { type Shape, coverForSearch, shapeInSteps } from '../../geo/polygon.js';
 import type { ZRange } from '../../geo/ranges.js';
@@ -8,9 +6,7 @@ import type { Collection } from '../../model/collection.js';
 import type { MapContext } from '../context.js';
 import type { MarkerFilterInput } from '../filter.js';
 import { type MarkerPage, type PageInput, readPage } from '../page.js';
-import type { Budget } from '../../loaders/budget.js';
-import type { OrderedMarker } from '../markers/execute-plan.js';
-import { type SearchPlanner, planShape } from '../markers/planners.js';
+import type { OrderedMarker } from '../markers/search.js';
 import { inTurns, takeTurn } from '../../turns.js';
 
 /** Positions of a polygon, those that close its rings included. */
@@ -60,25 +56,7 @@ export async function markersInside(
   page: PageInput,
   filter?: MarkerFilterInput | null,
 ): Promise<MarkerPage> {
-  const covered = await readPolygon(polygon);
-  const list = {
-    collection,
-    of: ['inside', polygon],
-    planner: (budget: Budget) => planPolygon(context, collection, covered, budget),
-    accept: ({ marker }: OrderedMarker) => covered.shape.contains(marker.position),
-    filter,
-  };
-  return readPage(context, list, page);
-}
-
-/** Plans a search in the area of a shape. */
-export function planPolygon(
-  context: MapContext,
-  collection: Collection,
-  { shape, cover }: CoveredShape,
-  budget: Budget,
-): Promise<SearchPlanner> {
-  const overlaps = (cell: Bounds) => shape.relationToCell(cell) !== 'outside';
-  const options = { precision: FINEST_STORED, budget };
-  return planShape(context, collection, { area: shape.area, cover, overlaps }, options);
+  const { shape, cover } = await readPolygon(polygon);
+  const accept = ({ marker }: OrderedMarker) => shape.contains(marker.position);
+  return readPage(context, { collection, of: ['inside', polygon], cover, accept, filter }, page);
 }

@@ -15,7 +15,8 @@ import {
 import type { MapContext } from '../context.js';
 import { isCursorPosition, listName, writeCursor } from '../cursor.js';
 import { type MarkerFilterInput, readFilter } from '../filter.js';
-import { type NearQuery, walkOutward } from './outward.js';
+import { walkOutward } from './outward.js';
+import type { NearQuery } from './rings.js';
 import { Edge, type Page, type PageInput, type PageRequest, pageOf, readPageInput, readWhole } from '../page.js';
 import { tooMuch } from '../markers/read-all.js';
 import { scanRing } from './scan-ring.js';

@@ -1,13 +1,10 @@
-import { FINEST_STORED } from '../../model/cell.js';
 import { limitExceeded } from '../../errors.js';
-import type { Bounds } from '../../geo/bounds.js';
-import { HALF_AROUND, circleArea, ringRelation } from '../../geo/circle.js';
+import { HALF_AROUND, ringRelation } from '../../geo/circle.js';
 import { coverShape } from '../../geo/cover.js';
 import type { MapContext } from '../context.js';
-import { executePlan } from '../markers/execute-plan.js';
-import { planShape } from '../markers/planners.js';
+import { findMarkers } from '../markers/find-markers.js';
 import { BEGIN, type NearCursor, type NearMarker, type RingScan, compareNear } from './by-distance.js';
-import type { NearQuery } from './outward.js';
+import type { NearQuery } from './rings.js';
 import { type ScanSource, endedAt, scanOn } from './scan.js';
 
 /** Ranges of Z-order that a ring is cut into before they are joined. */
@@ -18,14 +15,9 @@ function sourceOf(context: MapContext, { collection, filter, budget }: NearQuery
   return {
     async read({ center, from, upTo }, after, accept) {
       const relation = ringRelation(center, from.distance, upTo.distance);
-      const shape = {
-        area: circleArea(center, upTo.distance),
-        cover: coverShape(relation, FINENESS),
-        overlaps: (cell: Bounds) => relation(cell) !== 'outside',
-      };
-      const planner = await planShape(context, collection, shape, { precision: FINEST_STORED, budget });
-      const query = { collection, planner, budget, filter, wanted: Infinity, after: after === '' ? undefined : after };
-      const result = await executePlan(context, { ...query, accept: ({ marker }) => accept(marker) });
+      const cover = coverShape(relation, FINENESS);
+      const query = { collection, cover, budget, filter, wanted: Infinity, after: after === '' ? undefined : after };
+      const result = await findMarkers(context, { ...query, accept: ({ marker }) => accept(marker) });
       return { found: result.found, scanned: result.ended ? null : (result.resumeAfter ?? after) };
     },
     loads: () => Infinity,

@@ -1,7 +1,7 @@
 import { distance } from '../../geo/distance.js';
 import type { Point } from '../../geo/point.js';
 import type { MapMarker } from '../../model/marker.js';
-import type { OrderedMarker } from '../markers/execute-plan.js';
+import type { OrderedMarker } from '../markers/search.js';
 import {
   type NearMarker,
   type NearPosition,

@@ -1,7 +1,9 @@
+import type { Key } from '../../keys/document-id.js';
 import { putInBulk } from '../request/batch-write.js';
 import { putVersion } from '../request/conditional-put.js';
 import type { Database } from '../database.js';
 import type { Leased } from '../lease.js';
+import { PAGE_FORMAT } from '../page/page-data.js';
 import type { Call } from '../request/meter.js';
 import { queryAll } from '../request/query-pages.js';
 import { rangeRequest } from '../request/ranges.js';
@@ -52,6 +54,15 @@ export interface StreamState extends Leased {
   readonly listedAt: number;
   /** Whether everything in the stream was complete when this was written. */
   readonly atEnd: boolean;
+  /** A time, in milliseconds since 1970, by which everything in the stream was complete; null if none is known. */
+  readonly endAt: number | null;
+  /** The pages of markers that are as complete and as exact as the cells; null if none are. */
+  readonly pages: PageGeneration | null;
+}
+
+/** Names pages that belong together: a recount writes all of them anew, as another generation. */
+export interface PageGeneration {
+  readonly generation: string;
 }
 
 /** A record that could not be understood, stored for a human to look at. */
@@ -65,28 +76,43 @@ export interface DeadLetter {
   readonly event: string;
 }
 
-/** The state of a consumer, strongly consistent; undefined before its first start. */
+/** The state of a consumer, strongly consistent by default; undefined before its first start. */
 export async function loadStreamState(
   database: Database,
   consumer: string,
   call: Call,
+  { consistent = true }: { readonly consistent?: boolean } = {},
 ): Promise<StreamState | undefined> {
   const { keys, tables } = database;
   const { Item } = await send(
     database,
     'get',
-    { TableName: tables.derived, Key: keys.streamState(consumer), ConsistentRead: true },
+    { TableName: tables.derived, Key: keys.streamState(consumer), ConsistentRead: consistent },
     call,
   );
   if (Item === undefined) return undefined;
-  const { pk: _pk, sk: _sk, ...state } = Item;
-  return state as StreamState;
+  const { pk: _pk, sk: _sk, pages, ...state } = Item as unknown as Key & StoredState;
+  const isCurrent = pages?.batch === state.batch && pages.planned === (state.plan !== null);
+  const isKept = isCurrent && pages.format === PAGE_FORMAT;
+  return { ...state, pages: isKept ? { generation: pages.generation } : null };
 }
+
+/**
+ * The state as an item. Its pages name the last batch again, and whether it is still planned: a version of this program that
+ * keeps no pages leaves them behind when it completes this batch or plans another one. One that writes another format cannot
+ * continue with these pages, nor this one with those.
+ */
+type StoredState = Omit<StreamState, 'pages'> & {
+  readonly pages?:
+    (PageGeneration & { readonly format: number; readonly batch: number; readonly planned: boolean }) | null;
+};
 
 /** Replaces the state of version `next.version - 1`; false if another write came first, as in `putVersion`. */
 export function putStreamState(database: Database, consumer: string, next: StreamState, call: Call): Promise<boolean> {
   const { keys, tables } = database;
-  return putVersion(database, tables.derived, { ...keys.streamState(consumer), ...next }, call);
+  const pages = next.pages && { ...next.pages, format: PAGE_FORMAT, batch: next.batch, planned: next.plan !== null };
+  const stored: StoredState = { ...next, pages };
+  return putVersion(database, tables.derived, { ...keys.streamState(consumer), ...stored }, call);
 }
 
 /** Stores dead letters; storing them again changes nothing. */

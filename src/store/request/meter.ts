@@ -1,4 +1,4 @@
-import type { RangeRead } from './read-log.js';
+import type { PageRead, RangeRead } from './read-log.js';
 
 /** Cost of one client request, summed over its commands. Filled by `send`. */
 export interface Meter {
@@ -16,6 +16,15 @@ export interface Meter {
   itemsReturned: number;
   /** Cell blocks and ranges of markers answered by a cache. */
   cacheHits: number;
+  /** What markers were read from; null if none were. */
+  markersFrom: MarkersFrom | null;
+}
+
+export type MarkersFrom = 'PAGES' | 'INDEX' | 'BOTH';
+
+/** Takes note of what markers are read from. */
+export function noteSource(meter: Meter, from: 'PAGES' | 'INDEX'): void {
+  meter.markersFrom = meter.markersFrom === null || meter.markersFrom === from ? from : 'BOTH';
 }
 
 /** A meter at zero. */
@@ -29,6 +38,7 @@ export function newMeter(): Meter {
     itemsScanned: 0,
     itemsReturned: 0,
     cacheHits: 0,
+    markersFrom: null,
   };
 }
 
@@ -40,6 +50,8 @@ export interface Call {
   readonly unpriced?: boolean | undefined;
   /** Collects each range that was read or answered by a cache, for explanations; omitted if none is wanted. */
   readonly reads?: RangeRead[] | undefined;
+  /** Collects each page of markers that is used, likewise. */
+  readonly pages?: PageRead[] | undefined;
 }
 
 /** A call with a meter of its own, for start-up and background work. */

@@ -1,11 +1,12 @@
 import type { QueryCommandInput, QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
 
+import type { Bounds } from '../../geo/bounds.js';
 import { INDEXES } from '../../keys/indexes.js';
 import type { Database, Item } from '../database.js';
 
 /** A range of one partition that a response is based on, read by one Query call or found in a cache. */
 export interface RangeRead {
-  /** The index, or for a table itself `entities`, `cells` or `derived` (cells and the rest of the derived table). */
+  /** The index, or for a table itself `entities`, `cells`, `pages` or `derived` (the rest of the derived table). */
   readonly index: string;
   readonly pk: string;
   /** Bounds of the sort keys, both included; null if the range is open. Of a page, what that page covered. */
@@ -15,6 +16,17 @@ export interface RangeRead {
   readonly items: number;
   readonly readUnits: number;
   readonly cached: boolean;
+}
+
+/** A page of markers that a response is based on. */
+export interface PageRead {
+  readonly pk: string;
+  /** Where it begins and, exclusive, ends in the order of its partition; null at the partition's end. */
+  readonly begin: string;
+  readonly end: string | null;
+  readonly markers: number;
+  /** The bounding box of its markers, in degrees; null if it has none. */
+  readonly bounds: Bounds | null;
 }
 
 type Asked = Pick<
@@ -28,6 +40,12 @@ const sortAttributeOf = (index: string | undefined) =>
 function textAt(item: Item | undefined, attribute: string | undefined): string | undefined {
   const value = attribute === undefined ? undefined : item?.[attribute];
   return typeof value === 'string' ? value : undefined;
+}
+
+/** Which items of the derived table a range has. */
+function derivedKind(keys: Database['keys'], pk: string, from: string | null): 'cells' | 'pages' | 'derived' {
+  if (keys.parsePage({ pk, sk: from ?? '' }) !== undefined) return 'pages';
+  return from !== null && keys.parseCell({ pk, sk: from }) !== undefined ? 'cells' : 'derived';
 }
 
 /** The range that a Query call read: a page ends where the next one begins. */
@@ -47,7 +65,6 @@ export function rangeReadOf(
   const bound = first ?? after;
   const from = lower ?? (bound === undefined ? null : String(bound));
   const to = upper ?? (last === undefined ? null : String(last));
-  const isCell = TableName === tables.derived && from !== null && keys.parseCell({ pk, sk: from }) !== undefined;
-  const table = TableName === tables.derived ? (isCell ? 'cells' : 'derived') : 'entities';
+  const table = TableName === tables.derived ? derivedKind(keys, pk, from) : 'entities';
   return { index: IndexName ?? table, pk, from, to, items: ScannedCount, readUnits, cached: false };
 }

@@ -14,7 +14,16 @@ import { loadStreamState } from '../../../src/store/cell/stream-state.js';
 import { NOW, requestContext } from '../../map/fixture.js';
 import { testDatabase } from '../../support/test-database.js';
 import { createChance } from '../simulation/world.js';
-import { countedCells, countedPlaces, shown, storedCells, storedPlaces, untilRead } from '../support.js';
+import {
+  countedCells,
+  countedPlaces,
+  markerEntries,
+  shown,
+  storedCells,
+  storedEntries,
+  storedPlaces,
+  untilRead,
+} from '../support.js';
 import { mortalConsumer } from './mortal.js';
 import { rounds } from '../../support/rounds.js';
 
@@ -59,7 +68,7 @@ async function walkedPlaces(collection: Collection, under: Place = []): Promise<
   ];
 }
 
-test(`cells and places are exact after kill -9 at random moments while markers are written (seed ${seed})`, async () => {
+test(`cells, places and pages are exact after kill -9 at random moments while markers are written (seed ${seed})`, async () => {
   const chance = createChance(seed);
   const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
   let writing = true;
@@ -92,6 +101,7 @@ test(`cells and places are exact after kill -9 at random moments while markers a
   const state = await loadStreamState(db, 'cells', newCall());
   expect(state?.gap).toBeNull();
   expect(await storedCells(db)).toEqual(await countedCells(db));
+  expect(await storedEntries(db)).toEqual(await markerEntries(db));
   const places = await countedPlaces(db);
   expect(Object.keys(places).length).toBeGreaterThan(20);
   expect(await storedPlaces(db)).toEqual(places);

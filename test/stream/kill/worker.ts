@@ -15,8 +15,11 @@ export interface WorkerOptions {
 
 const { engine, tables } = JSON.parse(process.argv[2] ?? '') as WorkerOptions;
 const database = createDatabase({ ...engine, tables, keyStyle: 'readable' });
+const parts = consumerParts({ database, streams: createStreamsClient(engine) }, createLog('error'));
 const consumer = createConsumer({
-  ...consumerParts({ database, streams: createStreamsClient(engine) }, createLog('error')),
+  ...parts,
+  // Small pages, so that they split often.
+  pages: { ...parts.pages, pack: { ...parts.pages.pack, mostBytes: 250 } },
   ownerIsGone,
   // Small batches and frequent heartbeats, so that there are many moments at which to kill it.
   leaseMs: 2_000,

@@ -1,6 +1,7 @@
 import type { CellSums } from '../../../src/geo/cell-sums.js';
 import type { DeadLetter, StreamState } from '../../../src/store/cell/stream-state.js';
 import type { BlockName, BlockOutcome, BlockWrite, StoredBlock } from '../../../src/store/cell/blocks.js';
+import { PagesModel } from './pages-model.js';
 
 const nameOf = ({ scope, parent }: BlockName) => `${scope}/${parent}`;
 const EMPTY: StoredBlock = { batch: undefined, children: new Map<string, CellSums>() };
@@ -11,6 +12,7 @@ export class DerivedModel {
   readonly deadLetters = new Map<string, DeadLetter>();
   /** Every version of each block, latest last. */
   readonly blocks = new Map<string, StoredBlock[]>();
+  readonly pages = new PagesModel();
   writes = 0;
 
   putState(next: StreamState, conditional = true): boolean {

@@ -1,8 +1,19 @@
 import { placeOfParent } from '../../../src/model/cell.js';
 import type { BlockName, BlockOutcome } from '../../../src/store/cell/blocks.js';
+import type { PagesPort } from '../../../src/stream/ports.js';
+import type { DerivedModel } from './derived-model.js';
 import type { Plant } from './simulate.js';
+import type { World } from './world.js';
 
 const isPlace = ({ parent }: BlockName) => placeOfParent(parent) !== undefined;
+
+/** A bug in how pages are kept. */
+const withPages =
+  (change: (pages: PagesPort, world: World, derived: DerivedModel) => PagesPort): Plant =>
+  (ports, world, derived) => ({
+    ...ports,
+    pages: { ...ports.pages, open: (generation) => change(ports.pages.open(generation), world, derived) },
+  });
 
 /** Bugs that a scheme like this one invites. The simulation has to find each of them, or it proves nothing. */
 export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
@@ -143,4 +154,52 @@ export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
       },
     },
   }),
+
+  /** A process that stops in between has lost the right part. */
+  'the left part of a page that splits is stored before the right one': withPages((pages) => ({
+    ...pages,
+    write: async (replacements) => {
+      const outcomes: boolean[] = [];
+      for (const { pages: made, ...replacement } of replacements) {
+        const [left, ...right] = made;
+        const [isLeft = false] = await pages.write([{ ...replacement, pages: left ? [left] : [] }]);
+        const others = right.map((page) => ({ ...replacement, begin: page.begin, seen: undefined, pages: [page] }));
+        if (isLeft && others.length > 0) await pages.write(others);
+        outcomes.push(isLeft);
+      }
+      return outcomes;
+    },
+  })),
+
+  /** Writes of the first round of a batch come after those of the second one. */
+  'a marker leaves its page before the other one has it': withPages((pages, world, derived) => ({
+    ...pages,
+    write: (replacements) => {
+      if (replacements.some(({ round }) => round % 2 === 1)) return pages.write(replacements);
+      const late = () => replacements.forEach((replacement) => derived.pages.write(replacement));
+      world.schedule(world.chance.next() * 1_000, late);
+      return Promise.resolve(replacements.map(() => true));
+    },
+  })),
+
+  /** Readers ask for pages that do not exist. */
+  'the directory names pages before they are stored': withPages((pages) => ({
+    ...pages,
+    write: async (replacements) => {
+      for (const { scope, pages: made } of replacements) {
+        const hints = made.map(({ begin, markers, data }) => ({ begin, markers, bytes: data.length }));
+        if (made.length > 1) await pages.putDirectoryPart(scope, hints);
+      }
+      return pages.write(replacements);
+    },
+  })),
+
+  /** Pages are replaced although they have changed since they were read. */
+  'pages are written whatever was written since they were read': withPages((pages, world, derived) => ({
+    ...pages,
+    write: async (replacements) => {
+      await world.wait(world.chance.next() * 20_000);
+      return replacements.map((replacement) => derived.pages.write(replacement, false));
+    },
+  })),
 };

@@ -1,9 +1,12 @@
 import type { Clock } from '../../../src/clock.js';
 import { type BlockMemory, createBlockMemory } from '../../../src/stream/block-memory.js';
+import type { PagesOptions } from '../../../src/stream/kept-pages.js';
+import { PageMemory } from '../../../src/stream/page-memory.js';
 import type { StreamPort } from '../../../src/stream/ports.js';
 import { StreamFailure } from '../../../src/stream/ports.js';
 import type { CellsPort, StatePort } from '../../../src/stream/ports.js';
 import type { DerivedModel } from './derived-model.js';
+import { TEXT } from './pages-model.js';
 import type { TableModel } from './table-model.js';
 import type { World } from './world.js';
 
@@ -22,6 +25,7 @@ export interface Ports {
   readonly state: StatePort;
   readonly cells: CellsPort;
   readonly memory: BlockMemory;
+  readonly pages: PagesOptions;
 }
 
 /**
@@ -122,6 +126,26 @@ export class Process {
     return {
       // None, one for some of the blocks, and one for all.
       memory: createBlockMemory(chance.pick([0, 3_000, 1_000_000])),
+      pages: {
+        memory: new PageMemory(chance.pick([0, 5_000, 1_000_000])),
+        // A page of one to three markers.
+        pack: { encode: TEXT.encode, mostBytes: 600 },
+        decode: TEXT.decode,
+        open: () => ({
+          find: (scope, position) => this.#call(() => derived.pages.find(scope, position)),
+          from: (scope, begin, limit) => this.#call(() => derived.pages.from(scope, begin, limit)),
+          readDirectory: (scope, partition) => this.#call(() => derived.pages.readDirectory(scope, partition)),
+          putDirectoryPart: (scope, part) => this.#call(() => derived.pages.putDirectoryPart(scope, part)),
+          write: (replacements) =>
+            this.#call(() => {
+              const written = replacements.map(
+                (each) => !chance.happens(this.#faults.refused) && derived.pages.write(each),
+              );
+              if (chance.happens(this.#faults.answerLost)) throw new Error('done in part');
+              return written;
+            }),
+        }),
+      },
       stream: {
         identify: () => this.#call(() => table.identify()),
         listShards: (stream, after) => this.#call(() => table.listShards(stream, after)),

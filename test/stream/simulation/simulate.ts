@@ -1,6 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import type { CellSums } from '../../../src/geo/cell-sums.js';
+import { compareBytes } from '../../../src/keys/byte-order.js';
 import { createKeyspace } from '../../../src/keys/keyspace.js';
 import { silentLog } from '../../../src/log.js';
+import { type PageEntry, pageEntry } from '../../../src/pages/entry.js';
+import { mapMarkerFromIndex } from '../../../src/store/marker/marker-item.js';
+import { itemOfImage } from '../../../src/store/request/wire.js';
 import { type Consumer, createConsumer } from '../../../src/stream/consumer.js';
 import { changeOf, contributionOf } from '../../../src/stream/change.js';
 import { DerivedModel } from './derived-model.js';
@@ -91,6 +97,37 @@ function differences(found: ReadonlyMap<string, string>, expected: ReadonlyMap<s
     .map((name) => `the count of ${name} is ${found.get(name) ?? 'absent'}, must be ${expected.get(name) ?? 'absent'}`);
 }
 
+/** The markers of a scope in the table that differ from those in its pages. */
+function pageDifferences(table: TableModel, derived: DerivedModel, scope: string): string[] {
+  const pages = derived.pages.all(scope);
+  const found = pages.flatMap(({ entries }) => entries);
+  const expected = [...table.items.values()].flatMap((image) => {
+    const key = keys.parseMarker({ pk: String(image['pk']?.['S']), sk: String(image['sk']?.['S']) });
+    const marker = key?.scope === scope ? mapMarkerFromIndex(keys, itemOfImage(image), { key: '' }) : undefined;
+    return marker ? [pageEntry(marker)] : [];
+  });
+  expected.sort((a, b) => compareBytes(a.position, b.position));
+  const chained = pages.every(({ begin, end }, index) => {
+    const next = pages[index + 1]?.begin;
+    return end === (next?.charAt(0) === begin.charAt(0) ? next : undefined);
+  });
+  const failures = chained ? [] : [`the pages of ${scope} do not follow each other`];
+  if (isDeepStrictEqual(found, expected)) return failures;
+  return [
+    ...failures,
+    `the pages of ${scope} have ${found.map(shownEntry).join(' ')}, not ${expected.map(shownEntry).join(' ')}`,
+  ];
+}
+
+const shownEntry = ({ position, marker }: PageEntry) => `${position} ${marker.name}`;
+
+/** Whether a marker has a record that left none. */
+const wasEverGone = ({ history }: TableModel, scope: string, key: string): boolean =>
+  history.some((record) => {
+    const change = changeOf(keys, record);
+    return change?.scope === scope && change.key === key && change.after === undefined;
+  });
+
 /** One write of any kind. */
 function writeSomething(table: TableModel, { chance }: World): void {
   const scope = chance.pick(SCOPES);
@@ -120,6 +157,9 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
     slowestMs: chance.pick([5, 40, 400]),
   };
   const failures: string[] = [];
+  derived.pages.onGone = (scope, key) => {
+    if (!wasEverGone(table, scope, key)) failures.push(`marker ${key} of ${scope} was in no page, but never deleted`);
+  };
   const running: { process: Process; consumer: Consumer }[] = [];
   let started = 0;
   let dark = false;
@@ -147,6 +187,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
         recordsPerSecond: chance.pick([1, Infinity]),
         growth: chance.pick([0, 2, Infinity]),
         waitMs: 10_000,
+        firstLoad: chance.pick([undefined, { blocks: 1, waitMs: 20_000 }]),
       },
     });
     running.push({ process, consumer });
@@ -241,6 +282,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
     if (gap === undefined && table.switched) failures.push('the stream was switched off unnoticed');
     if (gap === undefined) {
       failures.push(...differences(derived.cells(), bruteForce(table)));
+      for (const scope of SCOPES) failures.push(...pageDifferences(table, derived, scope));
       const poison = table.history.flatMap((record) =>
         changeOf(keys, record)?.fault === undefined ? [] : [record.sequence],
       );
@@ -251,6 +293,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
       if (state.records !== table.history.length) failures.push(`${state.records} records, of ${table.history.length}`);
     }
   }
+  failures.push(...derived.pages.wrongHints.map((hint) => `the directory named ${hint} before there was such a page`));
   for (const { process } of running) {
     process.kill();
     process.stop.abort(new Error('over'));

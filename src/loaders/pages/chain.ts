@@ -1,0 +1,206 @@
+import { GEOHASH_ALPHABET } from '../../geo/geohash.js';
+import { type ZRange, intersect } from '../../geo/ranges.js';
+import { compareBytes } from '../../keys/byte-order.js';
+import { type Directory, type PageHint, partitionRange } from '../../pages/directory.js';
+import { type PageEntry, firstFrom } from '../../pages/entry.js';
+import type { PlannedRead } from '../../pages/plan-reads.js';
+import type { StoredPage } from '../../store/page/pages.js';
+
+/** Reads pages of one collection. */
+export interface PageSource {
+  /** Pages by their begins; undefined for those that do not exist. */
+  byKeys(begins: readonly string[], consistent: boolean): Promise<readonly (StoredPage | undefined)[]>;
+  /** The pages of a partition that begin from one position to another, both included. */
+  between(from: string, to: string, consistent: boolean): Promise<readonly StoredPage[]>;
+  /** A page that is known without a read. */
+  cached?(begin: string): StoredPage | undefined;
+}
+
+/** Pages that a directory names do not exist: a recount has replaced them. */
+export class PagesGone extends Error {
+  override readonly name = 'PagesGone';
+
+  constructor() {
+    super('pages of the directory do not exist any more');
+  }
+}
+
+/** After all characters of geohashes. */
+const AFTER_ALL = '~';
+
+const before = (a: string, b: string) => compareBytes(a, b) < 0;
+
+/** A page up to where the next one begins. */
+function cutAt(page: StoredPage, end: string | undefined): StoredPage {
+  if (end === page.end) return page;
+  const entries = end === undefined ? page.entries : page.entries.slice(0, firstFrom(page.entries, end));
+  return { ...page, end, entries };
+}
+
+function earliest(positions: readonly (string | undefined)[]): string | undefined {
+  const some = positions.filter((position) => position !== undefined);
+  return some.length === 0 ? undefined : some.reduce((a, b) => (before(b, a) ? b : a));
+}
+
+/**
+ * Pages of a partition without gaps from one begin up to another, or to the partition's end. A page that was read before it was
+ * split is cut where the next one begins; what was split from a page since the directory was read is read as well.
+ */
+async function chain(
+  source: PageSource,
+  found: readonly StoredPage[],
+  from: string,
+  to: string | undefined,
+): Promise<StoredPage[]> {
+  const left = [...found];
+  const pages: StoredPage[] = [];
+  let at: string | undefined = from;
+  while (at !== undefined && (to === undefined || before(at, to))) {
+    const page = left.shift();
+    if (page?.begin === at) {
+      const end = earliest([page.end, left[0]?.begin, to]);
+      pages.push(cutAt(page, end));
+      at = end;
+      continue;
+    }
+    const missing = await gap(source, at, page?.begin ?? to);
+    left.unshift(...missing, ...(page ? [page] : []));
+  }
+  return pages;
+}
+
+/** Pages from a begin up to another one, or to the partition's end. */
+async function gap(source: PageSource, from: string, until: string | undefined): Promise<StoredPage[]> {
+  const pages = await source.between(from, until ?? from.charAt(0) + AFTER_ALL, true);
+  const missing = pages.filter(({ begin }) => until === undefined || before(begin, until));
+  if (missing[0]?.begin !== from) throw new PagesGone();
+  return missing;
+}
+
+const hintsOf = (directory: Directory, { partition, first, last }: PlannedRead): readonly PageHint[] =>
+  directory.get(partition)?.hints.slice(first, last + 1) ?? [];
+
+/** The pages of one Query; those at both ends that are known without it are not read. */
+async function query(
+  source: PageSource,
+  hints: readonly PageHint[],
+  to: string | undefined,
+  consistent: boolean,
+): Promise<readonly StoredPage[]> {
+  const known = (index: number) => {
+    const page = consistent ? undefined : source.cached?.(hints[index]?.begin ?? '');
+    return page?.end === (hints[index + 1]?.begin ?? to) ? page : undefined;
+  };
+  const head: StoredPage[] = [];
+  for (let page = known(0); page && head.length < hints.length; page = known(head.length)) head.push(page);
+  const tail: StoredPage[] = [];
+  let last = hints.length - 1;
+  for (let page = known(last); page && last > head.length; page = known(last)) {
+    tail.unshift(page);
+    last -= 1;
+  }
+  const [from, until] = [hints[head.length], hints[last]];
+  if (head.length === hints.length || !from || !until) return head;
+  return [...head, ...(await source.between(from.begin, until.begin, consistent)), ...tail];
+}
+
+/** Makes planned reads: those by keys together, each Query on its own. Neighbouring pages without gaps, by read. */
+export async function readOnce(
+  source: PageSource,
+  directory: Directory,
+  reads: readonly PlannedRead[],
+  consistent: boolean,
+): Promise<StoredPage[][]> {
+  const keys = reads
+    .filter(({ by }) => by === 'keys')
+    .flatMap((read) => hintsOf(directory, read).map(({ begin }) => begin));
+  const byKeys = readKeys(source, keys, consistent);
+  // A rejected Query does not await it.
+  byKeys.catch(() => undefined);
+  return Promise.all(
+    reads.map(async (read) => {
+      const hints = hintsOf(directory, read);
+      const to = directory.get(read.partition)?.hints[read.last + 1]?.begin;
+      const pages = read.by === 'query' ? await query(source, hints, to, consistent) : found(await byKeys, hints);
+      return chain(source, pages, hints[0]?.begin ?? '', to);
+    }),
+  );
+}
+
+async function readKeys(source: PageSource, begins: readonly string[], consistent: boolean) {
+  const known = new Map<string, StoredPage | undefined>();
+  if (!consistent) {
+    for (const begin of begins) {
+      const page = source.cached?.(begin);
+      if (page) known.set(begin, page);
+    }
+  }
+  const missing = begins.filter((begin) => !known.has(begin));
+  const pages = missing.length === 0 ? [] : await source.byKeys(missing, consistent);
+  missing.forEach((begin, index) => known.set(begin, pages[index]));
+  return known;
+}
+
+function found(pages: ReadonlyMap<string, StoredPage | undefined>, hints: readonly PageHint[]): StoredPage[] {
+  return hints.map(({ begin }) => {
+    const page = pages.get(begin);
+    if (page === undefined) throw new PagesGone();
+    return page;
+  });
+}
+
+/** The pages, by partition, of partitions that overlap ranges of Z-order and are not in a directory. */
+async function readOthers(source: PageSource, directory: Directory, cover: readonly ZRange[]): Promise<StoredPage[][]> {
+  const others = Array.from(GEOHASH_ALPHABET).filter(
+    (partition) => !directory.has(partition) && intersect(cover, [partitionRange(partition)]).length > 0,
+  );
+  const first = others.length === 0 ? [] : await source.byKeys(others, true);
+  const begun = first.filter((page) => page !== undefined);
+  return Promise.all(begun.map((page) => chain(source, [page], page.begin, undefined)));
+}
+
+/** What to read, and what is known of it. */
+export interface PagesQuestion {
+  readonly directory: Directory;
+  readonly reads: readonly PlannedRead[];
+  /** What was read for the same answer before. */
+  readonly earlier: readonly PlannedRead[];
+  /** Sorted, disjoint ranges of Z-order at length 10 that the answer is about. */
+  readonly cover: readonly ZRange[];
+  /** The last round that even a read that lags behind finds in all pages; the directory has all partitions of that time. */
+  readonly complete: number;
+}
+
+export interface PagesFound {
+  /** Pages in their order, by read. */
+  readonly found: readonly (readonly StoredPage[])[];
+  /** Not empty if a marker may have moved during the reads: all of them again, those read for the same answer before too. */
+  readonly again: readonly (readonly StoredPage[])[];
+}
+
+/**
+ * The pages of planned reads. If a marker has moved between pages lately, one may have been read before the marker came and the
+ * other one after it left: then all are read again, strongly consistent, and both readings together have each marker.
+ */
+export async function readPages(source: PageSource, question: PagesQuestion): Promise<PagesFound> {
+  const { directory, reads, earlier, cover, complete } = question;
+  const once = await readOnce(source, directory, reads, false);
+  if (!once.some((pages) => pages.some(({ lost = 0 }) => lost > complete))) return { found: once, again: [] };
+  const all = [...earlier, ...reads];
+  const again = await Promise.all([readOnce(source, directory, all, true), readOthers(source, directory, cover)]);
+  return { found: once, again: again.flat() };
+}
+
+/** The entries of pages in order, each marker once: of several copies the one with the highest map version. */
+export function entriesOf({ found, again }: PagesFound): PageEntry[] {
+  const newest = new Map<string, PageEntry>();
+  for (const pages of [...found, ...again]) {
+    for (const { entries } of pages) {
+      for (const entry of entries) {
+        const known = newest.get(entry.marker.key);
+        if (!known || known.marker.mapVersion < entry.marker.mapVersion) newest.set(entry.marker.key, entry);
+      }
+    }
+  }
+  return [...newest.values()].sort((a, b) => compareBytes(a.position, b.position));
+}

@@ -1,0 +1,69 @@
+import { LRUCache } from 'lru-cache';
+
+import { type PageHint, PartitionPages } from '../../pages/directory.js';
+import { compareBytes } from '../../keys/byte-order.js';
+import type { StoredPage } from '../../store/page/pages.js';
+
+/** Names a partition of the pages of a collection. */
+export interface PagePartition {
+  readonly scope: string;
+  readonly generation: string;
+  /** The first character of its geohashes. */
+  readonly partition: string;
+}
+
+const MOST_BYTES = 32 * 1024 * 1024;
+const HINT_BYTES = 150;
+
+const nameOf = ({ scope, generation, partition }: PagePartition) => `${scope}\n${generation}\n${partition}`;
+
+/**
+ * Directories as far as this process has read them, partition by partition. They never expire: pages keep their begins, so an old
+ * directory hides nothing, and what is found to have been split is noted here.
+ */
+export class DirectoryCache {
+  readonly #partitions = new LRUCache<string, Promise<PartitionPages>>({
+    maxSize: MOST_BYTES,
+    sizeCalculation: () => HINT_BYTES,
+  });
+
+  /** The pages of a partition, read by `read` if they are not known. */
+  get(of: PagePartition, read: () => Promise<readonly PageHint[]>): Promise<PartitionPages> {
+    const name = nameOf(of);
+    const known = this.#partitions.get(name);
+    if (known) return known;
+    const reading = read().then((hints) => {
+      const pages = new PartitionPages(hints);
+      // Its size is known only now.
+      if (this.#partitions.peek(name) === reading) this.#put(name, pages, reading);
+      return pages;
+    });
+    reading.catch(() => this.#partitions.delete(name));
+    this.#partitions.set(name, reading);
+    return reading;
+  }
+
+  /** Takes note of pages that were read, if the directory lacks some of them. */
+  learn(of: PagePartition, known: PartitionPages, pages: readonly StoredPage[]): void {
+    const begins = new Set(known.hints.map(({ begin }) => begin));
+    if (pages.every(({ begin }) => begins.has(begin))) return;
+    const fresh = new Map(known.hints.map((hint) => [hint.begin, hint]));
+    for (const { begin, entries, bytes } of pages) fresh.set(begin, { begin, markers: entries.length, bytes });
+    const hints = [...fresh.values()].sort((a, b) => compareBytes(a.begin, b.begin));
+    const learned = new PartitionPages(hints);
+    this.#put(nameOf(of), learned, Promise.resolve(learned));
+  }
+
+  /** Drops what is known of the pages of a collection: another generation has replaced them. */
+  drop(scope: string): void {
+    for (const name of this.#partitions.keys()) if (name.startsWith(`${scope}\n`)) this.#partitions.delete(name);
+  }
+
+  clear(): void {
+    this.#partitions.clear();
+  }
+
+  #put(name: string, { hints }: PartitionPages, pages: Promise<PartitionPages>): void {
+    this.#partitions.set(name, pages, { size: HINT_BYTES * (1 + hints.length) });
+  }
+}

@@ -1,0 +1,83 @@
+import type { Keyspace } from '../../keys/keyspace.js';
+import type { Collection } from '../../model/collection.js';
+import { type PageEntry, pageEntry } from '../../pages/entry.js';
+import { mapMarkerFromIndex } from '../../store/marker/marker-item.js';
+import type { ConditionalChange } from '../../store/request/conditional-change.js';
+
+/** What this process did to a marker. */
+export interface OwnWrite {
+  readonly key: string;
+  /** Its map version after the write or, if it was deleted, before it. */
+  readonly mapVersion: number;
+  /** Undefined if it was deleted. */
+  readonly entry: PageEntry | undefined;
+}
+
+interface Kept extends OwnWrite {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** A write is kept until pages include all that was written so long after it: clocks differ, and streams lag. */
+const MARGIN_MS = 3_000;
+/** No write is kept for longer. */
+const LONGEST_MS = 60_000;
+const MOST = 50_000;
+
+/**
+ * What this process has written lately and pages may not have yet: whoever edits a map sees the edit in the next answer of the
+ * same server.
+ */
+export class OwnWrites {
+  readonly #wall: () => number;
+  /** By scope and key; the oldest first within a scope. */
+  readonly #scopes = new Map<string, Map<string, Kept>>();
+  #count = 0;
+
+  /** `wall`: milliseconds since 1970. */
+  constructor(wall: () => number) {
+    this.#wall = wall;
+  }
+
+  add(scope: string, writes: readonly OwnWrite[]): void {
+    const kept = this.#scopes.get(scope) ?? new Map<string, Kept>();
+    this.#scopes.set(scope, kept);
+    for (const write of writes) {
+      this.#count += kept.delete(write.key) ? 0 : 1;
+      kept.set(write.key, { ...write, at: this.#wall() });
+    }
+    // Beyond this, a map shows the writes once pages have them.
+    if (this.#count > MOST) this.#clear();
+  }
+
+  /** What pages may not have yet. They include what was written by `complete`, in milliseconds since 1970. */
+  of(scope: string, complete: number): readonly OwnWrite[] {
+    const kept = this.#scopes.get(scope);
+    if (!kept) return [];
+    const now = this.#wall();
+    for (const [key, { at }] of kept) {
+      if (at + MARGIN_MS > complete && now - at < LONGEST_MS) break;
+      kept.delete(key);
+      this.#count -= 1;
+    }
+    if (kept.size === 0) this.#scopes.delete(scope);
+    return [...kept.values()];
+  }
+
+  #clear(): void {
+    this.#scopes.clear();
+    this.#count = 0;
+  }
+}
+
+/** What a write did to a marker; undefined if neither of its images is one. */
+export function ownWrite(
+  keys: Keyspace,
+  collection: Collection,
+  { before, after }: ConditionalChange,
+): OwnWrite | undefined {
+  const is = after && mapMarkerFromIndex(keys, after, collection);
+  if (is) return { key: is.key, mapVersion: is.mapVersion, entry: pageEntry(is) };
+  const was = before && mapMarkerFromIndex(keys, before, collection);
+  return was && { key: was.key, mapVersion: was.mapVersion, entry: undefined };
+}

@@ -1,0 +1,258 @@
+import DataLoader from 'dataloader';
+import type { LimitFunction } from 'p-limit';
+
+import type { Bounds } from '../../geo/bounds.js';
+import type { Point } from '../../geo/point.js';
+import type { ZRange } from '../../geo/ranges.js';
+import { compareBytes } from '../../keys/byte-order.js';
+import type { Collection } from '../../model/collection.js';
+import { type Directory, type PageHint, type PartitionPages, overlaps } from '../../pages/directory.js';
+import type { PlannedRead } from '../../pages/plan-reads.js';
+import type { Database, Item } from '../../store/database.js';
+import { type DirectoryPart, readDirectory } from '../../store/page/page-directory.js';
+import {
+  type PagesOf,
+  type StoredPage,
+  UnknownPageFormat,
+  getPages,
+  pageOfItem,
+  queryPages,
+} from '../../store/page/pages.js';
+import { type Call, noteSource } from '../../store/request/meter.js';
+import type { PageRead, RangeRead } from '../../store/request/read-log.js';
+import { afterTurns } from '../../turns.js';
+import type { Budget } from '../budget.js';
+import type { RangeLoader } from '../range-loader.js';
+import { type PageSource, PagesGone, type PagesFound, readPages } from './chain.js';
+import type { DirectoryCache } from './directory-cache.js';
+import type { OwnWrite, OwnWrites } from './own-writes.js';
+import type { PageCache } from './page-cache.js';
+import type { PageTrust, TrustedPages } from './trust.js';
+
+/** What all requests of a process share to read pages. */
+export interface PageServices {
+  readonly trust: Pick<PageTrust, 'pages' | 'isRefused' | 'forget'>;
+  readonly directories: DirectoryCache;
+  readonly pageCache: PageCache;
+  readonly ownWrites: OwnWrites;
+}
+
+export interface PageLoaderOptions extends PageServices {
+  readonly db: Database;
+  readonly call: Call;
+  readonly range: RangeLoader;
+  readonly slots: LimitFunction;
+  /** The first characters of the geohashes that a collection has markers of. */
+  readonly partitions: (scope: string) => Promise<readonly string[]>;
+}
+
+const KEYS_IN_A_BATCH = 100;
+
+/** Opens the pages of collections for one request. */
+export class PageLoader {
+  readonly #options: PageLoaderOptions;
+  readonly #open = new Map<string, Promise<OpenPages | undefined>>();
+
+  constructor(options: PageLoaderOptions) {
+    this.#options = options;
+  }
+
+  /** The pages of a collection; undefined while the geo index must answer. */
+  open(collection: Collection): Promise<OpenPages | undefined> {
+    const known = this.#open.get(collection.key);
+    if (known) return known;
+    const opening = this.#openNow(collection).then((open) => {
+      noteSource(this.#options.call.meter, open ? 'PAGES' : 'INDEX');
+      return open;
+    });
+    this.#open.set(collection.key, opening);
+    return opening;
+  }
+
+  /** Leaves the rest of the request to the geo index, as pages could not be read; later requests look for newer ones. */
+  giveUp(collection: Collection): void {
+    const { trust, directories, db, call } = this.#options;
+    noteSource(call.meter, 'INDEX');
+    trust.forget();
+    directories.drop(db.keys.scope(collection));
+    this.#open.set(collection.key, Promise.resolve(undefined));
+  }
+
+  async #openNow(collection: Collection): Promise<OpenPages | undefined> {
+    const { db, trust, partitions } = this.#options;
+    if (trust.isRefused()) return undefined;
+    const scope = db.keys.scope(collection);
+    const [trusted, exist] = await Promise.all([trust.pages(), partitions(scope)]);
+    if (!trusted) return undefined;
+    return new OpenPages(
+      this.#options,
+      { scope, collection: collection.key, generation: trusted.generation },
+      trusted,
+      exist,
+    );
+  }
+}
+
+/** The pages of one collection, in one request. */
+export class OpenPages {
+  readonly #options: PageLoaderOptions;
+  readonly of: PagesOf;
+  readonly #trusted: TrustedPages;
+  readonly #partitions: readonly string[];
+  readonly #decoded = new WeakMap<Item, StoredPage>();
+  readonly #keys: DataLoader<string, StoredPage | undefined>;
+
+  constructor(options: PageLoaderOptions, of: PagesOf, trusted: TrustedPages, partitions: readonly string[]) {
+    this.#options = options;
+    this.of = of;
+    this.#trusted = trusted;
+    this.#partitions = partitions;
+    this.#keys = new DataLoader((begins) => this.#get(begins, false), { batchScheduleFn: afterTurns });
+  }
+
+  /** What this process has written that pages may not have yet. */
+  get ownWrites(): readonly OwnWrite[] {
+    return this.#options.ownWrites.of(this.of.scope, this.#trusted.endAt);
+  }
+
+  /** The directory of the partitions that sorted, disjoint ranges of Z-order at length 10 overlap. */
+  async directory(cover: readonly ZRange[], budget: Budget): Promise<Directory> {
+    const wanted = this.#partitions.filter((partition) => overlaps(partition, cover));
+    const read = wanted.map(async (partition) => [partition, await this.#partition(partition, budget)] as const);
+    return new Map(await Promise.all(read));
+  }
+
+  #partition(partition: string, budget: Budget): Promise<PartitionPages> {
+    const { db, directories, call, slots } = this.#options;
+    return directories.get({ ...this.of, partition }, async () => {
+      budget.debit({ calls: 1 });
+      const parts = await slots(() => readDirectory(db, this.of, { from: partition, to: `${partition}~` }, call));
+      if (parts.length > 0) return hintsOf(parts);
+      // Pages are written before their directory.
+      const [first] = await this.#get([partition], true);
+      if (!first) throw new PagesGone();
+      return [{ begin: partition, markers: first.entries.length, bytes: first.bytes }];
+    });
+  }
+
+  /** The pages of planned reads. */
+  async read(
+    {
+      directory,
+      reads,
+      earlier,
+      cover,
+    }: {
+      directory: Directory;
+      reads: readonly PlannedRead[];
+      earlier: readonly PlannedRead[];
+      cover: readonly ZRange[];
+    },
+    budget: Budget,
+  ): Promise<PagesFound> {
+    const source = this.#source(budget);
+    const complete = 2 * this.#trusted.complete + 1;
+    const answer = await readPages(source, { directory, reads, earlier, cover, complete });
+    reads.forEach(({ partition }, index) => {
+      const known = directory.get(partition);
+      const pages = answer.found[index];
+      if (!known || !pages) return;
+      this.#options.directories.learn({ ...this.of, partition }, known, pages);
+      this.#options.call.pages?.push(...pages.map((page) => this.#explained(page)));
+    });
+    return answer;
+  }
+
+  #readByKey({ begin, bytes }: StoredPage, consistent: boolean): RangeRead {
+    const { scope, generation } = this.of;
+    const { pk } = this.#options.db.keys.page(scope, generation, begin);
+    const readUnits = Math.ceil(bytes / 4_096) / (consistent ? 1 : 2);
+    return { index: 'pages', pk, from: begin, to: begin, items: 1, readUnits, cached: false };
+  }
+
+  #explained({ begin, end, entries }: StoredPage): PageRead {
+    const { scope, generation } = this.of;
+    const { pk } = this.#options.db.keys.page(scope, generation, begin);
+    return {
+      pk,
+      begin,
+      end: end ?? null,
+      markers: entries.length,
+      bounds: boundsOf(entries.map(({ marker }) => marker.position)),
+    };
+  }
+
+  #source(budget: Budget): PageSource {
+    const { db, range, slots, call, pageCache } = this.#options;
+    const { scope, generation } = this.of;
+    return {
+      cached: (begin) => {
+        const page = pageCache.get(this.of, begin);
+        if (page) call.meter.cacheHits++;
+        return page;
+      },
+      byKeys: (begins, consistent) => {
+        budget.debit({ calls: Math.ceil(begins.length / KEYS_IN_A_BATCH) });
+        return consistent ? this.#get(begins, true) : Promise.all(begins.map((begin) => this.#keys.load(begin)));
+      },
+      between: async (from, to, consistent) => {
+        if (consistent) {
+          budget.debit({ calls: 1 });
+          return slots(() => queryPages(db, this.of, { from, to, consistent }, call));
+        }
+        const token = pageCache.begin();
+        const { pk } = db.keys.page(scope, generation, from);
+        const { items } = await range({
+          range: { index: 'cells', pk, from, to },
+          limit: Infinity,
+          budget: budget.upTo(Infinity),
+        });
+        return items.map((item) => this.#keep(this.#decode(item), token));
+      },
+    };
+  }
+
+  #decode(item: Item): StoredPage {
+    const known = this.#decoded.get(item);
+    if (known) return known;
+    const page = pageOfItem(item, this.of.collection);
+    this.#decoded.set(item, page);
+    return page;
+  }
+
+  #keep(page: StoredPage, token: number): StoredPage {
+    this.#options.pageCache.put(this.of, page, token);
+    return page;
+  }
+
+  async #get(begins: readonly string[], consistent: boolean): Promise<(StoredPage | undefined)[]> {
+    const { db, call, pageCache, slots } = this.#options;
+    const token = pageCache.begin();
+    const pages = await slots(() => getPages(db, this.of, begins, call, { consistent }));
+    for (const page of pages) if (page) call.reads?.push(this.#readByKey(page, consistent));
+    return pages.map((page) => page && this.#keep(page, token));
+  }
+}
+
+/** The hints of a directory. A part may be written late, by a process that does not know that another one begins within it. */
+const hintsOf = (parts: readonly DirectoryPart[]): readonly PageHint[] =>
+  parts.flatMap((part, index) => {
+    const next = parts[index + 1]?.[0]?.begin;
+    return next === undefined ? part : part.filter(({ begin }) => compareBytes(begin, next) < 0);
+  });
+
+/** The bounding box of some positions; null if there are none. */
+function boundsOf(positions: readonly Point[]): Bounds | null {
+  if (positions.length === 0) return null;
+  const bounds = { west: Infinity, south: Infinity, east: -Infinity, north: -Infinity };
+  for (const { lng, lat } of positions) {
+    bounds.west = Math.min(bounds.west, lng);
+    bounds.east = Math.max(bounds.east, lng);
+    bounds.south = Math.min(bounds.south, lat);
+    bounds.north = Math.max(bounds.north, lat);
+  }
+  return bounds;
+}
+
+/** Whether a failure means that pages cannot be read, so that the geo index must answer. */
+export const cannotRead = (error: unknown): boolean => error instanceof PagesGone || error instanceof UnknownPageFormat;

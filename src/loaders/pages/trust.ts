@@ -1,0 +1,100 @@
+import type { StreamState } from '../../store/cell/stream-state.js';
+
+/** How far the stream's consumer is, as pages depend on it. */
+export interface ConsumerReport extends Pick<StreamState, 'pages' | 'gap'> {
+  /** The last batch that all pages are known to have. */
+  readonly complete: number;
+  /** When everything in the stream was last known to be complete, in milliseconds since 1970; null if that is not known. */
+  readonly endAt: number | null;
+}
+
+/** Pages that may be read. */
+export interface TrustedPages {
+  readonly generation: string;
+  /** The last batch that even a read that lags behind finds in all pages. */
+  readonly complete: number;
+  /** Pages include what was written by this time, in milliseconds since 1970. */
+  readonly endAt: number;
+}
+
+export interface PageTrustOptions {
+  /** The report of this process, if it keeps the pages. */
+  readonly own: () => ConsumerReport | undefined;
+  /** Reads the stored report; undefined if there is none. */
+  readonly stored: () => Promise<ConsumerReport | undefined>;
+  /** Milliseconds since 1970. */
+  readonly wall: () => number;
+}
+
+/** Pages are used while the consumer was at the stream's end within so long; clocks may differ by as much. */
+const TRUSTED_MS = 2_000;
+/** The stored report is read at most so often. */
+const READ_EVERY_MS = 1_000;
+/** How long an eventually consistent read may lag behind. */
+const LAG_MS = 2_000;
+
+/**
+ * Decides whether pages may be read in place of the geo index. Every server can: the one that keeps the pages knows, and any
+ * other reads the report, which its owner renews each second.
+ */
+export class PageTrust {
+  readonly #options: PageTrustOptions;
+  #report: { readonly at: number; readonly read: Promise<ConsumerReport | undefined> } | undefined;
+  /** The report, once it was read and until it is read again. */
+  #latest: ConsumerReport | undefined;
+  /** Batches that were complete, and when this was learned; the oldest first. */
+  #complete: { readonly batch: number; readonly at: number }[] = [];
+
+  constructor(options: PageTrustOptions) {
+    this.#options = options;
+  }
+
+  /** The pages to read; undefined if the geo index must answer. */
+  async pages(): Promise<TrustedPages | undefined> {
+    const report = this.#options.own() ?? (await this.#stored());
+    if (report === undefined) return undefined;
+    const { pages, complete, endAt } = report;
+    this.#note(complete);
+    if (pages === null || endAt === null || !this.#isUsable(report)) return undefined;
+    return { generation: pages.generation, complete: this.#aged(), endAt };
+  }
+
+  #isUsable({ pages, gap, endAt }: ConsumerReport): boolean {
+    return pages !== null && gap === null && endAt !== null && Math.abs(this.#options.wall() - endAt) <= TRUSTED_MS;
+  }
+
+  /** Whether it is known, without a read, that the geo index must answer. */
+  isRefused(): boolean {
+    const report = this.#options.own() ?? this.#latest;
+    return report !== undefined && !this.#isUsable(report);
+  }
+
+  /** Reads the report anew the next time: it may be outdated. */
+  forget(): void {
+    this.#report = undefined;
+    this.#latest = undefined;
+  }
+
+  #stored(): Promise<ConsumerReport | undefined> {
+    const { stored, wall } = this.#options;
+    const at = wall();
+    if (this.#report === undefined || Math.abs(at - this.#report.at) >= READ_EVERY_MS) {
+      this.#latest = undefined;
+      const read = stored().then((report) => (this.#latest = report));
+      read.catch(() => this.forget());
+      this.#report = { at, read };
+    }
+    return this.#report.read;
+  }
+
+  #note(batch: number): void {
+    if (batch !== this.#complete.at(-1)?.batch) this.#complete.push({ batch, at: this.#options.wall() });
+    const known = this.#complete.findLastIndex(({ at }) => this.#options.wall() - at >= LAG_MS);
+    if (known > 0) this.#complete = this.#complete.slice(known);
+  }
+
+  #aged(): number {
+    const [oldest] = this.#complete;
+    return oldest && this.#options.wall() - oldest.at >= LAG_MS ? oldest.batch : -1;
+  }
+}

@@ -1,0 +1,42 @@
+import type { Area } from '../../geo/bounds.js';
+import type { Cell } from '../../geo/cell-sums.js';
+import type { Budget } from '../../loaders/budget.js';
+import { type CellBlock, FINEST_STORED } from '../../model/cell.js';
+import type { Collection } from '../../model/collection.js';
+import { type BlockPlan, planBlocks, planBlocksUnder } from '../../plan/blocks.js';
+import type { MapContext } from '../context.js';
+
+/** The cells that a block answers for. */
+export function cellsOfBlock({ parent, children }: CellBlock): Cell[] {
+  return Array.from(children, ([character, sums]) => ({ geohash: parent + character, ...sums }));
+}
+
+export const byGeohash = (a: Cell, b: Cell) => (a.geohash < b.geohash ? -1 : 1);
+
+const spanOf = ({ ranges }: BlockPlan) => ranges.reduce((sum, { from, to }) => sum + to - from, 0);
+
+/** The finest plan of blocks, of cells of at most `precision`, within the given limits of ranges and blocks. */
+export function blocksWithin(area: Area, precision: number, ranges: number, blocks: number): BlockPlan {
+  for (let length = Math.min(precision, FINEST_STORED); length > 1; length--) {
+    const plan = planBlocks(area, length);
+    if (plan.ranges.length <= ranges && spanOf(plan) <= blocks) return plan;
+  }
+  return planBlocks(area, 1);
+}
+
+/** Most ranges in which the blocks under some parents are read. */
+const RANGES_UNDER = 12;
+
+/** The blocks under these parents (of one length, in order); undefined if the budget does not pay for them. */
+export async function blocksUnder(
+  { loaders, keys }: MapContext,
+  collection: Collection,
+  parents: readonly string[],
+  budget: Budget,
+): Promise<readonly CellBlock[] | undefined> {
+  if (parents.length === 0) return [];
+  const plan = planBlocksUnder(parents, RANGES_UNDER);
+  const asked = new Set(parents);
+  const blocks = await loaders.blocks.load({ scope: keys.scope(collection), plan, budget });
+  return blocks?.filter(({ parent }) => asked.has(parent));
+}

@@ -1,0 +1,135 @@
+import { LONGEST_Z, fromZ } from '../../geo/geohash.js';
+import { compareBytes } from '../../keys/byte-order.js';
+import { cannotRead } from '../../loaders/pages/page-loader.js';
+import type { MapContext } from '../context.js';
+import type { CursorPosition } from '../cursor.js';
+import type { MarkerFilter } from '../filter.js';
+import { IndexedSearch } from './index-source.js';
+import { PageMarkers } from './page-source.js';
+import type { MarkerSearch, MarkerSource, OrderedMarker, Part, QueryResult } from './search.js';
+
+export interface MarkerQuery extends MarkerSearch {
+  /** Only markers after this position. */
+  readonly after?: CursorPosition | undefined;
+  /** Whether a marker is a match: what is read extends beyond the search. */
+  readonly accept: (found: OrderedMarker) => boolean;
+  readonly filter?: MarkerFilter | undefined;
+  /** How many markers are wanted, Infinity for all. More may be returned. */
+  readonly wanted: number;
+}
+
+/** Markers that are tested between two turns. */
+const STEP = 256;
+const KEYS_IN_A_BATCH = 100;
+/** The part of a page's Query calls kept for looking up base items that a filter needs, so that each page makes progress. */
+const KEPT_FOR_LOOKUPS = 1 / 16;
+
+/**
+ * Reads the markers of a search in order, until enough are found, nothing is left, or the budget is spent: from pages or, while
+ * these cannot be trusted, from the geo index. A marker that moves during the read may be seen at both positions; the higher map
+ * version is the newer one and counts.
+ */
+export async function findMarkers(context: MapContext, query: MarkerQuery): Promise<QueryResult> {
+  const { collection, after = fromZ(0, LONGEST_Z) } = query;
+  const { pages } = context.loaders;
+  const open = await pages.open(collection);
+  await context.turn();
+  if (open) {
+    try {
+      return await new Finding(context, query).run(new PageMarkers(open, query));
+    } catch (error) {
+      if (!cannotRead(error)) throw error;
+      pages.giveUp(collection);
+    }
+  }
+  return new Finding(context, query).run(new IndexedSearch(context, query, after));
+}
+
+/** One page, or one field without pages, being read. */
+class Finding {
+  readonly #context: MapContext;
+  readonly #query: MarkerQuery;
+  /** Base items that may be looked up before another batch is charged. */
+  #lookups = 0;
+  readonly #after: CursorPosition;
+  /** Everything up to here is emitted. */
+  #resumeAfter: CursorPosition;
+  readonly #versions = new Map<string, number>();
+  #found: OrderedMarker[] = [];
+
+  constructor(context: MapContext, query: MarkerQuery) {
+    this.#context = context;
+    this.#query = query;
+    this.#after = query.after ?? fromZ(0, LONGEST_Z);
+    this.#resumeAfter = this.#after;
+    if (!query.filter) return;
+    const batches = Math.ceil(context.limits.rangesPerPage * KEPT_FOR_LOOKUPS);
+    query.budget.debit({ calls: batches });
+    this.#lookups = batches * KEYS_IN_A_BATCH;
+  }
+
+  async run(source: MarkerSource): Promise<QueryResult> {
+    for (;;) {
+      const wanted = this.#query.wanted - this.#found.length;
+      if (wanted <= 0) return { found: this.#found, resumeAfter: undefined, ended: false };
+      const part = await source.next(this.#resumeAfter, wanted);
+      await this.#context.turn();
+      if (!part || !(await this.#emit(part))) {
+        return { found: this.#found, resumeAfter: this.#resumeAfter, ended: false };
+      }
+      this.#resumeAfter = part.upTo;
+      if (part.ended) return { found: this.#found, resumeAfter: undefined, ended: true };
+    }
+  }
+
+  /** Adds what was read, in order; false if the budget does not cover the base items that a filter needs. */
+  async #emit({ markers, again }: Part): Promise<boolean> {
+    const { collection, accept, filter } = this.#query;
+    let passing: OrderedMarker[] = [];
+    const undecided: OrderedMarker[] = [];
+    const begin = again ? this.#after : this.#resumeAfter;
+    const first = markers.findIndex(({ cursorPosition }) => compareBytes(cursorPosition, begin) > 0);
+    let paid = true;
+    let steps = 0;
+    for (const one of first < 0 ? [] : markers.slice(first)) {
+      if (++steps % STEP === 0) await this.#context.turn();
+      const { marker, cursorPosition } = one;
+      const known = this.#versions.get(marker.key);
+      if (known !== undefined && known >= marker.mapVersion) continue;
+      const verdict = accept(one) ? (filter?.verdict(marker, collection) ?? 'pass') : 'fail';
+      paid = verdict !== 'unknown' || this.#payLookup();
+      if (!paid) break;
+      if (compareBytes(cursorPosition, this.#resumeAfter) > 0) this.#resumeAfter = cursorPosition;
+      this.#versions.set(marker.key, marker.mapVersion);
+      // The copy found before is older: the marker is no longer there.
+      if (known !== undefined) {
+        const others = (other: OrderedMarker) => other.marker.key !== marker.key;
+        this.#found = this.#found.filter(others);
+        passing = passing.filter(others);
+      }
+      if (verdict !== 'fail') passing.push(one);
+      if (verdict === 'unknown') undecided.push(one);
+    }
+    const { loaders } = this.#context;
+    const bases = await Promise.all(undecided.map(({ marker: { key } }) => loaders.marker({ collection, key })));
+    const failed = new Set(
+      undecided.filter((_, index) => {
+        const base = bases[index];
+        return !base || !filter?.passes(base);
+      }),
+    );
+    for (const one of passing) if (!failed.has(one)) this.#found.push(one);
+    if (again) this.#found.sort((a, b) => compareBytes(a.cursorPosition, b.cursorPosition));
+    return paid;
+  }
+
+  #payLookup(): boolean {
+    if (this.#lookups === 0) {
+      if (this.#query.budget.calls < 1) return false;
+      this.#query.budget.debit({ calls: 1 });
+      this.#lookups = KEYS_IN_A_BATCH;
+    }
+    this.#lookups--;
+    return true;
+  }
+}

@@ -1,0 +1,106 @@
+import { LONGEST_Z, fromZ, toZ } from '../../geo/geohash.js';
+import { compareBytes } from '../../keys/byte-order.js';
+import { AFTER_SEPARATOR } from '../../keys/escape.js';
+import type { Budget } from '../../loaders/budget.js';
+import type { IndexedMarkers } from '../../loaders/loaders.js';
+import type { Collection } from '../../model/collection.js';
+import { rangeKeys } from '../../plan/explain.js';
+import { type MarkerPlan, type MarkerPlanner, type PlannedRange, markerPlanner } from '../../plan/markers.js';
+import type { MapContext } from '../context.js';
+import type { CursorPosition } from '../cursor.js';
+import type { MarkerSearch, MarkerSource, Part } from './search.js';
+
+/** Ranges read concurrently: few if a small page will probably be full after the first ones. */
+const WAVE = 16;
+const SMALL_WAVE = 4;
+const SMALL_PAGE = 100;
+/** Markers of a range that may be outside the search before another read is needed. */
+const SPARE = 50;
+
+/** How many ranges of a collection a budget covers. */
+export function affordableRanges(budget: Budget, { writeShards }: Collection): number {
+  return Math.floor(budget.calls / writeShards);
+}
+
+/** The part of a plan that is executed from a position in Z-order on: as many ranges as the budget covers. */
+export function nextRanges({ cover, collection, budget }: MarkerSearch, after = 0): MarkerPlan {
+  const plan = markerPlanner({ cover, prefixLength: collection.prefixLength });
+  return plan({ after, ceiling: affordableRanges(budget, collection) });
+}
+
+/** Reads a search from the geo index. */
+export class IndexedSearch implements MarkerSource {
+  readonly #context: MapContext;
+  readonly #search: MarkerSearch;
+  readonly #plan: MarkerPlanner;
+  #ranges: readonly PlannedRange[] = [];
+  /** Where the rest of the plan resumes; undefined if there is none. */
+  #rest: number | undefined;
+
+  constructor(context: MapContext, search: MarkerSearch, after: CursorPosition) {
+    this.#context = context;
+    this.#search = search;
+    this.#plan = markerPlanner({ cover: search.cover, prefixLength: search.collection.prefixLength });
+    this.#rest = toZ(after.slice(0, LONGEST_Z));
+  }
+
+  async next(after: CursorPosition, wanted: number): Promise<Part | undefined> {
+    const { collection, budget } = this.#search;
+    const most = affordableRanges(budget, collection);
+    if (most < 1 || budget.items < 1) return undefined;
+    if (this.#ranges.length === 0 && this.#rest !== undefined) {
+      const { ranges, next } = this.#plan({ after: this.#rest, ceiling: most });
+      this.#ranges = ranges;
+      this.#rest = next;
+    }
+    const wave = this.#ranges.slice(0, Math.min(most, wanted < SMALL_PAGE ? SMALL_WAVE : WAVE));
+    const share = () => budget.share(wave.length * collection.writeShards);
+    const limit = Math.min(budget.items, 2 * wanted + SPARE);
+    const reads = await Promise.all(wave.map((range) => this.#read(range, after, limit, share)));
+    const cut = reads.findIndex(({ cutAt }) => cutAt !== undefined);
+    // What was read beyond a cut is discarded: the next part reads it again.
+    const used = cut < 0 ? reads : reads.slice(0, cut + 1);
+    const last = wave[used.length - 1];
+    this.#ranges = this.#ranges.slice(cut < 0 ? used.length : cut);
+    return {
+      markers: used.flatMap(({ markers }) => markers),
+      again: false,
+      upTo: reads[cut]?.cutAt ?? (last ? endOf(last) : after),
+      ended: this.#ranges.length === 0 && this.#rest === undefined,
+    };
+  }
+
+  /** Reads the rest of a range as far as its share of the budget goes: all its write shards, merged. */
+  async #read(range: PlannedRange, after: CursorPosition, limit: number, share: () => Budget) {
+    const { loaders, keys } = this.#context;
+    const { collection } = this.#search;
+    const start = fromZ(range.from, LONGEST_Z);
+    const from = compareBytes(after, start) > 0 ? after : start;
+    const requests = rangeKeys(range, collection, keys).map((keyRange) => ({
+      range: { ...keyRange, from: from.slice(range.prefix.length) },
+      limit,
+      budget: share(),
+    }));
+    const shards = await Promise.all(requests.map((request) => loaders.markers(collection, range.prefix, request)));
+    return mergeShards(range.prefix, from, shards);
+  }
+}
+
+/** The markers of a range's shards in order, up to the position at which the first of them was cut. */
+function mergeShards(prefix: string, from: CursorPosition, shards: readonly IndexedMarkers[]) {
+  const cuts = shards
+    .filter(({ complete }) => !complete)
+    .map(({ resumeAfter }) => (resumeAfter === undefined ? from : prefix + resumeAfter));
+  const cutAt = cuts.length === 0 ? undefined : cuts.reduce((a, b) => (compareBytes(b, a) < 0 ? b : a));
+  const [only] = shards;
+  if (only && shards.length === 1) return { markers: only.markers, cutAt };
+  const markers = shards
+    .flatMap((shard) => shard.markers)
+    .filter(({ cursorPosition }) => cutAt === undefined || compareBytes(cursorPosition, cutAt) <= 0)
+    .sort((a, b) => compareBytes(a.cursorPosition, b.cursorPosition));
+  return { markers, cutAt };
+}
+
+/** The position after all markers of a range. */
+const endOf = ({ to }: PlannedRange): CursorPosition =>
+  to < 32 ** LONGEST_Z ? fromZ(to, LONGEST_Z) : 'z'.repeat(LONGEST_Z) + AFTER_SEPARATOR;

@@ -1,0 +1,116 @@
+import { GEOHASH_ALPHABET, LONGEST_Z, toZ } from '../geo/geohash.js';
+import { type ZRange, intersect } from '../geo/ranges.js';
+import { compareBytes } from '../keys/byte-order.js';
+
+/** What a directory says of a page: where it begins, and about how many markers and bytes it has. */
+export interface PageHint {
+  readonly begin: string;
+  readonly markers: number;
+  readonly bytes: number;
+}
+
+const FIRST = GEOHASH_ALPHABET.charAt(0);
+const PARTITION_SIZE = 32 ** (LONGEST_Z - 1);
+
+/** The position in Z-order at length 10 of the first geohash that a page with this begin can have markers of. */
+export const positionOf = (begin: string) => toZ(begin.slice(0, LONGEST_Z).padEnd(LONGEST_Z, FIRST));
+
+/** The positions in Z-order at length 10 of a partition. */
+export function partitionRange(partition: string): ZRange {
+  const z = toZ(partition);
+  return { from: z * PARTITION_SIZE, to: (z + 1) * PARTITION_SIZE };
+}
+
+/** Whether a partition has positions in sorted, disjoint ranges of Z-order at length 10. */
+export const overlaps = (partition: string, cover: readonly ZRange[]): boolean =>
+  intersect(cover, [partitionRange(partition)]).length > 0;
+
+/** The index of the first of some sorted numbers that is greater than a value; their number if none is. */
+function firstAbove(sorted: readonly number[], value: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? Infinity) > value) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** The sums of some numbers before each of them, and of all of them. */
+function sumsOf(numbers: readonly number[]): number[] {
+  const sums = [0];
+  for (const number of numbers) sums.push((sums.at(-1) ?? 0) + number);
+  return sums;
+}
+
+/**
+ * The pages of a partition, which a geohash's first character names, in their order. This may lag behind: a page that is in it
+ * exists, and others may have split from it.
+ */
+export class PartitionPages {
+  readonly hints: readonly PageHint[];
+  /** Where the stretch of each page begins in Z-order at length 10, and the end of the partition. */
+  readonly #from: readonly number[];
+  /** Where the stretch of each page ends. One that ends within a geohash shares that position with the next page. */
+  readonly #to: readonly number[];
+  readonly #bytes: readonly number[];
+  readonly #markers: readonly number[];
+
+  constructor(hints: readonly PageHint[]) {
+    this.hints = hints;
+    const begins = hints.map(({ begin }) => begin);
+    this.#from = begins.map(positionOf);
+    const { to: end } = partitionRange(begins[0]?.charAt(0) ?? FIRST);
+    this.#to = hints.map((_, index) => {
+      const next = begins[index + 1];
+      return next === undefined ? end : positionOf(next) + (next.length > LONGEST_Z ? 1 : 0);
+    });
+    this.#bytes = sumsOf(hints.map(({ bytes }) => bytes));
+    this.#markers = sumsOf(hints.map(({ markers }) => markers));
+  }
+
+  /** The positions in Z-order at length 10 that the pages from one index to another stand for, both included. */
+  range(first: number, last: number): ZRange {
+    return { from: this.#from[first] ?? 0, to: this.#to[last] ?? 0 };
+  }
+
+  /** About how many bytes the pages from one index to another have, both included. */
+  bytes(first: number, last: number): number {
+    return (this.#bytes[last + 1] ?? 0) - (this.#bytes[first] ?? 0);
+  }
+
+  /** The same for markers. */
+  markers(first: number, last: number): number {
+    return (this.#markers[last + 1] ?? 0) - (this.#markers[first] ?? 0);
+  }
+
+  /** The runs of neighbouring pages, by their first and last index, whose stretches overlap sorted, disjoint ranges of Z-order. */
+  overlapping(cover: readonly ZRange[]): { readonly first: number; readonly last: number }[] {
+    const runs: { first: number; last: number }[] = [];
+    for (const { from, to } of cover) {
+      const first = firstAbove(this.#to, from);
+      const last = firstAbove(this.#from, to - 1) - 1;
+      if (first > last) continue;
+      const run = runs.at(-1);
+      if (run && run.last >= first - 1) run.last = Math.max(run.last, last);
+      else runs.push({ first, last });
+    }
+    return runs;
+  }
+
+  /** The index of the page that a position in the order of the collection belongs to; -1 if it is before all. */
+  at(position: string): number {
+    let low = 0;
+    let high = this.hints.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (compareBytes(this.hints[middle]?.begin ?? '', position) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  }
+}
+
+/** The pages of a collection by partition. */
+export type Directory = ReadonlyMap<string, PartitionPages>;

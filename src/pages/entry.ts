@@ -1,0 +1,29 @@
+import { LONGEST_Z, encode } from '../geo/geohash.js';
+import { compareBytes } from '../keys/byte-order.js';
+import { SEPARATOR, escapePart } from '../keys/escape.js';
+import type { MapMarker } from '../model/marker.js';
+
+/** A marker in a page, and its position in the order of its collection. */
+export interface PageEntry {
+  /** Its geohash of length 10, `::` and its key, as in sort keys. Positions are compared by their bytes. */
+  readonly position: string;
+  readonly marker: MapMarker;
+}
+
+/** The entry of a marker. */
+export function pageEntry(marker: MapMarker): PageEntry {
+  const position = encode(marker.position, LONGEST_Z) + SEPARATOR + escapePart(marker.key, 'sort');
+  return { position, marker };
+}
+
+/** The index of the first entry that is not before a position; their number if all are. */
+export function firstFrom(entries: readonly PageEntry[], position: string): number {
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compareBytes(entries[middle]?.position ?? '', position) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,178 @@
+import { type ZRange, intersect } from '../geo/ranges.js';
+import { type Directory, type PartitionPages, partitionRange } from './directory.js';
+
+/** What one request reads: neighbouring pages of a partition, by their indexes in the directory, both included. */
+export interface PlannedRead {
+  readonly partition: string;
+  readonly first: number;
+  readonly last: number;
+  /** A Query, or a BatchGetItem, which may have the pages of several reads. */
+  readonly by: 'query' | 'keys';
+  /** Markers expected in it, also beside what is asked for. */
+  readonly expected: number;
+}
+
+/*
+ * The cost model, in steps of half a read unit, the least that a request for an item costs (4 KB, eventually consistent).
+ */
+
+const STEP_BYTES = 4_096;
+/** What a round trip is worth. By trial on 135,233 cities, 0.1 to 0.75 make little difference. */
+const ROUND_TRIP = 0.5;
+/** DynamoDB's own limit of keys in one BatchGetItem. */
+const MOST_KEYS = 100;
+/** Most runs of a partition that are weighed against each other: the time this takes grows with their square. */
+const MOST_RUNS = 64;
+
+/** What a Query over so many bytes costs: one step at least, else half a step is lost to rounding. */
+const queryPrice = (bytes: number) => ROUND_TRIP + Math.max(1, bytes / STEP_BYTES + 0.5);
+
+type Run = ReturnType<PartitionPages['overlapping']>[number];
+
+interface Choice {
+  readonly cost: number;
+  readonly reads: readonly PlannedRead[];
+}
+
+/** The cheapest reads of some runs of a partition, with runs by their keys or without. */
+function cheapest(partition: string, pages: PartitionPages, runs: readonly Run[], withKeys: boolean): Choice {
+  type Step = { readonly cost: number; readonly from: number; readonly by: PlannedRead['by'] };
+  const best: Step[] = [];
+  runs.forEach(({ first, last }, to) => {
+    let choice: Step = { cost: Infinity, from: to, by: 'query' };
+    for (let from = 0; from <= to; from++) {
+      const cost = (best[from - 1]?.cost ?? 0) + queryPrice(pages.bytes(runs[from]?.first ?? 0, last));
+      if (cost < choice.cost) choice = { cost, from, by: 'query' };
+    }
+    const byKeys = (best[to - 1]?.cost ?? 0) + stepsByKeys(pages, first, last);
+    best.push(withKeys && byKeys < choice.cost ? { cost: byKeys, from: to, by: 'keys' } : choice);
+  });
+  const reads: PlannedRead[] = [];
+  for (let to = runs.length - 1; to >= 0;) {
+    const { from, by } = best[to] ?? { from: to, by: 'query' };
+    const [first, last] = [runs[from]?.first ?? 0, runs[to]?.last ?? 0];
+    reads.push({ partition, first, last, by, expected: pages.markers(first, last) });
+    to = from - 1;
+  }
+  return { cost: best.at(-1)?.cost ?? 0, reads: reads.reverse() };
+}
+
+/** Steps for pages by their keys, each of which is rounded up. */
+function stepsByKeys(pages: PartitionPages, first: number, last: number): number {
+  let steps = 0;
+  for (let index = first; index <= last; index++)
+    steps += Math.max(1, Math.ceil((pages.hints[index]?.bytes ?? 0) / STEP_BYTES));
+  return steps;
+}
+
+/** Joins runs across the lightest gaps until there are at most `MOST_RUNS`. */
+function fewer(pages: PartitionPages, runs: readonly Run[]): readonly Run[] {
+  if (runs.length <= MOST_RUNS) return runs;
+  const gaps = runs.slice(1).map(({ first }, index) => {
+    return { index: index + 1, bytes: pages.bytes((runs[index]?.last ?? 0) + 1, first - 1) };
+  });
+  const lightest = gaps.sort((a, b) => a.bytes - b.bytes).slice(0, runs.length - MOST_RUNS);
+  const closed = new Set(lightest.map(({ index }) => index));
+  const joined: { first: number; last: number }[] = [];
+  runs.forEach((run, index) => {
+    const before = joined.at(-1);
+    if (before && closed.has(index)) before.last = run.last;
+    else joined.push({ ...run });
+  });
+  return joined;
+}
+
+/** The runs of the pages of a run that are not known. */
+function unknownOf(pages: PartitionPages, { first, last }: Run, known: ReadonlySet<string>): Run[] {
+  const runs: { first: number; last: number }[] = [];
+  for (let index = first; index <= last; index++) {
+    if (known.has(pages.hints[index]?.begin ?? '')) continue;
+    const run = runs.at(-1);
+    if (run?.last === index - 1) run.last = index;
+    else runs.push({ first: index, last: index });
+  }
+  return runs;
+}
+
+/** Requests that planned reads take. */
+export function requestsOf(reads: readonly PlannedRead[]): number {
+  let keys = 0;
+  let queries = 0;
+  for (const { by, first, last } of reads) {
+    if (by === 'query') queries += 1;
+    else keys += last - first + 1;
+  }
+  return queries + Math.ceil(keys / MOST_KEYS);
+}
+
+/**
+ * The reads, in Z-order, that give all pages which may have markers in sorted, disjoint ranges of Z-order at length 10, for the
+ * least read units and requests: neighbours by one Query, across gaps that cost less than a further Query, and scattered pages
+ * by their keys, up to 100 in one request. Pages that are known, by their begins, are left out.
+ */
+export function planReads(
+  directory: Directory,
+  cover: readonly ZRange[],
+  known: ReadonlySet<string> = new Set(),
+): PlannedRead[] {
+  const partitions = [...directory].flatMap(([partition, pages]) => {
+    const all = pages.overlapping(intersect(cover, [partitionRange(partition)]));
+    const runs = fewer(pages, known.size === 0 ? all : all.flatMap((run) => unknownOf(pages, run, known)));
+    return runs.length === 0 ? [] : [{ partition, pages, runs }];
+  });
+  const plan = (withKeys: boolean) =>
+    partitions.map(({ partition, pages, runs }) => cheapest(partition, pages, runs, withKeys));
+  const queries = plan(false);
+  const mixed = plan(true);
+  const costOf = (choices: readonly Choice[]) => choices.reduce((sum, { cost }) => sum + cost, 0);
+  const keys = mixed
+    .flatMap(({ reads }) => reads)
+    .reduce((sum, { first, last, by }) => sum + (by === 'keys' ? last - first + 1 : 0), 0);
+  const isWorth = costOf(mixed) + ROUND_TRIP * Math.ceil(keys / MOST_KEYS) < costOf(queries);
+  return (isWorth ? mixed : queries).flatMap(({ reads }) => reads);
+}
+
+/** How much to read at once. */
+export interface Portion {
+  /** Markers to expect. */
+  readonly markers: number;
+  /** Most requests. */
+  readonly calls: number;
+}
+
+/**
+ * The first of some planned reads, as far as they are wanted now, and those that are left; a read that has more than is wanted is
+ * cut between pages. At least one page is taken.
+ */
+export function takeReads(
+  directory: Directory,
+  reads: readonly PlannedRead[],
+  { markers, calls }: Portion,
+): { readonly taken: readonly PlannedRead[]; readonly left: readonly PlannedRead[] } {
+  const taken: PlannedRead[] = [];
+  let expected = 0;
+  let queries = 0;
+  let keys = 0;
+  for (const [index, read] of reads.entries()) {
+    if (read.by === 'query') queries += 1;
+    else keys += read.last - read.first + 1;
+    const isEnough = taken.length > 0 && (expected >= markers || queries + Math.ceil(keys / MOST_KEYS) > calls);
+    if (isEnough) return { taken, left: reads.slice(index) };
+    const [now, later] = cut(directory, read, markers - expected);
+    taken.push(now);
+    expected += now.expected;
+    if (later) return { taken, left: [later, ...reads.slice(index + 1)] };
+  }
+  return { taken, left: [] };
+}
+
+/** A read up to the page with which it has enough markers, and the rest of it. */
+function cut(directory: Directory, read: PlannedRead, enough: number): [PlannedRead, PlannedRead | undefined] {
+  const pages = directory.get(read.partition);
+  if (!pages || read.expected <= enough) return [read, undefined];
+  const { first, last } = read;
+  let end = first;
+  while (end < last && pages.markers(first, end) < enough) end += 1;
+  const part = (from: number, to: number) => ({ ...read, first: from, last: to, expected: pages.markers(from, to) });
+  return [part(first, end), end < last ? part(end + 1, last) : undefined];
+}

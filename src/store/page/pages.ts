@@ -1,0 +1,155 @@
+import type { PageEntry } from '../../pages/entry.js';
+import type { Database, Item } from '../database.js';
+import { type BatchGetOptions, batchGet } from '../request/batch-get.js';
+import type { Call } from '../request/meter.js';
+import { queryAll } from '../request/query-pages.js';
+import { rangeRequest } from '../request/ranges.js';
+import { send } from '../request/send.js';
+import { decodePage } from './page-data.js';
+
+/** The pages of a collection that belong together: a recount writes all of them anew, as another generation. */
+export interface PagesOf {
+  readonly scope: string;
+  /** The key of the collection, for its markers. */
+  readonly collection: string;
+  readonly generation: string;
+}
+
+/** A page as it is stored. */
+export interface StoredPage {
+  readonly begin: string;
+  /** Where the next page began when this one was written; undefined for the last page of a partition. */
+  readonly end: string | undefined;
+  /** How far the stream's changes are applied to it. */
+  readonly round: number;
+  /** The last round in which a marker moved from it to another page. */
+  readonly lost: number | undefined;
+  readonly entries: readonly PageEntry[];
+  /** Bytes of the item. */
+  readonly bytes: number;
+}
+
+/** A page as it is to be stored. */
+export interface NewPage {
+  readonly begin: string;
+  readonly end: string | undefined;
+  readonly markers: number;
+  readonly data: Uint8Array;
+}
+
+/** A page as it is stored, with its entries still encoded. */
+export interface RawPage extends NewPage {
+  readonly round: number;
+  readonly lost: number | undefined;
+}
+
+/** Replaces a page by one or more, which together reach from its begin to its end: all of them or none. */
+export interface PageReplacement {
+  readonly scope: string;
+  readonly begin: string;
+  /** The round of the page as it was read; undefined if it did not exist. */
+  readonly seen: number | undefined;
+  readonly round: number;
+  /** See `StoredPage`. */
+  readonly lost: number | undefined;
+  readonly pages: readonly NewPage[];
+}
+
+/** A page's attributes: `b` its round, `e` its end, `l` the round in which it lost a marker, `n` markers, `d` their data. */
+const OVERHEAD = 60;
+
+/** About how many bytes the item of a page with these data has. */
+export const pageBytes = (data: Uint8Array): number => OVERHEAD + data.length;
+
+/** The page in an item; undefined if it is none. */
+function rawPageOf({ sk, b, e, l, n, d }: Item): RawPage | undefined {
+  if (!(d instanceof Uint8Array) || typeof sk !== 'string' || typeof b !== 'number') return undefined;
+  return {
+    begin: sk,
+    end: typeof e === 'string' ? e : undefined,
+    round: b,
+    lost: typeof l === 'number' ? l : undefined,
+    markers: typeof n === 'number' ? n : 0,
+    data: d,
+  };
+}
+
+/** The same with its entries; undefined, too, if it is of a format that this version does not know. */
+function pageOf(item: Item, collection: string): StoredPage | undefined {
+  const raw = rawPageOf(item);
+  const entries = raw && decodePage(raw.data, collection);
+  if (!entries) return undefined;
+  const { begin, end, round, lost, data } = raw;
+  return { begin, end, round, lost, entries, bytes: pageBytes(data) };
+}
+
+/** A page that this version cannot read. */
+export class UnknownPageFormat extends Error {
+  constructor() {
+    super('a page has a format of another version');
+    this.name = 'UnknownPageFormat';
+  }
+}
+
+/** The page in an item. Throws UnknownPageFormat. */
+export function pageOfItem(item: Item, collection: string): StoredPage {
+  const page = pageOf(item, collection);
+  if (page === undefined) throw new UnknownPageFormat();
+  return page;
+}
+
+/** The page that a position belongs to, strongly consistent; undefined if its partition has no page. */
+export async function findPage(
+  database: Database,
+  { scope, generation }: Pick<PagesOf, 'scope' | 'generation'>,
+  position: string,
+  call: Call,
+): Promise<RawPage | undefined> {
+  const { pk, sk: from } = database.keys.page(scope, generation, position.charAt(0));
+  const range = { index: 'cells', pk, from, to: position, descending: true, limit: 1, consistent: true } as const;
+  const { Items: [item] = [] } = await send(database, 'query', rangeRequest(database, range), call);
+  return item && rawPageOf(item);
+}
+
+/** After all characters of geohashes. */
+const AFTER_ALL = '~';
+
+/** Some pages of a partition in their order, from the one with this begin on, strongly consistent. */
+export async function pagesFrom(
+  database: Database,
+  { scope, generation }: Pick<PagesOf, 'scope' | 'generation'>,
+  begin: string,
+  limit: number,
+  call: Call,
+): Promise<RawPage[]> {
+  const { pk } = database.keys.page(scope, generation, begin);
+  const to = begin.charAt(0) + AFTER_ALL;
+  const request = rangeRequest(database, { index: 'cells', pk, from: begin, to, limit, consistent: true });
+  const { Items = [] } = await send(database, 'query', request, call);
+  return Items.map(rawPageOf).filter((page) => page !== undefined);
+}
+
+/** Pages by their begins, in that order; undefined for those that do not exist. */
+export async function getPages(
+  database: Database,
+  { scope, collection, generation }: PagesOf,
+  begins: readonly string[],
+  call: Call,
+  options: BatchGetOptions = {},
+): Promise<(StoredPage | undefined)[]> {
+  const keys = begins.map((begin) => database.keys.page(scope, generation, begin));
+  const items = await batchGet(database, database.tables.derived, keys, call, options);
+  return items.map((item) => item && pageOfItem(item, collection));
+}
+
+/** The pages of one partition that begin from one position to another, both included. */
+export async function queryPages(
+  database: Database,
+  { scope, collection, generation }: PagesOf,
+  { from, to, consistent = false }: { readonly from: string; readonly to: string; readonly consistent?: boolean },
+  call: Call,
+): Promise<StoredPage[]> {
+  const { pk } = database.keys.page(scope, generation, from);
+  const request = rangeRequest(database, { index: 'cells', pk, from, to, consistent });
+  return (await queryAll(database, request, call)).map((item) => pageOfItem(item, collection));
+}

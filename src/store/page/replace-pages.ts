@@ -1,0 +1,121 @@
+import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+
+import type { Key } from '../../keys/document-id.js';
+import type { Database } from '../database.js';
+import { chunks, mapConcurrently } from '../request/concurrency.js';
+import { isFailure } from '../request/failures.js';
+import type { Call } from '../request/meter.js';
+import { send } from '../request/send.js';
+import type { NewPage, PageReplacement } from './pages.js';
+
+const attributesOf = ({ end, markers, data }: NewPage, { round, lost }: PageReplacement) => ({
+  b: round,
+  ...(end === undefined ? {} : { e: end }),
+  ...(lost === undefined ? {} : { l: lost }),
+  n: markers,
+  d: data,
+});
+
+/** DynamoDB's own limit of statements in one BatchExecuteStatement. */
+const STATEMENTS_IN_A_BATCH = 25;
+/** Its limit of items in one transaction. */
+const ITEMS_IN_A_TRANSACTION = 100;
+
+type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+
+/** A first load splits thousands of pages: DynamoDB Local answers nothing else while it works on many transactions. */
+const SPLITS_AT_A_TIME = 4;
+
+const REFUSALS = new Set(['ConditionalCheckFailed', 'DuplicateItem']);
+
+/** The statement that replaces a page by another one with the same begin. */
+function statementOf(table: string, { pk, sk }: Key, replacement: PageReplacement, page: NewPage) {
+  const attributes = Object.entries(attributesOf(page, replacement));
+  const values = attributes.map(([, value]) => value);
+  if (replacement.seen === undefined) {
+    const names = ['pk', 'sk', ...attributes.map(([name]) => name)].map((name) => `'${name}': ?`);
+    return { Statement: `INSERT INTO "${table}" VALUE {${names.join(', ')}}`, Parameters: [pk, sk, ...values] };
+  }
+  const sets = attributes.map(([name]) => `SET "${name}" = ?`).join(' ');
+  const Statement = `UPDATE "${table}" ${sets} WHERE pk = ? AND sk = ? AND b = ?`;
+  return { Statement, Parameters: [...values, pk, sk, replacement.seen] };
+}
+
+/** The items of a transaction that replaces a page. */
+function transactItems({ keys, tables }: Database, generation: string, replacement: PageReplacement): TransactItem[] {
+  const { scope, seen } = replacement;
+  return replacement.pages.map((page, index) => {
+    const Item = { ...keys.page(scope, generation, page.begin), ...attributesOf(page, replacement) };
+    const isNew = index > 0 || seen === undefined;
+    const condition = isNew
+      ? { ConditionExpression: 'attribute_not_exists(pk)' }
+      : { ConditionExpression: 'b = :seen', ExpressionAttributeValues: { ':seen': seen } };
+    return { Put: { TableName: tables.derived, Item, ...condition } };
+  });
+}
+
+/** Writes all items or, if one of the pages was not as it was read, none; returns whether it did. */
+async function transact(database: Database, TransactItems: TransactItem[], call: Call): Promise<boolean> {
+  try {
+    await send(database, 'transactWrite', { TransactItems }, call);
+    return true;
+  } catch (error) {
+    if (isFailure(error, 'TransactionCanceledException')) return false;
+    throw error;
+  }
+}
+
+/** Replaces pages that stay one page each, by statements: a tenth of the time of as many requests. */
+async function replaceEach(
+  database: Database,
+  generation: string,
+  replacements: readonly PageReplacement[],
+  call: Call,
+): Promise<boolean[]> {
+  const { keys, tables } = database;
+  const Statements = replacements.flatMap((replacement) =>
+    replacement.pages.map((page) =>
+      statementOf(tables.derived, keys.page(replacement.scope, generation, page.begin), replacement, page),
+    ),
+  );
+  const { Responses = [] } = await send(database, 'batchExecute', { Statements }, call);
+  return replacements.map((_, index) => {
+    const answer = Responses[index];
+    const code = answer?.Error?.Code;
+    if (answer === undefined || (code !== undefined && !REFUSALS.has(code)))
+      throw new Error(`a page was not written: ${code ?? 'no answer'}`);
+    return code === undefined;
+  });
+}
+
+/**
+ * Replaces pages, each only if it is as it was read; returns for each, in their order, whether it was replaced. Throws if that is
+ * not known for all of them; some may have been replaced then. A split is one transaction: with a part of it written, a process
+ * that stopped then and the one that continues its work could cut the page in two ways.
+ */
+export async function replacePages(
+  database: Database,
+  generation: string,
+  replacements: readonly PageReplacement[],
+  call: Call,
+): Promise<boolean[]> {
+  const itemsOf = (replacement: PageReplacement) => transactItems(database, generation, replacement);
+  if (database.waitsForDisk) {
+    const all = replacements.flatMap(itemsOf);
+    if (all.length <= ITEMS_IN_A_TRANSACTION && (await transact(database, all, call)))
+      return replacements.map(() => true);
+  }
+  const done = new Map<PageReplacement, boolean>();
+  const single = replacements.filter(({ pages }) => pages.length === 1);
+  const splits = replacements.filter(({ pages }) => pages.length !== 1);
+  await Promise.all([
+    ...chunks(single, STATEMENTS_IN_A_BATCH).map(async (batch) => {
+      const outcomes = await replaceEach(database, generation, batch, call);
+      batch.forEach((replacement, index) => done.set(replacement, outcomes[index] === true));
+    }),
+    mapConcurrently(splits, database.waitsForDisk ? 1 : SPLITS_AT_A_TIME, async (replacement) => {
+      done.set(replacement, await transact(database, itemsOf(replacement), call));
+    }),
+  ]);
+  return replacements.map((replacement) => done.get(replacement) === true);
+}

@@ -1,0 +1,169 @@
+import type { PageEntry } from '../pages/entry.js';
+import { pause } from '../retry.js';
+import type { PageReplacement } from '../store/page/pages.js';
+import { chunks, mapConcurrently } from '../store/request/concurrency.js';
+import type { ApplyPagesOptions } from './kept-pages.js';
+import { noteInDirectory } from './note-in-directory.js';
+import { type Place, locatePages } from './locate-pages.js';
+import { isIn } from './page-memory.js';
+import { type PageEdits, replacementOf } from './replace-page.js';
+
+/** The net change of a marker in a batch: where it was before the first of its records, and what it is after the last one. */
+export interface MarkerChange {
+  readonly scope: string;
+  /** Its position in the order of the collection; undefined if it did not exist. */
+  readonly before: string | undefined;
+  readonly after: PageEntry | undefined;
+}
+
+/**
+ * Each batch is applied in two rounds: in the first, markers are added, changed and deleted; in the second, those that moved to
+ * another page are removed from the page that they left. So at each moment every marker is in at least one page.
+ */
+export const roundOf = (batch: number, second: boolean): number => 2 * batch + (second ? 1 : 0);
+
+interface Edit extends Place {
+  /** Undefined to remove what is there. */
+  readonly entry: PageEntry | undefined;
+  /** Where a marker that is removed has moved to; undefined if it was deleted. */
+  readonly to?: string | undefined;
+}
+
+/**
+ * Brings the pages of all changed markers to a batch. Each page is written only as it was read, and remembers the round that it
+ * has, so the same batch changes it once, however often and by whichever process it is applied.
+ */
+export async function applyToPages(
+  options: ApplyPagesOptions,
+  batch: number,
+  changes: readonly MarkerChange[],
+): Promise<void> {
+  const edits = changes.flatMap(({ scope, before, after }): Edit[] => {
+    const added = after ? [{ scope, position: after.position, entry: after }] : [];
+    const leaves = before !== undefined && before !== after?.position;
+    return leaves ? [...added, { scope, position: before, entry: undefined, to: after?.position }] : added;
+  });
+  const first = await applyRound(options, roundOf(batch, false), edits);
+  const second = await applyRound(options, roundOf(batch, true), first.later);
+  await noteInDirectory(options, [...first.written, ...second.written]);
+}
+
+interface Rewrite extends PageEdits {
+  readonly edits: Edit[];
+  readonly removed: Set<string>;
+  readonly added: Map<string, PageEntry>;
+}
+
+interface Round {
+  readonly written: PageReplacement[];
+  /** Removals for the second round. */
+  readonly later: Edit[];
+}
+
+const isSecond = (round: number) => round % 2 === 1;
+
+async function applyRound(options: ApplyPagesOptions, round: number, edits: readonly Edit[]): Promise<Round> {
+  const { memory, clock, signal, log } = options;
+  const done: Round = { written: [], later: [] };
+  let left = edits;
+  for (let failures = 0; left.length > 0;) {
+    if (failures > 0) await pause(failures - 1, { clock, signal });
+    signal.throwIfAborted();
+    try {
+      const { rewrites, later } = await rewritesOf(options, left, isSecond(round));
+      done.later.push(...later);
+      const tries = chunks(rewrites, PAGES_AT_A_TIME);
+      const results = await mapConcurrently(tries, CHUNKS_AT_A_TIME, (some) => rewrite(options, round, some));
+      left = results.flatMap((result) => result.left);
+      done.written.push(...results.flatMap(({ written }) => written));
+      failures = results.some(({ failed }) => failed) ? failures + 1 : 0;
+    } catch (err) {
+      memory.clear();
+      failures += 1;
+      log.warn({ err, attempt: failures }, 'cannot read pages; retrying');
+    }
+  }
+  return done;
+}
+
+/** DynamoDB's own limit of statements in one request. */
+const PAGES_AT_A_TIME = 25;
+const CHUNKS_AT_A_TIME = 4;
+
+/** Gathers the edits of each page; a marker that moves to another page leaves its own one later. */
+async function rewritesOf(options: ApplyPagesOptions, edits: readonly Edit[], all: boolean) {
+  const places = edits.flatMap(({ scope, position }) => ({ scope, position }));
+  const pageOf = await locatePages(options, places);
+  const rewrites = new Map<string, Rewrite>();
+  const later: Edit[] = [];
+  for (const edit of edits) {
+    const { scope, position, entry, to } = edit;
+    const page = pageOf(edit);
+    if (!all && to !== undefined && !isIn(page, to)) {
+      later.push(edit);
+      continue;
+    }
+    const name = `${scope}\n${page.begin}`;
+    const made = { scope, page, edits: [], removed: new Set<string>(), added: new Map<string, PageEntry>() };
+    const rewrite: Rewrite = rewrites.get(name) ?? made;
+    rewrites.set(name, rewrite);
+    rewrite.edits.push(edit);
+    if (entry === undefined) rewrite.removed.add(position);
+    else rewrite.added.set(position, entry);
+  }
+  return { rewrites: [...rewrites.values()], later };
+}
+
+/** Making a page takes about a millisecond, and one to which many markers come some 30 ms. */
+const PAGES_IN_A_STEP = 8;
+const EDITS_IN_A_STEP = 100;
+
+/** Pages with what is to replace them. Lets other work of this process pass in between. */
+async function replacementsOf(options: ApplyPagesOptions, round: number, rewrites: readonly Rewrite[]) {
+  const open: (Rewrite & { readonly replacement: PageReplacement })[] = [];
+  for (const [index, one] of rewrites.entries()) {
+    const replacement = replacementOf(options, one, round);
+    if (replacement) open.push({ ...one, replacement });
+    const isLong = index % PAGES_IN_A_STEP === PAGES_IN_A_STEP - 1 || one.edits.length > EDITS_IN_A_STEP;
+    if (isLong) await options.clock.sleep(0, options.signal);
+  }
+  return open;
+}
+
+interface Tried {
+  readonly written: readonly PageReplacement[];
+  /** Edits that are still to be made. */
+  readonly left: readonly Edit[];
+  readonly failed: boolean;
+}
+
+/** Rewrites pages, each if it is as it was read. */
+async function rewrite(options: ApplyPagesOptions, round: number, rewrites: readonly Rewrite[]): Promise<Tried> {
+  const { pages, memory, holds, log } = options;
+  const open = await replacementsOf(options, round, rewrites);
+  const editsOf = (some: typeof open) => some.flatMap(({ edits }) => edits);
+  if (open.length === 0) return { written: [], left: [], failed: false };
+  if (!holds()) return { written: [], left: editsOf(open), failed: true };
+  try {
+    const outcomes = await pages.write(open.map(({ replacement }) => replacement));
+    const written = open.filter((_, index) => outcomes[index] === true);
+    const refused = open.filter((_, index) => outcomes[index] !== true);
+    for (const { scope, page } of refused) memory.forget(scope, page.begin);
+    for (const { scope, replacement } of written) {
+      const { round: made, lost } = replacement;
+      for (const page of replacement.pages) memory.put(scope, { ...page, round: made, lost });
+    }
+    // A page that was only cut is still to be brought to the round.
+    const cut = written.filter(({ replacement }) => replacement.round < round);
+    return {
+      written: written.map(({ replacement }) => replacement),
+      left: editsOf([...refused, ...cut]),
+      failed: refused.length > 0,
+    };
+  } catch (err) {
+    // Some may have been written: the pages themselves show it.
+    for (const { scope, page } of open) memory.forget(scope, page.begin);
+    log.warn({ err }, 'cannot write pages; retrying');
+    return { written: [], left: editsOf(open), failed: true };
+  }
+}

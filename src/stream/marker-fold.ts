@@ -1,0 +1,53 @@
+import { isDeepStrictEqual } from 'node:util';
+
+import type { Keyspace } from '../keys/keyspace.js';
+import { type PageEntry, pageEntry } from '../pages/entry.js';
+import { mapMarkerFromIndex } from '../store/marker/marker-item.js';
+import { attributesOf } from '../store/request/wire.js';
+import { DRAWN_ATTRIBUTES } from '../store/table/table-definitions.js';
+import type { MarkerChange } from './apply-pages.js';
+import type { WireImage } from './change.js';
+
+const NAMES = ['pk', 'sk', ...DRAWN_ATTRIBUTES];
+
+/** What a record did to a marker: its images before and after, undefined where it did not exist. */
+interface MarkerRecord {
+  readonly scope: string;
+  readonly key: string;
+  readonly before: WireImage | undefined;
+  readonly after: WireImage | undefined;
+}
+
+interface Net {
+  readonly scope: string;
+  readonly before: PageEntry | undefined;
+  readonly after: PageEntry | undefined;
+}
+
+/** The marker in an image as pages hold it; undefined if it is no valid marker. Pages do not hold the collection's key. */
+export function entryOf(keys: Keyspace, image: WireImage | undefined): PageEntry | undefined {
+  if (image === undefined) return undefined;
+  const marker = mapMarkerFromIndex(keys, attributesOf(image as Parameters<typeof attributesOf>[0], NAMES), {
+    key: '',
+  });
+  return marker && pageEntry(marker);
+}
+
+/** The net changes of markers: of each, its first image before and its last image after. */
+export class MarkerFold {
+  readonly #changes = new Map<string, Net>();
+
+  add(keys: Keyspace, { scope, key, before, after }: MarkerRecord): void {
+    const name = `${scope}\n${key}`;
+    const known = this.#changes.get(name);
+    const first = known ? known.before : entryOf(keys, before);
+    this.#changes.set(name, { scope, before: first, after: entryOf(keys, after) });
+  }
+
+  /** Without markers that pages hold as they are now. */
+  changes(): MarkerChange[] {
+    return [...this.#changes.values()]
+      .filter(({ before, after }) => !isDeepStrictEqual(before, after))
+      .map(({ scope, before, after }) => ({ scope, before: before?.position, after }));
+  }
+}

@@ -1,0 +1,54 @@
+import { type CellSums, NO_SUMS } from '../geo/cell-sums.js';
+import type { CellChanges } from '../model/cell.js';
+import type { BlockDelta, BlockName, BlockWrite, StoredBlock } from '../store/cell/blocks.js';
+import { type ApplyOptions, blockChanges, writeBlocks } from './apply.js';
+
+/** What was found of all blocks. */
+export interface ComparedBlocks {
+  readonly blocks: number;
+  /** Blocks that differed from the markers. */
+  readonly drifted: readonly BlockName[];
+}
+
+/** What the blocks should be. */
+export interface CountedCells {
+  readonly counted: CellChanges;
+  /** The blocks there are, with markers or without. */
+  readonly stored: readonly BlockName[];
+}
+
+const nameOf = ({ scope, parent }: BlockName) => `${scope}/${parent}`;
+
+/** Brings every block to what was counted and to a batch, those without markers too. With `checkOnly` it only compares them. */
+export async function replaceCells(
+  options: ApplyOptions,
+  { counted, stored }: CountedCells,
+  batch: number,
+  checkOnly: boolean,
+): Promise<ComparedBlocks> {
+  const wanted = new Map<string, BlockDelta>();
+  for (const name of stored) wanted.set(nameOf(name), { ...name, deltas: new Map() });
+  for (const block of blockChanges(counted)) wanted.set(nameOf(block), block);
+  const drifted = new Map<string, BlockName>();
+  const replace = (block: BlockDelta, found: StoredBlock): BlockWrite | undefined => {
+    if ((found.batch ?? 0) >= batch && !checkOnly) return undefined;
+    const write = replacementOf(block, found, batch);
+    const { scope, parent } = block;
+    if (differs(write, found)) drifted.set(nameOf(block), { scope, parent });
+    return checkOnly ? undefined : write;
+  };
+  await writeBlocks({ ...options, consistent: true }, [...wanted.values()], replace);
+  return { blocks: wanted.size, drifted: [...drifted.values()] };
+}
+
+/** The write that leaves a block with what was counted and nothing else. */
+function replacementOf({ scope, parent, deltas }: BlockDelta, found: StoredBlock, batch: number): BlockWrite {
+  const zeros = [...found.children.keys()].map((child): [string, CellSums] => [child, NO_SUMS]);
+  return { scope, parent, seen: found.batch, batch, children: new Map([...zeros, ...deltas]) };
+}
+
+const differs = (write: BlockWrite, { children }: StoredBlock): boolean =>
+  [...write.children].some(([child, { count, sumLng, sumLat }]) => {
+    const found = children.get(child) ?? NO_SUMS;
+    return found.count !== count || found.sumLng !== sumLng || found.sumLat !== sumLat;
+  });

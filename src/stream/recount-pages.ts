@@ -1,0 +1,127 @@
+import { setImmediate } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+
+import type { Key } from '../keys/document-id.js';
+import { type PageEntry, firstFrom } from '../pages/entry.js';
+import { type PackedPage, type PackOptions, packPages } from '../pages/pack.js';
+import type { PageHint } from '../pages/directory.js';
+import { type RetryOptions, retry } from '../retry.js';
+import { MOST_HINTS } from '../store/page/page-directory.js';
+import { type NewPage, type StoredPage, pageBytes } from '../store/page/pages.js';
+import { chunks } from '../store/request/concurrency.js';
+
+/** A partition of a generation of a collection's pages. */
+export interface PartitionName {
+  readonly scope: string;
+  readonly generation: string;
+  /** The first character of its geohashes. */
+  readonly partition: string;
+}
+
+/** The entries of one partition of a collection, in their order. */
+export interface PartitionEntries extends Omit<PartitionName, 'generation'> {
+  readonly entries: readonly PageEntry[];
+}
+
+/** A page, or a part of a directory of pages, among all items of a table. */
+export interface PageItem extends PartitionName {
+  readonly key: Key;
+  readonly of: 'pages' | 'directory';
+}
+
+/** Where a recount finds pages and puts them. */
+export interface RecountPages {
+  /** All pages of a partition in their order; undefined if one of them has a format that this version does not know. */
+  read(name: PartitionName): Promise<readonly StoredPage[] | undefined>;
+  /** Writes pages that do not exist yet; those that do stay as they are. */
+  insert(name: PartitionName, round: number, pages: readonly NewPage[]): Promise<void>;
+  putDirectory(name: PartitionName, part: readonly PageHint[]): Promise<void>;
+  delete(items: readonly PageItem[]): Promise<void>;
+}
+
+/** A page that is not as the markers are, by its begin. */
+export interface PageName {
+  readonly scope: string;
+  readonly begin: string;
+}
+
+const PAGES_AT_A_TIME = 100;
+/** Packing a page takes a millisecond or two, and a server answers meanwhile. */
+const PACKED_AT_A_TIME = 10;
+
+export interface BuildOptions {
+  readonly pages: RecountPages;
+  readonly pack: PackOptions;
+  /** That no other build has: what a process writes that has stalled is in no page that is read. */
+  readonly generation: string;
+  readonly round: number;
+  readonly retries: RetryOptions;
+}
+
+/** Builds the pages and the directory of a generation; returns how many pages it has. */
+export async function buildPages(options: BuildOptions, partitions: AsyncIterable<PartitionEntries>): Promise<number> {
+  const { pages: store, generation, round, retries } = options;
+  let count = 0;
+  for await (const entries of partitions) {
+    const name = { scope: entries.scope, partition: entries.partition, generation };
+    const pages = await packed(options.pack, entries);
+    // An attempt whose answer was lost may have written them.
+    for (const some of chunks(pages, PAGES_AT_A_TIME)) await retry(() => store.insert(name, round, some), retries);
+    const hints = pages.map(({ begin, markers, data }): PageHint => ({ begin, markers, bytes: pageBytes(data) }));
+    for (const part of chunks(hints, MOST_HINTS)) await retry(() => store.putDirectory(name, part), retries);
+    count += pages.length;
+  }
+  return count;
+}
+
+/** The pages of a partition. */
+async function packed(pack: PackOptions, { partition, entries }: PartitionEntries): Promise<NewPage[]> {
+  const all: PackedPage[] = [];
+  for (const page of packPages(partition, entries, pack)) {
+    all.push(page);
+    if (all.length % PACKED_AT_A_TIME === 0) await setImmediate();
+  }
+  return all.map(({ begin, entries: { length: markers }, data }, index) => {
+    return { begin, end: all[index + 1]?.begin, markers, data };
+  });
+}
+
+/** What a check has found. */
+export interface CheckedPages {
+  readonly pages: number;
+  /** Pages that do not hold the markers of their stretch as they are, or do not end where the next one begins. */
+  readonly differing: readonly PageName[];
+}
+
+/** Compares all pages of a generation with the markers; `stored` are the partitions in which there are any. */
+export async function checkPages(
+  { pages: store, generation }: Pick<BuildOptions, 'pages' | 'generation'>,
+  partitions: AsyncIterable<PartitionEntries>,
+  stored: readonly PartitionName[],
+): Promise<CheckedPages> {
+  const left = new Map(stored.map((name) => [`${name.scope}/${name.partition}`, name]));
+  const differing: PageName[] = [];
+  let count = 0;
+  const check = async ({ scope, partition, entries }: PartitionEntries) => {
+    left.delete(`${scope}/${partition}`);
+    const found = await store.read({ scope, generation, partition });
+    count += found?.length ?? 0;
+    const wrong = found === undefined ? [partition] : wrongPages(partition, found, entries);
+    differing.push(...wrong.map((begin) => ({ scope, begin })));
+  };
+  for await (const entries of partitions) await check(entries);
+  for (const { scope, partition } of left.values()) await check({ scope, partition, entries: [] });
+  return { pages: count, differing };
+}
+
+/** The begins of the pages of a partition that are not as its markers are; that of the first one if there is no page. */
+function wrongPages(partition: string, pages: readonly StoredPage[], entries: readonly PageEntry[]): string[] {
+  if (pages.length === 0) return entries.length === 0 ? [] : [partition];
+  const isWrong = ({ begin, end, entries: held }: StoredPage, index: number) => {
+    const next = pages[index + 1]?.begin;
+    const from = index === 0 ? 0 : firstFrom(entries, begin);
+    const to = next === undefined ? entries.length : firstFrom(entries, next);
+    return end !== next || (index === 0 && begin !== partition) || !isDeepStrictEqual(held, entries.slice(from, to));
+  };
+  return pages.filter(isWrong).map(({ begin }) => begin);
+}

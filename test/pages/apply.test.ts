@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { compareBytes } from '../../src/keys/byte-order.js';
+import { type PageEntry, pageEntry } from '../../src/pages/entry.js';
+import { MOST_HINTS } from '../../src/store/page/page-directory.js';
+import { type MarkerChange, applyToPages } from '../../src/stream/apply-pages.js';
+import { PageMemory } from '../../src/stream/page-memory.js';
+import { type Fault, PageTable, SCOPE, applying, fits, markerAt } from './support.js';
+
+// Few positions, some in one partition, two at one geohash and one alone.
+const lng = fc.constantFrom(-180, -0.001, 0, 0.001, 10, 10.000001, 10.5, 44.9, 45.1, 180);
+const lat = fc.constantFrom(-90, 0, 0.5, 50, 50.1);
+const step = fc.record({ key: fc.nat(40).map(String), lng, lat, isDeleted: fc.boolean() });
+const batches = fc.array(
+  fc.record({
+    steps: fc.array(step, { minLength: 1, maxLength: 30 }),
+    faults: fc.array(fc.constantFrom<Fault>('lost', 'unanswered', 'none'), { maxLength: 6 }),
+    /** How often other processes apply the batch again. */
+    again: fc.nat(2),
+  }),
+  { minLength: 1, maxLength: 8 },
+);
+
+test('pages hold each marker once, whatever is lost and however often a batch is applied', async () => {
+  await fc.assert(
+    fc.asyncProperty(batches, async (all) => {
+      const table = new PageTable();
+      const model = new Map<string, PageEntry>();
+      let memory = new PageMemory(4_000);
+      const missing: string[] = [];
+      const applied: MarkerChange[][] = [];
+      for (const { steps, faults, again } of all) {
+        const number = applied.length + 1;
+        const before = new Map(model);
+        for (const { key, lng: x, lat: y, isDeleted } of steps) {
+          if (isDeleted) model.delete(key);
+          else model.set(key, pageEntry(markerAt(key, x, y, number)));
+        }
+        const touched = new Set(steps.map(({ key }) => key));
+        const changes = [...touched].map((key): MarkerChange => {
+          return { scope: SCOPE, before: before.get(key)?.position, after: model.get(key) };
+        });
+        // Markers that stay are found at every moment.
+        const stays = [...before.keys()].filter((key) => model.has(key));
+        table.onWrite = () => {
+          const found = new Set(table.all().flatMap(({ entries }) => entries.map(({ marker }) => marker.key)));
+          missing.push(...stays.filter((key) => !found.has(key)));
+        };
+        table.faults = [...faults];
+        applied.push(changes);
+        for (let run = 0; run <= again; run += 1) {
+          if (run > 0) memory = new PageMemory(4_000);
+          await applyToPages(applying(table, memory), number, changes);
+        }
+        expect(missing).toEqual([]);
+        const pages = table.all();
+        const entries = pages.flatMap((page) => page.entries);
+        expect(entries).toEqual([...model.values()].sort((a, b) => compareBytes(a.position, b.position)));
+        pages.forEach((page, index) => {
+          const next = pages[index + 1]?.begin;
+          expect(page.end).toBe(next?.charAt(0) === page.begin.charAt(0) ? next : undefined);
+          expect(fits(page)).toBe(true);
+          for (const { position } of page.entries) expect(compareBytes(page.begin, position)).toBeLessThanOrEqual(0);
+        });
+      }
+      // A process that wakes up late applies what others have applied long ago.
+      const last = table.all();
+      for (const [index, changes] of applied.entries())
+        await applyToPages(applying(table, new PageMemory(4_000)), index + 1, changes);
+      expect(table.all()).toEqual(last);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('pages of thousands of markers that come at once are cut first, and found by few reads', async () => {
+  const table = new PageTable();
+  const added = Array.from({ length: 1_600 }, (_, n): MarkerChange => {
+    const entry = pageEntry(markerAt(`${n}`, 16.9 + (n % 80) / 1_000, 52.4 + Math.floor(n / 80) / 1_000, 1));
+    return { scope: SCOPE, before: undefined, after: entry };
+  });
+  const pagesAfter = () => table.all().flatMap(({ entries }) => entries);
+  const expected = added.flatMap(({ after }) => after ?? []).sort((a, b) => compareBytes(a.position, b.position));
+  // A process that stops after each of some writes, and those that go on.
+  table.faults = Array.from({ length: 40 }, (_, n) => (n % 3 === 0 ? 'unanswered' : 'none'));
+  await applyToPages(applying(table, new PageMemory()), 1, added);
+  expect(pagesAfter()).toEqual(expected);
+  expect(table.all().every(fits)).toBe(true);
+  const hints = table.directory('u').flat();
+  expect(hints.length).toBeGreaterThan(500);
+  expect(table.directory('u').every((part) => part.length <= MOST_HINTS)).toBe(true);
+  const begins = new Set(table.all().map(({ begin }) => begin));
+  expect(hints.filter(({ begin }) => !begins.has(begin))).toEqual([]);
+
+  table.reads = 0;
+  const deleted = expected.slice(300, 1_300).map(({ position }): MarkerChange => {
+    return { scope: SCOPE, before: position, after: undefined };
+  });
+  await applyToPages(applying(table, new PageMemory()), 2, deleted);
+  expect(pagesAfter()).toEqual([...expected.slice(0, 300), ...expected.slice(1_300)]);
+  expect(table.reads).toBeLessThan(20);
+});

@@ -1,0 +1,110 @@
+import { systemClock } from '../../src/clock.js';
+import { compareBytes } from '../../src/keys/byte-order.js';
+import type { PageSource } from '../../src/loaders/pages/chain.js';
+import { silentLog } from '../../src/log.js';
+import type { MapMarker } from '../../src/model/marker.js';
+import type { DirectoryPart } from '../../src/store/page/page-directory.js';
+import type { PageReplacement, StoredPage } from '../../src/store/page/pages.js';
+import type { PageMemory } from '../../src/stream/page-memory.js';
+import type { PagesPort } from '../../src/stream/ports.js';
+import { type ModelPage, PagesModel, TEXT } from '../stream/simulation/pages-model.js';
+
+export const SCOPE = 'places';
+/** A page of some three markers. */
+const MOST_BYTES = 700;
+
+export type Fault = 'lost' | 'unanswered' | 'none';
+
+/** A table of pages in memory. A write, or the answer to one, may be lost. */
+export class PageTable implements PagesPort {
+  readonly #model = new PagesModel();
+  /** Says for the next writes what becomes of them. */
+  faults: Fault[] = [];
+  /** Called after each write. */
+  onWrite: () => void | Promise<void> = () => undefined;
+  /** Requests that have read pages. */
+  reads = 0;
+
+  all(): ModelPage[] {
+    return this.#model.all(SCOPE);
+  }
+
+  directory(partition: string): DirectoryPart[] {
+    return this.#model.readDirectory(SCOPE, partition);
+  }
+
+  find(scope: string, position: string) {
+    this.reads += 1;
+    return Promise.resolve(this.#model.find(scope, position));
+  }
+
+  from(scope: string, begin: string, limit: number) {
+    this.reads += 1;
+    return Promise.resolve(this.#model.from(scope, begin, limit));
+  }
+
+  async write(replacements: readonly PageReplacement[]): Promise<boolean[]> {
+    const results: boolean[] = [];
+    for (const replacement of replacements) {
+      const fault = this.faults.shift() ?? 'none';
+      if (fault === 'lost') throw new Error('lost');
+      results.push(this.#model.write(replacement));
+      await this.onWrite();
+      if (fault === 'unanswered') throw new Error('unanswered');
+    }
+    return results;
+  }
+
+  readDirectory(scope: string, partition: string) {
+    return Promise.resolve(this.#model.readDirectory(scope, partition));
+  }
+
+  putDirectoryPart(scope: string, part: DirectoryPart) {
+    this.#model.putDirectoryPart(scope, part);
+    return Promise.resolve();
+  }
+}
+
+/** Whether a page's data fits, unless it has one marker alone. */
+export const fits = ({ data, entries }: ModelPage): boolean => data.length <= MOST_BYTES || entries.length <= 1;
+
+/** Reads of a table; `pause` is awaited before each of them. */
+export const sourceOf = (table: PageTable, pause: () => Promise<void> = () => Promise.resolve()): PageSource => ({
+  async byKeys(begins) {
+    const pages: (StoredPage | undefined)[] = [];
+    for (const wanted of begins) {
+      await pause();
+      pages.push(table.all().find(({ begin }) => begin === wanted));
+    }
+    return pages;
+  },
+  async between(from, to) {
+    await pause();
+    return table
+      .all()
+      .filter(({ begin }) => begin.charAt(0) === from.charAt(0))
+      .filter(({ begin }) => compareBytes(from, begin) <= 0 && compareBytes(begin, to) <= 0);
+  },
+});
+
+export const markerAt = (key: string, lng: number, lat: number, mapVersion: number): MapMarker => ({
+  collection: SCOPE,
+  key,
+  position: { lng, lat },
+  name: `name of ${key}`,
+  category: null,
+  mapVersion,
+  mapProperties: { population: lng * 7 },
+  complete: true,
+});
+
+export const applying = (pages: PagesPort, memory: PageMemory) => ({
+  pages,
+  memory,
+  pack: { encode: TEXT.encode, mostBytes: MOST_BYTES },
+  decode: TEXT.decode,
+  clock: { ...systemClock, sleep: () => Promise.resolve() },
+  signal: new AbortController().signal,
+  log: silentLog,
+  holds: () => true,
+});

@@ -1,0 +1,78 @@
+import { compareBytes } from '../../../src/keys/byte-order.js';
+import type { PageEntry } from '../../../src/pages/entry.js';
+import type { DirectoryPart } from '../../../src/store/page/page-directory.js';
+import type { PageReplacement, RawPage, StoredPage } from '../../../src/store/page/pages.js';
+
+const decodeText = (data: Uint8Array) => JSON.parse(Buffer.from(data).toString()) as PageEntry[];
+
+/** Stored as text, as compressing takes most of the time. */
+export const TEXT = {
+  encode: (entries: readonly PageEntry[]): Uint8Array => Buffer.from(JSON.stringify(entries)),
+  decode: decodeText,
+};
+
+export type ModelPage = RawPage & StoredPage;
+
+/** The pages of markers and their directory, as DynamoDB stores them. */
+export class PagesModel {
+  readonly #pages = new Map<string, RawPage>();
+  readonly #parts = new Map<string, DirectoryPart>();
+  /** Hints that were stored while there was no such page. */
+  readonly wrongHints: string[] = [];
+  /** Called with a marker that no page holds any more. */
+  onGone: ((scope: string, key: string) => void) | undefined;
+
+  all(scope: string): ModelPage[] {
+    return this.#sorted(this.#pages, scope).map((page) => {
+      return { ...page, bytes: page.data.length, entries: decodeText(page.data) };
+    });
+  }
+
+  find(scope: string, position: string): RawPage | undefined {
+    return this.#inPartition(scope, position).findLast(({ begin }) => compareBytes(begin, position) <= 0);
+  }
+
+  from(scope: string, first: string, limit: number): RawPage[] {
+    return this.#inPartition(scope, first)
+      .filter(({ begin }) => compareBytes(first, begin) <= 0)
+      .slice(0, limit);
+  }
+
+  write({ scope, begin, seen, round, lost, pages }: PageReplacement, conditional = true): boolean {
+    const before = this.#pages.get(`${scope}/${begin}`);
+    if (conditional && before?.round !== seen) return false;
+    for (const page of pages) this.#pages.set(`${scope}/${page.begin}`, { ...page, round, lost });
+    if (!this.onGone) return true;
+    const now = new Set(pages.flatMap(({ data }) => decodeText(data).map(({ marker }) => marker.key)));
+    const gone = decodeText(before?.data ?? TEXT.encode([])).filter(({ marker }) => !now.has(marker.key));
+    for (const { marker } of gone) {
+      const isElsewhere = this.all(scope).some(({ entries }) =>
+        entries.some((entry) => entry.marker.key === marker.key),
+      );
+      if (!isElsewhere) this.onGone(scope, marker.key);
+    }
+    return true;
+  }
+
+  readDirectory(scope: string, partition: string): DirectoryPart[] {
+    return [...this.#parts]
+      .filter(([name]) => name.startsWith(`${scope}/${partition}`))
+      .sort(([a], [b]) => compareBytes(a, b))
+      .map(([, part]) => part);
+  }
+
+  putDirectoryPart(scope: string, part: DirectoryPart): void {
+    const wrong = part.filter(({ begin }) => !this.#pages.has(`${scope}/${begin}`));
+    this.wrongHints.push(...wrong.map(({ begin }) => `${scope}/${begin}`));
+    this.#parts.set(`${scope}/${part[0]?.begin}`, part);
+  }
+
+  #inPartition(scope: string, position: string): RawPage[] {
+    return this.#sorted(this.#pages, `${scope}/${position.charAt(0)}`);
+  }
+
+  #sorted(pages: ReadonlyMap<string, RawPage>, prefix: string): RawPage[] {
+    const found = [...pages].filter(([name]) => name.startsWith(prefix)).map(([, page]) => page);
+    return found.sort((a, b) => compareBytes(a.begin, b.begin));
+  }
+}

@@ -1,0 +1,86 @@
+import { expect, test, vi } from 'vitest';
+
+import { type Log, silentLog } from '../../src/log.js';
+import { keepCells } from '../../src/server/cells.js';
+import { keepExact } from '../../src/server/exact-counts.js';
+import { loadStreamState } from '../../src/store/cell/stream-state.js';
+import { putInBulk } from '../../src/store/request/batch-write.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { send } from '../../src/store/request/send.js';
+import { createConsumer } from '../../src/stream/consumer.js';
+import { createStreamsClient } from '../../src/stream/dynamodb.js';
+import { engine, testDatabase } from '../support/test-database.js';
+import { markersOfTable, pagesOfTable } from './pages-of-table.js';
+import { countedCells, markerItem, storedCells, streamParts, untilRead } from './support.js';
+
+const db = await testDatabase('readable', { stream: true });
+const backend = { database: db, streams: createStreamsClient(engine()) };
+const put = (first: number, count: number) =>
+  putInBulk(
+    db,
+    db.tables.entities,
+    Array.from({ length: count }, (_, index) => markerItem(db, 'parks', `m${first + index}`, index / 100, index / 50)),
+    newCall(),
+  );
+const stateNow = () => loadStreamState(db, 'cells', newCall());
+
+/** Runs a consumer without pages, as the release before did. */
+async function keepAsBefore(work: () => Promise<unknown>): Promise<void> {
+  const stop = new AbortController();
+  const running = createConsumer({ ...streamParts(db), pages: undefined }).run(stop.signal);
+  await work();
+  await untilRead(db);
+  stop.abort();
+  await running;
+}
+
+test('pages are not trusted once a release that keeps none, or others, has been at work', async () => {
+  await keepAsBefore(() => put(0, 100));
+  const Key = db.keys.streamState('cells');
+  const { Item = {} } = await send(db, 'get', { TableName: db.tables.derived, Key, ConsistentRead: true }, newCall());
+  const { pages, ...rest } = Item;
+  const store = (state: object) =>
+    send(db, 'put', { TableName: db.tables.derived, Item: { ...state, ...Key } }, newCall());
+  const now = { ...(pages as object), batch: Item['batch'], planned: false };
+
+  await store({ ...rest, pages: now });
+  expect((await stateNow())?.pages).not.toBeNull();
+  for (const left of [
+    { ...now, batch: 0 },
+    { ...now, planned: true },
+    { ...now, format: 2 },
+  ]) {
+    await store({ ...rest, pages: left });
+    expect((await stateNow())?.pages).toBeNull();
+  }
+  await store(rest);
+  expect((await stateNow())?.pages).toBeNull();
+});
+
+test('a table without pages is served without them on AWS, where the log asks for a recount', async () => {
+  const warned: unknown[] = [];
+  const log: Log = { ...silentLog, warn: (...message: unknown[]) => void warned.push(message.at(-1)) };
+  const cells = keepCells(backend, log);
+  await put(100, 20);
+  await cells.caughtUp(new AbortController().signal);
+  expect(cells.status()).toMatchObject({ owner: true, countsExact: true, pages: null });
+  expect(warned).toEqual([expect.stringMatching(/run `cellport recount`/)]);
+  expect((await pagesOfTable(db)).items).toEqual([]);
+  await cells.stop();
+  expect(await storedCells(db)).toEqual(await countedCells(db));
+}, 60_000);
+
+test('the embedded engine builds the pages of a table without any by itself', async () => {
+  const cells = keepCells(backend, silentLog, { embedded: true });
+  const exact = keepExact(backend, cells, silentLog);
+  await vi.waitUntil(() => cells.status().pages !== null && cells.status().countsExact, { timeout: 60_000 });
+  await put(120, 20);
+  await cells.caughtUp(new AbortController().signal);
+  await exact.stop();
+  await cells.stop();
+  const { markers, faults } = await pagesOfTable(db);
+  expect(faults).toEqual([]);
+  expect(Object.keys(markers)).toHaveLength(140);
+  expect(markers).toEqual(await markersOfTable(db));
+  expect(await storedCells(db)).toEqual(await countedCells(db));
+}, 90_000);
