@@ -185,7 +185,8 @@ export interface PagesFound {
 export async function readPages(source: PageSource, question: PagesQuestion): Promise<PagesFound> {
   const { directory, reads, earlier, cover, complete } = question;
   const once = await readOnce(source, directory, reads, false);
-  if (!once.some((pages) => pages.some(({ lost = 0 }) => lost > complete))) return { found: once, again: [] };
+  if (!once.some((pages) => pages.some(({ lost }) => lost !== undefined && lost > complete)))
+    return { found: once, again: [] };
   const all = [...earlier, ...reads];
   const again = await Promise.all([readOnce(source, directory, all, true), readOthers(source, directory, cover)]);
   return { found: once, again: again.flat() };
