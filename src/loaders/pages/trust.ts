@@ -51,22 +51,31 @@ export class PageTrust {
 
   /** The pages to read; undefined if the geo index must answer. */
   async pages(): Promise<TrustedPages | undefined> {
-    const report = this.#options.own() ?? (await this.#stored());
+    const own = this.#options.own();
+    // Whoever cannot tell reads the index.
+    const report = own ?? (await this.#stored().catch(() => undefined));
     if (report === undefined) return undefined;
     const { pages, complete, endAt } = report;
     this.#note(complete);
-    if (pages === null || endAt === null || !this.#isUsable(report)) return undefined;
+    if (pages === null || endAt === null || !this.#isUsable(report, own !== undefined)) return undefined;
     return { generation: pages.generation, complete: this.#aged(), endAt };
   }
 
-  #isUsable({ pages, gap, endAt }: ConsumerReport): boolean {
-    return pages !== null && gap === null && endAt !== null && Math.abs(this.#options.wall() - endAt) <= TRUSTED_MS;
+  /** A stored report was current when it was read, and is used until it is due to be read again. */
+  #isUsable({ pages, gap, endAt }: ConsumerReport, isOwn: boolean): boolean {
+    const at = isOwn ? this.#options.wall() : (this.#report?.at ?? -Infinity);
+    return pages !== null && gap === null && endAt !== null && Math.abs(at - endAt) <= TRUSTED_MS;
+  }
+
+  #isDue(): boolean {
+    return this.#report === undefined || Math.abs(this.#options.wall() - this.#report.at) >= READ_EVERY_MS;
   }
 
   /** Whether it is known, without a read, that the geo index must answer. */
   isRefused(): boolean {
-    const report = this.#options.own() ?? this.#latest;
-    return report !== undefined && !this.#isUsable(report);
+    const own = this.#options.own();
+    if (own) return !this.#isUsable(own, true);
+    return this.#latest !== undefined && !this.#isDue() && !this.#isUsable(this.#latest, false);
   }
 
   /** Reads the report anew the next time: it may be outdated. */
@@ -77,14 +86,12 @@ export class PageTrust {
 
   #stored(): Promise<ConsumerReport | undefined> {
     const { stored, wall } = this.#options;
-    const at = wall();
-    if (this.#report === undefined || Math.abs(at - this.#report.at) >= READ_EVERY_MS) {
-      this.#latest = undefined;
-      const read = stored().then((report) => (this.#latest = report));
-      read.catch(() => this.forget());
-      this.#report = { at, read };
-    }
-    return this.#report.read;
+    if (this.#report !== undefined && !this.#isDue()) return this.#report.read;
+    this.#latest = undefined;
+    const read = stored().then((report) => (this.#latest = report));
+    read.catch(() => this.forget());
+    this.#report = { at: wall(), read };
+    return read;
   }
 
   #note(batch: number): void {

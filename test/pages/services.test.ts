@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'vitest';
+
+import { DirectoryCache } from '../../src/loaders/pages/directory-cache.js';
+import { OwnWrites } from '../../src/loaders/pages/own-writes.js';
+import { PageCache } from '../../src/loaders/pages/page-cache.js';
+import { type ConsumerReport, PageTrust } from '../../src/loaders/pages/trust.js';
+import { pageEntry } from '../../src/pages/entry.js';
+import type { StoredPage } from '../../src/store/page/pages.js';
+import { SCOPE, markerAt } from './support.js';
+
+const GENERATION = '1';
+const of = { scope: SCOPE, collection: SCOPE, generation: GENERATION };
+
+const page = (begin: string, end: string | undefined, round: number): StoredPage => ({
+  begin,
+  end,
+  round,
+  lost: undefined,
+  entries: [pageEntry(markerAt('a', 10, 50, 1))],
+  bytes: 800,
+});
+
+describe('pages are trusted', () => {
+  const report = (endAt: number | null, more: Partial<ConsumerReport> = {}): ConsumerReport => ({
+    pages: { generation: GENERATION },
+    gap: null,
+    complete: 7,
+    endAt,
+    ...more,
+  });
+
+  /** A server with this report of its own, or with the stored one of another server. */
+  function server(state: { own?: ConsumerReport; stored?: ConsumerReport; fails?: boolean }) {
+    const world = { wall: 100_000, reads: 0 };
+    const stored = () => {
+      world.reads += 1;
+      return state.fails ? Promise.reject(new Error('unavailable')) : Promise.resolve(state.stored);
+    };
+    const trust = new PageTrust({ own: () => state.own, stored, wall: () => world.wall });
+    return { trust, world, state };
+  }
+
+  test('by the server that keeps them, without a read, while it is at the end of the stream', async () => {
+    const { trust, world, state } = server({ own: report(99_000) });
+    expect(await trust.pages()).toMatchObject({ generation: GENERATION, endAt: 99_000 });
+    world.wall = 101_001;
+    expect([await trust.pages(), trust.isRefused()]).toEqual([undefined, true]);
+    state.own = report(101_000);
+    expect(trust.isRefused()).toBe(false);
+    for (const more of [{ pages: null }, { gap: { since: '', reason: '' } }, { endAt: null }]) {
+      state.own = report(101_000, more);
+      expect(await trust.pages()).toBeUndefined();
+    }
+    expect(world.reads).toBe(0);
+  });
+
+  test('by any other server, which reads the report once a second', async () => {
+    const { trust, world, state } = server({ stored: report(98_500) });
+    expect(trust.isRefused()).toBe(false);
+    await Promise.all([trust.pages(), trust.pages()]);
+    world.wall = 100_999;
+    // Current when it was read.
+    expect(await trust.pages()).toMatchObject({ endAt: 98_500 });
+    expect(world.reads).toBe(1);
+    world.wall = 101_000;
+    expect(await trust.pages()).toBeUndefined();
+    expect([trust.isRefused(), world.reads]).toEqual([true, 2]);
+    state.stored = report(102_000);
+    world.wall = 102_000;
+    expect(trust.isRefused()).toBe(false);
+    expect(await trust.pages()).toMatchObject({ endAt: 102_000 });
+    trust.forget();
+    await trust.pages();
+    expect(world.reads).toBe(4);
+  });
+
+  test('by none whose clock is ahead or behind by more than two seconds, or that cannot read the report', async () => {
+    expect(await server({ stored: report(97_999) }).trust.pages()).toBeUndefined();
+    expect(await server({ stored: report(102_001) }).trust.pages()).toBeUndefined();
+    const { trust, world, state } = server({ fails: true });
+    expect(await trust.pages()).toBeUndefined();
+    state.fails = false;
+    state.stored = report(world.wall);
+    expect(await trust.pages()).toBeDefined();
+  });
+
+  test('up to a batch that was complete two seconds ago, as reads may lag', async () => {
+    const { trust, world, state } = server({ own: report(100_000) });
+    expect(await trust.pages()).toMatchObject({ complete: -1 });
+    world.wall = 101_000;
+    state.own = report(world.wall, { complete: 9 });
+    await trust.pages();
+    world.wall = 102_000;
+    state.own = report(world.wall, { complete: 9 });
+    expect(await trust.pages()).toMatchObject({ complete: 7 });
+    world.wall = 103_000;
+    state.own = report(world.wall, { complete: 12 });
+    expect(await trust.pages()).toMatchObject({ complete: 9 });
+  });
+});
+
+test('a cached page is dropped when it is written, and not kept as a read finds it that was under way', () => {
+  let trusted = true;
+  const cache = new PageCache({ maxBytes: 1e6, trusted: () => trusted, now: () => 0 });
+  const before = page('u', undefined, 4);
+  const token = cache.begin();
+  cache.put(of, before, token);
+  expect(cache.get(of, 'u')).toBe(before);
+  cache.changed(of, ['u'], 6);
+  expect(cache.get(of, 'u')).toBeUndefined();
+  cache.put(of, before, token);
+  expect(cache.get(of, 'u')).toBeUndefined();
+  const after = page('u', 'u3', 6);
+  cache.put(of, after, token);
+  expect(cache.get(of, 'u')).toBe(after);
+  expect(cache.get({ ...of, generation: '2' }, 'u')).toBeUndefined();
+  trusted = false;
+  expect(cache.get(of, 'u')).toBeUndefined();
+  trusted = true;
+  cache.clear();
+  cache.put(of, after, token);
+  expect(cache.get(of, 'u')).toBeUndefined();
+});
+
+test('own writes are kept until pages include what was written well after them', () => {
+  let wall = 10_000;
+  const own = new OwnWrites(() => wall);
+  const entry = pageEntry(markerAt('a', 10, 50, 1));
+  own.add(SCOPE, [{ key: 'a', mapVersion: 1, entry }]);
+  wall = 12_000;
+  own.add(SCOPE, [{ key: 'b', mapVersion: 2, entry: undefined }]);
+  own.add(SCOPE, [{ key: 'a', mapVersion: 2, entry: undefined }]);
+  const keys = (complete: number) => own.of(SCOPE, complete).map(({ key, mapVersion }) => `${key} ${mapVersion}`);
+  expect(keys(14_999)).toEqual(['b 2', 'a 2']);
+  expect(own.of('others', 0)).toEqual([]);
+  expect(keys(15_000)).toEqual([]);
+  expect(keys(0)).toEqual([]);
+  own.add(SCOPE, [{ key: 'c', mapVersion: 1, entry }]);
+  wall = 72_000;
+  expect(keys(0)).toEqual([]);
+});
+
+test('a directory is read once, learns what has split, and is read again after a failure or a drop', async () => {
+  const directories = new DirectoryCache();
+  const name = { ...of, partition: 'u' };
+  let reads = 0;
+  const read = () => {
+    reads += 1;
+    return Promise.resolve([{ begin: 'u', markers: 40, bytes: 900 }]);
+  };
+  await expect(directories.get(name, () => Promise.reject(new Error('unavailable')))).rejects.toThrow('unavailable');
+  const [known] = await Promise.all([directories.get(name, read), directories.get(name, read)]);
+  expect(reads).toBe(1);
+  directories.learn(name, known, [page('u', undefined, 4)]);
+  expect(await directories.get(name, read)).toBe(known);
+  directories.learn(name, known, [page('u', 'u3', 6), page('u3', undefined, 6)]);
+  const learned = await directories.get(name, read);
+  expect(learned.hints).toEqual([
+    { begin: 'u', markers: 1, bytes: 800 },
+    { begin: 'u3', markers: 1, bytes: 800 },
+  ]);
+  expect(reads).toBe(1);
+  directories.drop(SCOPE);
+  await directories.get(name, read);
+  expect(reads).toBe(2);
+});

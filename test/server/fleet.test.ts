@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { silentLog } from '../../src/log.js';
+import { type Cells, keepCells, storedReport } from '../../src/server/cells.js';
+import { type ServerServices, createServices } from '../../src/server/services.js';
+import { createCollection, getCollections } from '../../src/store/collection/collections.js';
+import { deleteMarker, updateMarker } from '../../src/store/marker/marker-changes.js';
+import { createMarkers } from '../../src/store/marker/markers.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { createStreamsClient } from '../../src/stream/dynamodb.js';
+import { type LiveServer, startServer } from '../http/live-server.js';
+import { until } from '../live/support.js';
+import { randomFrom } from '../support/random.js';
+import { someOf } from '../support/rounds.js';
+import { engine, testDatabase } from '../support/test-database.js';
+
+const NOW = '2026-11-21T10:00:00.000Z';
+const COUNT = 600;
+/** Markers that are there all along; some of them move, the others are deleted and made again. */
+const STAY = 450;
+const ROUNDS = someOf(12);
+
+const db = await testDatabase('readable', { stream: true });
+const streams = createStreamsClient(engine());
+const backend = { database: db, streams };
+const random = randomFrom(20_261_122);
+/** In two partitions of pages, on the line between them too. */
+const somewhere = () => ({ lng: Math.round(random() * 800 - 400) / 100, lat: 48 + Math.round(random() * 400) / 100 });
+let cells: Cells;
+let owner: LiveServer;
+let other: LiveServer;
+
+/** A server that keeps the pages, or another one on the same tables. */
+function servicesOf(status?: () => ReturnType<Cells['status']>): ServerServices {
+  const consumerStatus = status ?? (() => undefined);
+  return createServices(backend, { consumerStatus, storedReport: () => storedReport(backend) });
+}
+
+beforeAll(async () => {
+  const services = servicesOf(() => cells.status());
+  cells = keepCells(backend, silentLog, { caches: services });
+  const { pageServices, cellCache } = services;
+  owner = await startServer(db, { pageServices, cellCache, status: () => cells.status() });
+  const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
+  const markers = Array.from({ length: COUNT }, (_, index) => ({ key: `k${index}`, position: somewhere() }));
+  for (const some of [markers.slice(0, 400), markers.slice(400)])
+    await createMarkers(db, collection, some, NOW, newCall());
+  await cells.caughtUp(new AbortController().signal);
+  const caches = servicesOf();
+  other = await startServer(db, {
+    pageServices: caches.pageServices,
+    cellCache: caches.cellCache,
+    status: () => undefined,
+  });
+});
+afterAll(async () => {
+  await Promise.all([owner.close(), other.close()]);
+  await cells.stop();
+  streams.destroy();
+});
+
+const MAP = `query ($after: String) { viewport(bounds: { west: -5, south: 47, east: 5, north: 53 }, zoom: 6) {
+  markers(collection: "parks", first: 5000, after: $after) { nodes { key position { lng lat } } pageInfo { hasNextPage endCursor } }
+} }`;
+
+/** What a server's map shows, and what it was read from. */
+async function map(server: LiveServer) {
+  const nodes: { key: string; position: { lng: number; lat: number } }[] = [];
+  const sources = new Set<unknown>();
+  for (let after: string | null = null; ;) {
+    const { data, errors, extensions } = await server.ask(MAP, { after }, { 'x-cellport-cost': '1' });
+    expect(errors).toEqual([]);
+    nodes.push(...data.viewport.markers.nodes);
+    sources.add((extensions?.['cost'] as { markersFrom: unknown }).markersFrom);
+    const { hasNextPage, endCursor } = data.viewport.markers.pageInfo;
+    if (!hasNextPage) return { nodes, sources };
+    after = endCursor;
+  }
+}
+
+test('every server of a fleet shows each marker exactly once at every moment, from pages', async () => {
+  const { signal } = new AbortController();
+  await until(async () => (await map(owner)).sources.has('PAGES') && (await map(other)).sources.has('PAGES'));
+  const collection = await createdCollection();
+  let writing = true;
+  const write = async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const moves = Array.from({ length: 12 }, () => Math.floor(random() * STAY));
+      for (const index of new Set(moves)) {
+        const reference = { collection, key: `k${index}` };
+        await updateMarker(db, reference, { position: somewhere() }, { now: NOW }, newCall());
+      }
+      const again = Array.from({ length: 6 }, () => STAY + Math.floor(random() * (COUNT - STAY)));
+      for (const index of new Set(again)) {
+        await deleteMarker(db, { collection, key: `k${index}` }, { now: NOW }, newCall());
+        await createMarkers(db, collection, [{ key: `k${index}`, position: somewhere() }], NOW, newCall());
+      }
+      const more = Array.from({ length: 8 }, (_, at) => ({ key: `r${round} ${at}`, position: somewhere() }));
+      await createMarkers(db, collection, more, NOW, newCall());
+    }
+    writing = false;
+  };
+  const used = new Set<unknown>();
+  const read = async (server: LiveServer) => {
+    while (writing) {
+      const { nodes, sources } = await map(server);
+      const keys = nodes.map(({ key }) => key);
+      expect(new Set(keys).size).toBe(keys.length);
+      const shown = new Set(keys);
+      expect(Array.from({ length: STAY }, (_, index) => `k${index}`).filter((key) => !shown.has(key))).toEqual([]);
+      for (const source of sources) used.add(source);
+    }
+  };
+  await Promise.all([write(), read(owner), read(other)]);
+  expect(used).toContain('PAGES');
+
+  await cells.caughtUp(signal);
+  const inIndex = await startServer(db, { status: () => undefined });
+  try {
+    const sorted = ({ nodes }: Awaited<ReturnType<typeof map>>) =>
+      nodes.map(({ key, position: { lng, lat } }) => `${key} ${lng} ${lat}`).sort();
+    const expected = sorted(await map(inIndex));
+    expect(expected).toHaveLength(COUNT + 8 * ROUNDS);
+    for (const server of [owner, other]) {
+      await until(async () => (await map(server)).sources.has('PAGES'));
+      expect(sorted(await map(server))).toEqual(expected);
+    }
+  } finally {
+    await inIndex.close();
+  }
+});
+
+async function createdCollection() {
+  const [collection] = await getCollections(db, ['parks'], newCall());
+  if (!collection) throw new Error('there is no collection');
+  return collection;
+}
