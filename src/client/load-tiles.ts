@@ -85,8 +85,8 @@ export async function* loadTiles(
       entries.push({ rect, keys: tileKeys(rect), requestedAt, content: all, maxMarkers, stale: false });
       if (page.next !== null) next.push({ rect, after: page.next, loaded: all });
     }
-    const { error, cost, reads, readsLeftOut } = reply;
-    yield { entries, error, answer: { regions: bounds, ms: Date.now() - sentAt, cost, reads, readsLeftOut } };
+    const { error, cost, reads, readsLeftOut, pages } = reply;
+    yield { entries, error, answer: { regions: bounds, ms: Date.now() - sentAt, cost, reads, readsLeftOut, pages } };
     pending = next;
   }
 }

@@ -72,6 +72,13 @@ export interface RangeRead {
   readonly cached: boolean;
 }
 
+/** An entry of `extensions.pages`: a page of markers that was used, with the bounding box of all its markers. */
+export interface PageRead {
+  /** Null if the page has none. */
+  readonly bounds: Bounds | null;
+  readonly markers: number;
+}
+
 /** What one request loaded, and its cost. */
 export interface Answer {
   readonly regions: readonly Bounds[];
@@ -81,6 +88,7 @@ export interface Answer {
   readonly cost: Cost | null;
   readonly reads: readonly RangeRead[];
   readonly readsLeftOut: number;
+  readonly pages: readonly PageRead[];
 }
 
 /** What a map draws. */

@@ -1,4 +1,4 @@
-import type { Cost, RangeRead, ViewportOptions } from './options.js';
+import type { Cost, PageRead, RangeRead, ViewportOptions } from './options.js';
 
 /** An error from the server, or the lack of a response. */
 export class ViewportError extends Error {
@@ -21,7 +21,7 @@ interface GraphqlResponse {
     readonly message: string;
     readonly extensions?: { readonly code?: string; readonly retryAfterMs?: number };
   }[];
-  readonly extensions?: { readonly cost?: Cost; readonly reads?: readonly RangeRead[]; readonly readsLeftOut?: number };
+  readonly extensions?: { readonly cost?: Cost } & Partial<Pick<Reply, 'reads' | 'readsLeftOut' | 'pages'>>;
 }
 
 /** A response: fields that failed are null in `data`, and `error` is the first error. */
@@ -31,6 +31,7 @@ export interface Reply {
   readonly cost: Cost | null;
   readonly reads: readonly RangeRead[];
   readonly readsLeftOut: number;
+  readonly pages: readonly PageRead[];
 }
 
 /** Sends an operation. Rejects with ViewportError if there is no data at all, and with AbortError if it was aborted. */
@@ -57,11 +58,11 @@ export async function send(
     if (signal?.aborted === true) throw error;
     throw new ViewportError(`no response from ${url} (${String(error)})`, 'UNAVAILABLE');
   }
-  const { data, errors, extensions: { cost = null, reads = [], readsLeftOut = 0 } = {} } = body;
+  const { data, errors, extensions: { cost = null, reads = [], readsLeftOut = 0, pages = [] } = {} } = body;
   const first = errors?.[0];
   const error = first
     ? new ViewportError(first.message, first.extensions?.code ?? 'UNAVAILABLE', first.extensions?.retryAfterMs)
     : null;
   if (!data) throw error ?? new ViewportError(`${url} responded with neither data nor errors`, 'UNAVAILABLE');
-  return { data, error, cost, reads, readsLeftOut };
+  return { data, error, cost, reads, readsLeftOut, pages };
 }

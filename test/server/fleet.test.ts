@@ -71,7 +71,7 @@ async function map(server: LiveServer) {
     const { data, errors, extensions } = await server.ask(MAP, { after }, { 'x-cellport-cost': '1' });
     expect(errors).toEqual([]);
     nodes.push(...data.viewport.markers.nodes);
-    sources.add((extensions?.['cost'] as { markersFrom: unknown }).markersFrom);
+    sources.add((extensions?.['cost'] as { markersFrom: unknown } | undefined)?.markersFrom);
     const { hasNextPage, endCursor } = data.viewport.markers.pageInfo;
     if (!hasNextPage) return { nodes, sources };
     after = endCursor;

@@ -6,12 +6,14 @@ import type { Browser, Page } from 'playwright-core';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { Answer } from '../../src/client/public.js';
+import type { Answer, MapMarker } from '../../src/client/public.js';
 import { encode, toZ } from '../../src/geo/geohash.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { type LiveServer, fillCells, startServer } from '../http/live-server.js';
+import { addAllPages } from '../support/add-pages.js';
+import { testPages } from '../support/page-services.js';
 import { testDatabase } from '../support/test-database.js';
 import { hasChromium, openBrowser } from './browser.js';
 
@@ -23,7 +25,11 @@ interface Tested {
     getStyle(): { readonly sources: object };
     areTilesLoaded(): boolean;
   };
-  readonly answers: readonly { readonly answer: Answer; readonly shown: number }[];
+  readonly answers: readonly {
+    readonly answer: Answer;
+    readonly shown: number;
+    readonly markers: readonly MapMarker[];
+  }[];
   readonly explain: { setVisible(on: boolean): void };
   drawn(): Promise<FeatureCollection>;
 }
@@ -61,12 +67,13 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
       logLevel: 'error',
       build: { outDir: staticDir, target: 'es2022', assetsInlineLimit: 0, chunkSizeWarningLimit: 2_000 },
     });
-    server = await startServer(db, { staticDir });
+    server = await startServer(db, { staticDir, pageServices: testPages({ trusted: true }) });
     const now = new Date().toISOString();
     const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, now, newCall());
     const markers = Array.from({ length: COUNT }, (_, index) => ({ key: `p${index}`, position: place(index) }));
     await createMarkers(db, collection, markers, now, newCall());
     await fillCells(db, collection, markers);
+    await addAllPages(db, collection);
     browser = await openBrowser();
     ({ page, faults } = await openPage());
   }, 300_000);
@@ -107,10 +114,21 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
     await page.waitForFunction((count) => tested.answers.length > count, before, { timeout: SLOW });
   }
 
-  it('draws the ranges of the response, cell by cell, with their cost', async () => {
+  it('draws the pages of the response and its other ranges, cell by cell, with their cost', async () => {
     const [told] = await answers();
     const { reads = [], cost, ms = 0 } = told?.answer ?? {};
-    expect(reads.some(({ index }) => index === 'cells')).toBe(true);
+    // Both executors use the same pages.
+    const used = (told?.answer.pages ?? []).map((each) => [JSON.stringify(each), each] as const);
+    const pages = [...new Map(used).values()];
+    expect(reads.some(({ index }) => index === 'pages')).toBe(true);
+    const isInPage = (lng: number, lat: number) =>
+      pages.some(({ bounds: b }) => b && b.west <= lng && lng <= b.east && b.south <= lat && lat <= b.north);
+    const inPages = pages.reduce((sum, { markers }) => sum + markers, 0);
+    const markers = told?.markers ?? [];
+    expect(markers.filter(({ position: { lng, lat } }) => !isInPage(lng, lat))).toEqual([]);
+    expect(await page.locator('#explain .pages').textContent()).toBe(
+      `${markers.length} of ${inPages} markers in ${pages.length} pages shown`,
+    );
     expect(await figures()).toEqual({
       'Query calls': String(cost?.queries),
       'Read units': String(cost?.readUnits),
@@ -135,7 +153,7 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
     ) as Feature<MultiPolygon>[];
     for (const cached of [false, true]) {
       const polygons = ranges.filter(({ properties }) => properties?.['cached'] === cached);
-      const reported = reads.filter((read) => read.cached === cached && read.geohashes);
+      const reported = reads.filter((read) => read.cached === cached && read.geohashes && read.index !== 'pages');
       let inside = 0;
       for (let index = 0; index < 2_000; index++) {
         // Half of them near the centre of the map, the others anywhere.
@@ -143,17 +161,20 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
         const lng = Math.max(-179.9, Math.min(179.9, 8 + wide * (((index * 0.61803) % 1) * 2 - 1)));
         const lat = Math.max(-84, Math.min(84, 47 + (wide / 2) * (((index * 0.75488) % 1) * 2 - 1)));
         const geohash = encode({ lng, lat }, 10);
-        const isTold = reported.some(({ geohashes }) => {
-          const z = toZ(geohash.slice(0, geohashes?.first.length));
-          return toZ(geohashes?.first ?? '') <= z && z <= toZ(geohashes?.last ?? '');
-        });
+        const isOfPage = !cached && isInPage(lng, lat);
+        const isTold =
+          isOfPage ||
+          reported.some(({ geohashes }) => {
+            const z = toZ(geohash.slice(0, geohashes?.first.length));
+            return toZ(geohashes?.first ?? '') <= z && z <= toZ(geohashes?.last ?? '');
+          });
         const isDrawn = polygons.some(({ geometry }) =>
           geometry.coordinates.some(([outline = []]) => isInRing(outline, lng, lat)),
         );
         expect([lng, lat, isDrawn]).toEqual([lng, lat, isTold]);
         inside += isTold ? 1 : 0;
       }
-      if (reported.length > 0) expect(inside).toBeGreaterThan(20);
+      if (!cached || reported.length > 0) expect(inside).toBeGreaterThan(20);
     }
   }, 300_000);
 
@@ -166,18 +187,24 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
         return [...new Set(ids)].filter((id) => id !== undefined && isOn(id));
       });
     const rows = page.locator('#explain tbody tr');
-    await rows.nth(0).hover();
+    // The read of the directory of pages is nowhere on the map.
+    const ofCells = rows.filter({ has: page.locator('.pk', { hasText: /^cells/ }) }).first();
+    const ofPages = rows.filter({ has: page.locator('.pk', { hasText: /^pages/ }) }).first();
+    await ofCells.hover();
     expect(await lit()).toHaveLength(1);
     await page.mouse.move(1270, 790);
     await page.locator('#explain h2').hover();
     expect(await lit()).toEqual([]);
 
     await rows.nth(0).focus();
-    const first = await lit();
     await page.keyboard.press('ArrowDown');
     expect(await page.locator('#explain tbody tr:focus').getAttribute('data-at')).toBe('1');
-    expect(await lit()).toHaveLength(1);
-    expect(await lit()).not.toEqual(first);
+    await ofCells.focus();
+    const first = await lit();
+    await ofPages.focus();
+    // One Query call reads many pages.
+    expect((await lit()).length).toBeGreaterThan(1);
+    expect(await lit()).not.toContain(first[0]);
     expect(await page.locator('#explain tbody tr[tabindex="0"]').count()).toBe(1);
 
     await page.waitForFunction(() => tested.map.areTilesLoaded());

@@ -214,7 +214,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
   });
 
   it('tells the largest place of a cluster, flies to the zoom where it splits, and back with the back button', async () => {
-    const page = await show('#at=3/48/10', 'no-preference');
+    const page = await show('#at=2/48/10', 'no-preference');
     const before = page.url();
     const cluster = await page.evaluate<{ x: number; y: number; count: number; geohashes: string[] }>(`(() => {
       const onScreen = ${HANDLE}.layers[0].content.clusters
@@ -232,13 +232,13 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.mouse.move(cluster.x, cluster.y);
     await page.locator('#tip', { hasText: `${largest!.name} +${cluster.count - 1}` }).waitFor();
     await page.mouse.click(cluster.x, cluster.y);
-    await expectSoon(page, `${HANDLE}.map.getZoom() > 3.9 && !${HANDLE}.map.isMoving()`);
+    await expectSoon(page, `${HANDLE}.map.getZoom() > 2.9 && !${HANDLE}.map.isMoving()`);
     await settled(page);
     expect(page.url()).not.toBe(before);
     const counts = await page.evaluate<number[]>(`${HANDLE}.layers[0].content.clusters.map(({ count }) => count)`);
     expect(counts).not.toContain(cluster.count);
     await page.goBack();
-    await expectSoon(page, `Math.abs(${HANDLE}.map.getZoom() - 3) < 0.01`);
+    await expectSoon(page, `Math.abs(${HANDLE}.map.getZoom() - 2) < 0.01`);
     expect(page.url()).toBe(before);
   });
 
@@ -421,7 +421,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
       const errors = [{ message: 'auto: too much to read', extensions: { code: 'LIMIT_EXCEEDED' } }];
       return route.fulfill({ json: { data: { r0: { content: null } }, errors } });
     });
-    await page.evaluate(`location.hash = '#at=3/48/10&on=cities&range=cities/population/3000000..'`);
+    await page.evaluate(`location.hash = '#at=2/48/10&on=cities&range=cities/population/3000000..'`);
     await note.waitFor();
     await settled(page);
     const counted = `${HANDLE}.layers[0].content.clusters.reduce((sum, { count }) => sum + count, 0)`;

@@ -190,7 +190,7 @@ export class Page {
   #onAnswer(answer: Answer): void {
     const states = this.#layers.all.flatMap((layer) => layer.states);
     const shown = states.flatMap(({ markers, clusters, cells, zones }) => [markers, clusters, cells, zones].flat());
-    this.#explain.record(answer, shown.length);
+    this.#explain.record(answer, { shown: shown.length, markers: states.flatMap(({ markers }) => markers) });
   }
 
   #createImporting() {

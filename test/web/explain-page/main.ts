@@ -4,7 +4,7 @@ import { type GeoJSONSource, Map as MapLibre, setWorkerUrl } from 'maplibre-gl';
 import 'maplibre-gl/dist/maplibre-gl.css';
 import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url';
 
-import { type Answer, createViewport } from '../../../src/client/public.js';
+import { type Answer, type MapMarker, createViewport } from '../../../src/client/public.js';
 import { createExplain } from '../../../web/map/explain/explain.js';
 
 setWorkerUrl(new URL(workerUrl, location.href).href);
@@ -26,13 +26,13 @@ await map.once('load');
 const explain = createExplain(map, place);
 explain.setVisible(true);
 
-const answers: { readonly answer: Answer; readonly shown: number }[] = [];
+const answers: { readonly answer: Answer; readonly shown: number; readonly markers: readonly MapMarker[] }[] = [];
 const viewport = createViewport({ url: '/graphql', collection: 'parks', explain: true, live: false });
 viewport.subscribe(({ answer, markers, clusters }) => {
   if (answer === null || answer === answers.at(-1)?.answer) return;
   const shown = markers.length + clusters.length;
-  answers.push({ answer, shown });
-  explain.record(answer, shown);
+  answers.push({ answer, shown, markers });
+  explain.record(answer, { shown, markers });
 });
 const view = () => {
   const bounds = map.getBounds();

@@ -4,14 +4,14 @@ import type { Map as MapLibre } from 'maplibre-gl';
 
 import type { Answer } from '../../../src/client/public.js';
 import { MAX_VIEWS } from './history.js';
-import { NO_COST, type Shape, type ViewCost, addAnswer, shapesOf } from './view-cost.js';
+import { NO_COST, type Shape, type Shown, type ViewCost, addAnswer, shapesOf } from './view-cost.js';
 import { createPanel } from './panel.js';
 import { type Colours, createRangeLayers } from './range-layers.js';
 
 /** Shows what each view read, on the map and in a panel. */
 export interface Explain {
-  /** Records a response to a request with `explain: true`; repeated calls are ignored. `shown` is how many features the map shows. */
-  record(answer: Answer, shown: number): void;
+  /** Records a response to a request with `explain: true`; repeated calls are ignored. */
+  record(answer: Answer, shown: Shown): void;
   setVisible(on: boolean): void;
 }
 
@@ -38,15 +38,18 @@ export function createExplain(map: MapLibre, place: HTMLElement): Explain {
   let noRequest: ReturnType<typeof setTimeout> | undefined;
 
   const panel = createPanel(place, (index) => {
-    const shape = index === undefined ? undefined : shapes.find(({ reads }) => reads.includes(index));
-    layers.highlight(shape?.id);
-    panel.mark(index === undefined ? [] : (shape?.reads ?? [index]), false);
+    const found = index === undefined ? [] : shapes.filter(({ reads }) => reads.includes(index));
+    layers.highlight(found.map(({ id }) => id));
+    // A shape may be drawn for several rows, and several pages for one.
+    const [shape, ...others] = found;
+    const rows = shape && others.length === 0 ? shape.reads : index === undefined ? [] : [index];
+    panel.mark(rows, false);
   });
   const layers = createRangeLayers(
     map,
     () => coloursOf(place),
     (id) => {
-      layers.highlight(id);
+      layers.highlight(id === undefined ? [] : [id]);
       panel.mark(shapes.find((shape) => shape.id === id)?.reads ?? [], true);
     },
   );
@@ -54,7 +57,7 @@ export function createExplain(map: MapLibre, place: HTMLElement): Explain {
   function draw(): void {
     const cost = views.at(-1);
     if (!visible || !cost) return;
-    shapes = shapesOf(cost.reads);
+    shapes = shapesOf(cost);
     layers.draw(shapes, cost.regions);
     panel.show(views);
   }
@@ -77,8 +80,8 @@ export function createExplain(map: MapLibre, place: HTMLElement): Explain {
     clearTimeout(noRequest);
     noRequest = setTimeout(() => {
       if (!visible || !moved) return;
-      const { shown } = views.at(-1) ?? NO_COST;
-      const cost = { ...current(), shown };
+      const { shown, markers } = views.at(-1) ?? NO_COST;
+      const cost = { ...current(), shown, markers };
       views = [...views.slice(0, -1), cost];
       draw();
     }, NO_REQUEST_MS);

@@ -2,7 +2,7 @@ import type { Read } from '../../../src/client/public.js';
 import { element } from '../element.js';
 import { countOf, formatNumber } from '../numbers.js';
 import { historyBars } from './history.js';
-import type { ViewCost } from './view-cost.js';
+import { type ViewCost, holds } from './view-cost.js';
 
 const EXACT = Intl.NumberFormat('en', { maximumFractionDigits: 3 });
 
@@ -118,6 +118,17 @@ function summaryOf({ answers, queries, readUnits, items, shown }: ViewCost): str
   return `${read}, ${formatNumber(shown)} shown.`;
 }
 
+/** How many of the markers in pages the map shows: the others are outside the view, filtered out, or in clusters. */
+function pagesOf({ pages, markers }: ViewCost): HTMLElement[] {
+  const all = pages.reduce((sum, page) => sum + page.markers, 0);
+  if (all === 0) return [];
+  const shown = markers.filter(({ position: { lng, lat } }) =>
+    pages.some(({ bounds }) => holds(bounds, { west: lng, south: lat, east: lng, north: lat })),
+  );
+  const text = `${formatNumber(shown.length)} of ${countOf(all, 'marker')} in ${countOf(pages.length, 'page')} shown`;
+  return [element('p', { class: 'pages' }, text)];
+}
+
 /** The history of read units, with a caption. */
 function historyOf(views: readonly ViewCost[]): HTMLElement {
   const most = Math.max(...views.map(({ readUnits }) => readUnits));
@@ -166,6 +177,7 @@ export function createPanel(place: HTMLElement, onRow: (index?: number) => void)
       content.replaceChildren(
         element('dl', {}, ...figures),
         ratio(view),
+        ...pagesOf(view),
         historyOf(views),
         legendOf(view),
         reads.length === 0 ? element('p', { class: 'none' }, noReads) : listOf(view, onRow),

@@ -10,7 +10,7 @@ import type {
 
 import { ringOf } from '../../../src/client/geojson.js';
 import { countOf, formatNumber } from '../numbers.js';
-import { cellsOf, outlineOf } from './cells.js';
+import { outlineOf } from './cells.js';
 import type { Shape, ViewCost } from './view-cost.js';
 
 /** Colours of the current theme. */
@@ -21,11 +21,11 @@ export interface Colours {
   readonly halo: string;
 }
 
-/** The key ranges, drawn on the map. */
+/** The key ranges and pages, drawn on the map. */
 export interface RangeLayers {
   draw(shapes: readonly Shape[], regions: ViewCost['regions']): void;
-  /** Highlights one range, or none. */
-  highlight(id: number | undefined): void;
+  /** Highlights these shapes only. */
+  highlight(ids: readonly number[]): void;
   repaint(): void;
   remove(): void;
 }
@@ -43,9 +43,8 @@ const MARGIN = 6;
 
 const collection = (features: Feature[]): FeatureCollection => ({ type: 'FeatureCollection', features });
 
-/** The outline of a range, and its cells as lines. */
-function featuresOf({ id, geohashes, cached }: Shape): Feature[] {
-  const cells = cellsOf(geohashes);
+/** The outline of a shape, and its cells as lines. */
+function featuresOf({ id, cells, cached }: Shape): Feature[] {
   const properties = { id, cached };
   return [
     {
@@ -61,8 +60,8 @@ function featuresOf({ id, geohashes, cached }: Shape): Feature[] {
   ];
 }
 
-const areaOf = ({ geohashes }: Shape) =>
-  cellsOf(geohashes).reduce((sum, { west, south, east, north }) => sum + (east - west) * (north - south), 0);
+const areaOf = ({ cells }: Shape) =>
+  cells.reduce((sum, { west, south, east, north }) => sum + (east - west) * (north - south), 0);
 
 function layers({ read, cached, requested, halo }: Colours, font: Font | undefined): LayerSpecification[] {
   const isCached: ExpressionSpecification = ['get', 'cached'];
@@ -162,11 +161,11 @@ interface LabelPlace {
 }
 
 /** The position of a range's label: an uncovered corner of its largest cell on the screen. */
-function labelPlace(map: MapLibre, { geohashes }: Shape, covered: readonly Box[]): LabelPlace | undefined {
+function labelPlace(map: MapLibre, { cells }: Shape, covered: readonly Box[]): LabelPlace | undefined {
   const { clientWidth, clientHeight } = map.getContainer();
   let best: { readonly area: number; readonly place: LabelPlace } | undefined;
   const world = Math.round(map.getCenter().lng / 360) * 360;
-  for (const cell of cellsOf(geohashes)) {
+  for (const cell of cells) {
     for (const turn of [world - 360, world, world + 360]) {
       const corner = map.project([cell.west + turn, Math.min(cell.north, 85)]);
       const opposite = map.project([cell.east + turn, Math.max(cell.south, -85)]);
@@ -201,7 +200,7 @@ export function createRangeLayers(
   onPoint: (id: number | undefined) => void,
 ): RangeLayers {
   let drawn: readonly Shape[] = [];
-  let lit: number | undefined;
+  let lit: readonly number[] = [];
   let following: readonly Subscription[] = [];
 
   const source = (id: string) => map.getSource<GeoJSONSource>(id);
@@ -230,7 +229,9 @@ export function createRangeLayers(
       const place = labelPlace(map, shape, covered);
       if (!place) return [];
       const { items, readUnits, cached } = shape;
-      const text = countOf(items, 'item') + (cached ? '' : ` · ${formatNumber(readUnits)} RU`);
+      const isPage = readUnits === null;
+      const text =
+        countOf(items, isPage ? 'marker' : 'item') + (cached || isPage ? '' : ` · ${formatNumber(readUnits)} RU`);
       const { at, anchor } = place;
       const offset = [anchor.endsWith('left') ? 0.5 : -0.5, anchor.startsWith('top') ? 0.45 : -0.45];
       const properties = { text, cached, anchor, offset, order: -items };
@@ -247,7 +248,7 @@ export function createRangeLayers(
     draw(shapes, regions) {
       ensure();
       lift();
-      api.highlight(undefined);
+      api.highlight([]);
       drawn = shapes;
       // Small ranges above large ones, so that the pointer reaches all of them.
       const ordered = shapes.toSorted((a, b) => areaOf(b) - areaOf(a));
@@ -259,11 +260,11 @@ export function createRangeLayers(
       void source(RANGES)?.setData(collection([...ordered.flatMap(featuresOf), ...requested]));
       drawLabels();
     },
-    highlight(id) {
-      if (id === lit || !source(RANGES)) return;
-      if (lit !== undefined) map.setFeatureState({ source: RANGES, id: lit }, { on: false });
-      lit = id;
-      if (id !== undefined) map.setFeatureState({ source: RANGES, id }, { on: true });
+    highlight(these) {
+      if (!source(RANGES)) return;
+      for (const id of lit) map.setFeatureState({ source: RANGES, id }, { on: false });
+      lit = these;
+      for (const id of lit) map.setFeatureState({ source: RANGES, id }, { on: true });
     },
     repaint() {
       for (const { id, paint = {} } of layers(colours(), [])) {
@@ -276,7 +277,7 @@ export function createRangeLayers(
       for (const each of following) each.unsubscribe();
       for (const id of ids()) if (map.getLayer(id)) map.removeLayer(id);
       for (const id of [RANGES, LABELS]) map.removeSource(id);
-      lit = undefined;
+      lit = [];
     },
   };
   return api;

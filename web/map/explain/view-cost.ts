@@ -1,4 +1,5 @@
-import type { Answer, Read } from '../../../src/client/public.js';
+import type { Answer, Bounds, MapMarker, Read } from '../../../src/client/public.js';
+import { cellsOf } from './cells.js';
 
 /** What a view read: all responses between two moves of the map, of all layers and pages. */
 export interface ViewCost {
@@ -15,8 +16,11 @@ export interface ViewCost {
   readonly ms: number;
   /** Number of features that the map showed at the last response. */
   readonly shown: number;
+  /** The markers among them. */
+  readonly markers: readonly MapMarker[];
   readonly reads: readonly Read[];
   readonly readsLeftOut: number;
+  readonly pages: Answer['pages'];
   readonly regions: Answer['regions'];
 }
 
@@ -29,13 +33,19 @@ export const NO_COST: ViewCost = {
   cacheHits: 0,
   ms: 0,
   shown: 0,
+  markers: [],
   reads: [],
   readsLeftOut: 0,
+  pages: [],
   regions: [],
 };
 
+/** What the map shows. */
+export type Shown = Pick<ViewCost, 'shown' | 'markers'>;
+
 /** The cost of a view after one more response. */
-export function addAnswer(view: ViewCost, { cost, reads, readsLeftOut, regions, ms }: Answer, shown: number): ViewCost {
+export function addAnswer(view: ViewCost, answer: Answer, { shown, markers }: Shown): ViewCost {
+  const { cost, reads, readsLeftOut, pages, regions, ms } = answer;
   return {
     answers: view.answers + 1,
     queries: view.queries + (cost?.queries ?? 0),
@@ -45,36 +55,52 @@ export function addAnswer(view: ViewCost, { cost, reads, readsLeftOut, regions, 
     cacheHits: view.cacheHits + (cost?.cacheHits ?? 0),
     ms: Math.max(view.ms, ms),
     shown,
+    markers,
     reads: [...view.reads, ...reads],
     readsLeftOut: view.readsLeftOut + readsLeftOut,
+    // Requests of one view share pages.
+    pages: [...new Map([...view.pages, ...pages].map((page) => [JSON.stringify(page), page])).values()],
     regions: [...view.regions, ...regions],
   };
 }
 
-/** Ranges of the same cells, drawn as one: those of all write shards and of several layers. */
+/** What is drawn as one: a page of markers, or ranges of the same cells, as those of all write shards and of several layers. */
 export interface Shape {
   readonly id: number;
-  readonly geohashes: NonNullable<Read['geohashes']>;
+  /** Disjoint rectangles. */
+  readonly cells: readonly Bounds[];
   readonly cached: boolean;
+  /** Markers of a page, or items of ranges. */
   readonly items: number;
-  readonly readUnits: number;
+  /** Null for a page, which is only a part of a read. */
+  readonly readUnits: number | null;
   /** Their indexes in the list of reads. */
   readonly reads: readonly number[];
 }
 
-/** The shapes to draw for a list of reads. */
-export function shapesOf(reads: readonly Read[]): Shape[] {
+/** Whether one box is in another. */
+export const holds = (outer: Bounds | null, { west, south, east, north }: Bounds) =>
+  outer !== null && outer.west <= west && outer.south <= south && east <= outer.east && north <= outer.north;
+
+/** The shapes to draw for a list of reads; in place of those of pages, the pages themselves. */
+export function shapesOf({ reads, pages }: Pick<ViewCost, 'reads' | 'pages'>): Shape[] {
   const shapes = new Map<string, Shape>();
-  for (const [index, { geohashes, cached, items, readUnits }] of reads.entries()) {
-    if (!geohashes) continue;
-    const name = `${geohashes.first} ${geohashes.last} ${cached}`;
-    const shape = shapes.get(name) ?? { id: shapes.size + 1, geohashes, cached, items: 0, readUnits: 0, reads: [] };
-    shapes.set(name, {
-      ...shape,
-      items: shape.items + items,
-      readUnits: shape.readUnits + readUnits,
-      reads: [...shape.reads, index],
-    });
+  const add = (name: string, { reads: at, ...rest }: Omit<Shape, 'id'>) => {
+    const { id = shapes.size + 1, items = 0, readUnits = 0, reads: before = [] } = shapes.get(name) ?? {};
+    const units = rest.readUnits === null ? null : rest.readUnits + (readUnits ?? 0);
+    shapes.set(name, { ...rest, id, items: items + rest.items, readUnits: units, reads: [...before, ...at] });
+  };
+  for (const [index, { index: table, geohashes, ...read }] of reads.entries()) {
+    if (!geohashes || table === 'pages') continue;
+    const { first, last } = geohashes;
+    add(`${first} ${last} ${read.cached}`, { ...read, cells: cellsOf(geohashes), reads: [index] });
+  }
+  for (const [at, { bounds, markers }] of pages.entries()) {
+    if (!bounds) continue;
+    const from = [...reads.keys()].filter(
+      (index) => reads[index]?.index === 'pages' && holds(reads[index].bounds, bounds),
+    );
+    add(`page ${at}`, { cells: [bounds], cached: from.length === 0, items: markers, readUnits: null, reads: from });
   }
   return [...shapes.values()];
 }
