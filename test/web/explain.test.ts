@@ -188,10 +188,10 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
       });
     const rows = page.locator('#explain tbody tr');
     // The read of the directory of pages is nowhere on the map.
-    const ofCells = rows.filter({ has: page.locator('.pk', { hasText: /^cells/ }) }).first();
     const ofPages = rows.filter({ has: page.locator('.pk', { hasText: /^pages/ }) }).first();
-    await ofCells.hover();
-    expect(await lit()).toHaveLength(1);
+    await ofPages.hover();
+    // One Query call reads many pages.
+    expect((await lit()).length).toBeGreaterThan(1);
     await page.mouse.move(1270, 790);
     await page.locator('#explain h2').hover();
     expect(await lit()).toEqual([]);
@@ -199,12 +199,8 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
     await rows.nth(0).focus();
     await page.keyboard.press('ArrowDown');
     expect(await page.locator('#explain tbody tr:focus').getAttribute('data-at')).toBe('1');
-    await ofCells.focus();
-    const first = await lit();
     await ofPages.focus();
-    // One Query call reads many pages.
     expect((await lit()).length).toBeGreaterThan(1);
-    expect(await lit()).not.toContain(first[0]);
     expect(await page.locator('#explain tbody tr[tabindex="0"]').count()).toBe(1);
 
     await page.waitForFunction(() => tested.map.areTilesLoaded());
