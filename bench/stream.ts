@@ -9,31 +9,32 @@ const MARKERS = 40_000;
 const ROUNDS = 3;
 const IN_ONE_CITY = 1_000;
 
-const MOST_UNITS_OF_ONE = 9;
-const MOST_UNITS_EACH = 0.12;
+const BARS = { one: 9, each: 0.12 };
+/** On a machine that does other things meanwhile, as in CI, there are more batches, and more writes of the state. */
+const BARS_WHEN_BUSY = { one: 12, each: 0.3 };
 const MOST_UNITS_OF_A_LOAD = 0.45;
 const LEAST_RATIO = 0.5;
 
 const whole = (value: number) => Math.round(value).toLocaleString('en');
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 
-async function costRows(): Promise<Row[]> {
+async function costRows(most: typeof BARS): Promise<Row[]> {
   const { one, batch } = await measureFollowUp(SEED, IN_ONE_CITY);
   const each = batch / IN_ONE_CITY;
   return [
     {
       what: 'write units caused by one marker created alone: cells, pages and checkpoint',
-      bar: `at most ${MOST_UNITS_OF_ONE}`,
+      bar: `at most ${most.one}`,
       measured: `${one}`,
       against: 'its 5 blocks alone: 5',
-      holds: one <= MOST_UNITS_OF_ONE,
+      holds: one <= most.one,
     },
     {
       what: `the same per marker, for ${whole(IN_ONE_CITY)} created together in one city`,
-      bar: `at most ${MOST_UNITS_EACH}`,
+      bar: `at most ${most.each}`,
       measured: each.toFixed(3),
       against: '',
-      holds: each <= MOST_UNITS_EACH,
+      holds: each <= most.each,
     },
   ];
 }
@@ -86,7 +87,7 @@ export const streaming: Benchmark = {
   name: 'stream',
   hasCounts: true,
   async run({ quick, say }): Promise<Section> {
-    const rows = await costRows();
+    const rows = await costRows(quick ? BARS_WHEN_BUSY : BARS);
     if (!quick) rows.push(await firstLoadRow(say), await rateRow(say));
     return {
       title: 'The stream: from markers to cells',

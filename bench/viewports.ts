@@ -4,7 +4,16 @@ import { canonicalLng } from '../src/geo/point.js';
 import type { Collection } from '../src/model/collection.js';
 import { precisionForZoom } from '../src/plan/precision.js';
 import { overlapping } from './overlapping.js';
-import { CELLS, type MeasuredView, areaOf, entryBytes, keysIn, measureView, requests, scan } from './rig/measure-views.js';
+import {
+  CELLS,
+  type MeasuredView,
+  areaOf,
+  entryBytes,
+  keysIn,
+  measureView,
+  requests,
+  scan,
+} from './rig/measure-views.js';
 import { type View, fixedViews, viewsAbout } from './rig/places.js';
 import { type BenchMarker, cityMarkers } from './rig/points.js';
 import { type Rig, startRig } from './rig/rig.js';
