@@ -8,6 +8,7 @@ import { entriesOf, readPages } from '../../src/loaders/pages/chain.js';
 import { planReads } from '../../src/pages/plan-reads.js';
 import { type MarkerChange, applyToPages, roundOf } from '../../src/stream/apply-pages.js';
 import { PageMemory } from '../../src/stream/page-memory.js';
+import { someOf } from '../support/rounds.js';
 import { PageTable, SCOPE, applying, markerAt, sourceOf } from './support.js';
 
 const WORLD = [{ from: 0, to: 32 ** LONGEST_Z }];
@@ -93,6 +94,6 @@ test('a read finds each marker that was there all along exactly once, while page
         expect(keys.filter((key) => !there.has(key))).toEqual([]);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: someOf(4_000) },
   );
 });

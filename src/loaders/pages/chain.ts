@@ -16,12 +16,12 @@ export interface PageSource {
   cached?(begin: string): StoredPage | undefined;
 }
 
-/** Pages that a directory names do not exist: a recount has replaced them. */
+/** Pages that a directory names do not exist, as a recount has replaced them, or markers move between them all the time. */
 export class PagesGone extends Error {
   override readonly name = 'PagesGone';
 
   constructor() {
-    super('pages of the directory do not exist any more');
+    super('pages of the directory do not exist any more, or do not come to rest');
   }
 }
 
@@ -178,18 +178,34 @@ export interface PagesFound {
   readonly again: readonly (readonly StoredPage[])[];
 }
 
+/** Readings of the same pages while markers keep moving between them. */
+const MOST_READINGS = 6;
+
+/** The last round in which a marker moved from one of these pages to another one. */
+const lastLost = (reading: readonly (readonly StoredPage[])[]) =>
+  Math.max(...reading.flatMap((pages) => pages.map(({ lost = -Infinity }) => lost)), -Infinity);
+
 /**
  * The pages of planned reads. If a marker has moved between pages lately, one may have been read before the marker came and the
- * other one after it left: then all are read again, strongly consistent, and both readings together have each marker.
+ * other one after it left: then all are read again, strongly consistent, until no later move shows. Markers come before they
+ * leave, round by round, so a reading that shows no move later than those seen before it has each marker. Throws PagesGone if
+ * they do not come to rest.
  */
 export async function readPages(source: PageSource, question: PagesQuestion): Promise<PagesFound> {
   const { directory, reads, earlier, cover, complete } = question;
-  const once = await readOnce(source, directory, reads, false);
-  if (!once.some((pages) => pages.some(({ lost }) => lost !== undefined && lost > complete)))
-    return { found: once, again: [] };
-  const all = [...earlier, ...reads];
-  const again = await Promise.all([readOnce(source, directory, all, true), readOthers(source, directory, cover)]);
-  return { found: once, again: again.flat() };
+  const found = await readOnce(source, directory, reads, false);
+  const again: StoredPage[][] = [];
+  let seen = complete;
+  let last = lastLost(found);
+  for (let readings = 1; last > seen; readings++) {
+    if (readings === MOST_READINGS) throw new PagesGone();
+    seen = last;
+    const all = readOnce(source, directory, [...earlier, ...reads], true);
+    const reading = (await Promise.all([all, readOthers(source, directory, cover)])).flat();
+    again.push(...reading);
+    last = lastLost(reading);
+  }
+  return { found, again };
 }
 
 /** The entries of pages in order, each marker once: of several copies the one with the highest map version. */
