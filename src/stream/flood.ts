@@ -24,7 +24,7 @@ export const LOAD_POLICY = {
   recordsPerSecond: 100,
   growth: 2,
   waitMs: 20_000,
-  firstLoad: { blocks: 250, waitMs: 180_000 },
+  firstLoad: { blocks: 250, waitMs: 60_000 },
 } as const satisfies LoadPolicy;
 
 /** Whether a batch waits for more, given the records read within the last second and all that it has. */
