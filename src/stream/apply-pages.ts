@@ -2,7 +2,7 @@ import type { PageEntry } from '../pages/entry.js';
 import { pause } from '../retry.js';
 import type { PageReplacement } from '../store/page/pages.js';
 import { chunks, mapConcurrently } from '../store/request/concurrency.js';
-import type { ApplyPagesOptions } from './kept-pages.js';
+import { type ApplyPagesOptions, PagesFailed, checkPasses } from './kept-pages.js';
 import { noteInDirectory } from './note-in-directory.js';
 import { type Place, locatePages } from './locate-pages.js';
 import { isIn } from './page-memory.js';
@@ -31,7 +31,8 @@ interface Edit extends Place {
 
 /**
  * Brings the pages of all changed markers to a batch. Each page is written only as it was read, and remembers the round that it
- * has, so the same batch changes it once, however often and by whichever process it is applied.
+ * has, so the same batch changes it once, however often and by whichever process it is applied. Throws PagesFailed if that cannot
+ * be done at all.
  */
 export async function applyToPages(
   options: ApplyPagesOptions,
@@ -78,6 +79,8 @@ async function applyRound(options: ApplyPagesOptions, round: number, edits: read
       done.written.push(...results.flatMap(({ written }) => written));
       failures = results.some(({ failed }) => failed) ? failures + 1 : 0;
     } catch (err) {
+      if (err instanceof PagesFailed) throw err;
+      checkPasses(err);
       memory.clear();
       failures += 1;
       log.warn({ err, attempt: failures }, 'cannot read pages; retrying');
@@ -161,6 +164,7 @@ async function rewrite(options: ApplyPagesOptions, round: number, rewrites: read
       failed: refused.length > 0,
     };
   } catch (err) {
+    checkPasses(err);
     // Some may have been written: the pages themselves show it.
     for (const { scope, page } of open) memory.forget(scope, page.begin);
     log.warn({ err }, 'cannot write pages; retrying');

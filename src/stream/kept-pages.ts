@@ -1,8 +1,31 @@
 import type { StreamState } from '../store/cell/stream-state.js';
+import { UnknownPageFormat } from '../store/page/pages.js';
+import { PageRejected } from '../store/page/replace-pages.js';
+import { isFailure } from '../store/request/failures.js';
 import type { ApplyOptions } from './apply.js';
 import type { PageMemory } from './page-memory.js';
 import type { PagesPort } from './ports.js';
 import type { PageCodec } from './replace-page.js';
+
+/** Pages that cannot be written, however often it is tried. */
+export class PagesFailed extends Error {
+  override readonly name = 'PagesFailed';
+
+  constructor(cause: unknown) {
+    super('pages of markers cannot be written', { cause });
+  }
+}
+
+/** Throws PagesFailed for a failure that does not pass by itself: counts must not wait for it. */
+export function checkPasses(error: unknown): void {
+  const lasts =
+    error instanceof TypeError ||
+    error instanceof RangeError ||
+    error instanceof UnknownPageFormat ||
+    (error instanceof PageRejected && error.code === 'ValidationError') ||
+    isFailure(error, 'ValidationException');
+  if (lasts) throw new PagesFailed(error);
+}
 
 /** Where pages are kept, and how. */
 export interface PagesOptions extends PageCodec {

@@ -1,7 +1,7 @@
 import { compareBytes } from '../keys/byte-order.js';
 import { type PageEntry, firstFrom } from '../pages/entry.js';
 import { type PackOptions, type PackedPage, packPages, separator, splitPage } from '../pages/pack.js';
-import type { NewPage, PageReplacement } from '../store/page/pages.js';
+import { type NewPage, type PageReplacement, UnknownPageFormat } from '../store/page/pages.js';
 import { chunks } from '../store/request/concurrency.js';
 import type { KnownPage } from './page-memory.js';
 
@@ -49,7 +49,7 @@ export function replacementOf(codec: PageCodec, edits: PageEdits, round: number)
 
 function entriesOf({ decode }: PageCodec, { data }: KnownPage): readonly PageEntry[] {
   const entries = data === undefined ? [] : decode(data);
-  if (!entries) throw new Error('a page has a format of another version');
+  if (!entries) throw new UnknownPageFormat();
   return entries;
 }
 

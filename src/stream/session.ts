@@ -45,7 +45,7 @@ export class Session {
   readonly #lease: Lease<StreamState>;
   readonly #progress: Progress;
   readonly #signal: AbortSignal;
-  readonly #pages: KeptPages | undefined;
+  #pages: KeptPages | undefined;
   #reader: StreamReader;
   /** The batch that is being gathered while the one before is applied. */
   #ahead: Promise<Batch> | undefined;
@@ -63,7 +63,7 @@ export class Session {
     this.#lease = lease;
     this.#progress = progress;
     this.#signal = signal;
-    // Only an owner changes the generation, so it stays for as long as the lease is held.
+    // Only an owner changes the generation, so it stays for as long as the lease is held, or pages cannot be written.
     this.#pages = keptPages(lease.current, options.pages);
     this.#flood = new Flood(options.load, options.clock, options.limits.records);
     this.#reader = this.#newReader();
@@ -181,11 +181,16 @@ export class Session {
 
   /** Applies a batch to all blocks and pages. */
   async #apply(batch: number, folded: Folded): Promise<Applied> {
-    const { cells, clock, onApplied } = this.#options;
+    const { cells, clock, log, onApplied } = this.#options;
     const holds = () => this.#lease.holds();
     const applying = { ...this.#options, port: cells, pages: this.#pages, signal: this.#signal, holds };
     const applied = await applyFolded(applying, batch, folded);
-    const { suspects } = applied;
+    const { suspects, pagesFailed } = applied;
+    if (pagesFailed) {
+      log.error({ err: pagesFailed }, 'Cannot write pages of markers; maps read the index until a recount');
+      this.#pages = undefined;
+      await this.#update((state) => ({ ...state, pages: null }));
+    }
     this.#progress.blocksWritten += applied.blocks;
     this.#suspects = [...this.#suspects, ...suspects];
     if (suspects.length > 0) this.#suspectedAt = clock.now();

@@ -3,7 +3,7 @@ import type { StreamState } from '../store/cell/stream-state.js';
 import type { Lease } from '../store/lease.js';
 import { type Applied, type ApplyOptions, applyBatch } from './apply.js';
 import { applyToPages } from './apply-pages.js';
-import type { KeptPages } from './kept-pages.js';
+import { type KeptPages, PagesFailed } from './kept-pages.js';
 import { RecordsLost, StreamReplaced } from './pages.js';
 import type { StatePort } from './ports.js';
 import type { Batch, StreamReader } from './reader.js';
@@ -27,6 +27,11 @@ export async function noteLoss(lease: Lease<StreamState>, error: unknown): Promi
   await lease.update((state) => withGap(state, message, lease.clock.wall(), loss));
 }
 
+/** What a batch did to the blocks, and why pages do not have it, if they cannot. */
+export interface AppliedToAll extends Applied {
+  readonly pagesFailed?: PagesFailed | undefined;
+}
+
 /** Stores the dead letters of a batch, then brings every block and every page to it. */
 export async function applyFolded(
   options: ApplyOptions & {
@@ -35,15 +40,26 @@ export async function applyFolded(
   },
   batch: number,
   { changes, markers, deadLetters }: Folded,
-): Promise<Applied> {
+): Promise<AppliedToAll> {
   const { state, clock, signal, log } = options;
   const onRetry = (err: unknown) => log.warn({ err, batch }, 'cannot store dead letters; retrying');
   const store = () => state.putDeadLetters(deadLetters);
   if (deadLetters.length > 0) await retry(store, { attempts: Infinity, onRetry, clock, signal });
   const { pages } = options;
-  const pagesApplied = pages ? applyToPages({ ...options, ...pages }, batch, markers) : Promise.resolve([]);
-  const [applied] = await Promise.all([applyBatch(options, batch, changes), pagesApplied]);
-  return applied;
+  const toPages = pages ? applyToPages({ ...options, ...pages }, batch, markers) : Promise.resolve();
+  const [applied, pagesFailed] = await Promise.all([applyBatch(options, batch, changes), failureOf(toPages)]);
+  return { ...applied, pagesFailed };
+}
+
+/** PagesFailed if work throws that. */
+async function failureOf(work: Promise<void>): Promise<PagesFailed | undefined> {
+  try {
+    await work;
+    return undefined;
+  } catch (error) {
+    if (error instanceof PagesFailed) return error;
+    throw error;
+  }
 }
 
 /**

@@ -84,3 +84,22 @@ test('the embedded engine builds the pages of a table without any by itself', as
   expect(markers).toEqual(await markersOfTable(db));
   expect(await storedCells(db)).toEqual(await countedCells(db));
 }, 90_000);
+
+test('pages that cannot be written at all are given up, and counts go on', async () => {
+  const parts = streamParts(db);
+  const { pages } = parts;
+  if (!pages) throw new Error('no pages are kept');
+  const rejected = Object.assign(new Error('a key is too long'), { name: 'ValidationException' });
+  const open = (generation: string) => ({ ...pages.open(generation), write: () => Promise.reject(rejected) });
+  expect((await stateNow())?.pages).not.toBeNull();
+  const stop = new AbortController();
+  const consumer = createConsumer({ ...parts, pages: { ...pages, open } });
+  const running = consumer.run(stop.signal);
+  await put(140, 20);
+  await untilRead(db);
+  expect(consumer.status()).toMatchObject({ pages: null, countsExact: true });
+  stop.abort();
+  await running;
+  expect((await stateNow())?.pages).toBeNull();
+  expect(await storedCells(db)).toEqual(await countedCells(db));
+}, 60_000);

@@ -26,6 +26,17 @@ type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[numb
 /** A first load splits thousands of pages: DynamoDB Local answers nothing else while it works on many transactions. */
 const SPLITS_AT_A_TIME = 4;
 
+/** A page that DynamoDB did not write, for another reason than that it is not as it was read. */
+export class PageRejected extends Error {
+  override readonly name = 'PageRejected';
+  readonly code: string;
+
+  constructor(code: string) {
+    super(`a page was not written: ${code}`);
+    this.code = code;
+  }
+}
+
 const REFUSALS = new Set(['ConditionalCheckFailed', 'DuplicateItem']);
 
 /** The statement that replaces a page by another one with the same begin. */
@@ -83,7 +94,7 @@ async function replaceEach(
     const answer = Responses[index];
     const code = answer?.Error?.Code;
     if (answer === undefined || (code !== undefined && !REFUSALS.has(code)))
-      throw new Error(`a page was not written: ${code ?? 'no answer'}`);
+      throw new PageRejected(code ?? 'no answer');
     return code === undefined;
   });
 }
