@@ -20,6 +20,8 @@ import { quantile, shown } from './rig/statistics.js';
 import type { BenchOptions, Benchmark, Section } from './section.js';
 
 const VERDICT_MS = 50;
+/** In a quick run, which shares its machine as in CI. */
+const VERDICT_MS_WHEN_BUSY = 150;
 const HEALTH_MS = 250;
 const ROUNDS = 5;
 const CONNECTIONS = 8;
@@ -81,6 +83,7 @@ async function storm(mutations: number): Promise<Storm> {
 async function run({ quick, say }: BenchOptions): Promise<Section> {
   const verdicts = ATTACKS.map((attack) => ({ name: attack.name, ms: verdictMs(attack) }));
   const worst = verdicts.reduce((most, each) => (each.ms > most.ms ? each : most));
+  const most = quick ? VERDICT_MS_WHEN_BUSY : VERDICT_MS;
   const mutations = quick ? 1_000 : MUTATIONS;
   say(`${mutations} mutations of ${ATTACKS.length} attacks`);
   const { waits, statuses } = await storm(mutations);
@@ -91,10 +94,10 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
     rows: [
       {
         what: 'CPU of the verdict on the worst document',
-        bar: `at most ${VERDICT_MS} ms`,
+        bar: `at most ${most} ms`,
         measured: `${shown(worst.ms)} ms`,
         against: worst.name,
-        holds: worst.ms <= VERDICT_MS,
+        holds: worst.ms <= most,
       },
       {
         what: "longest wait of another client's `/healthz`",
