@@ -1,6 +1,5 @@
 import { GEOHASH_ALPHABET, LONGEST_Z, toZ } from '../geo/geohash.js';
 import { type ZRange, intersect } from '../geo/ranges.js';
-import { compareBytes } from '../keys/byte-order.js';
 
 /** What a directory says of a page: where it begins, and about how many markers and bytes it has. */
 export interface PageHint {
@@ -10,6 +9,9 @@ export interface PageHint {
 }
 
 const FIRST = GEOHASH_ALPHABET.charAt(0);
+/** A position after all pages of the partition that a position is in: `~` is after all characters of geohashes. */
+export const afterPartition = (position: string): string => `${position.charAt(0)}~`;
+
 const PARTITION_SIZE = 32 ** (LONGEST_Z - 1);
 
 /** The position in Z-order at length 10 of the first geohash that a page with this begin can have markers of. */
@@ -97,18 +99,6 @@ export class PartitionPages {
       else runs.push({ first, last });
     }
     return runs;
-  }
-
-  /** The index of the page that a position in the order of the collection belongs to; -1 if it is before all. */
-  at(position: string): number {
-    let low = 0;
-    let high = this.hints.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (compareBytes(this.hints[middle]?.begin ?? '', position) <= 0) low = middle + 1;
-      else high = middle;
-    }
-    return low - 1;
   }
 }
 

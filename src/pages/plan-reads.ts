@@ -20,7 +20,7 @@ const STEP_BYTES = 4_096;
 /** What a round trip is worth. By trial on 135,233 cities, 0.1 to 0.75 make little difference. */
 const ROUND_TRIP = 0.5;
 /** DynamoDB's own limit of keys in one BatchGetItem. */
-const MOST_KEYS = 100;
+export const MOST_KEYS = 100;
 /** Most runs of a partition that are weighed against each other: the time this takes grows with their square. */
 const MOST_RUNS = 64;
 
@@ -93,6 +93,10 @@ function unknownOf(pages: PartitionPages, { first, last }: Run, known: ReadonlyS
   }
   return runs;
 }
+
+/** Markers to expect in planned reads. */
+export const expectedOf = (reads: readonly PlannedRead[]): number =>
+  reads.reduce((sum, { expected }) => sum + expected, 0);
 
 /** Requests that planned reads take. */
 export function requestsOf(reads: readonly PlannedRead[]): number {

@@ -167,8 +167,7 @@ export function openPages(database: Database, call: Call = newCall()): PagesOpti
       find: (scope, position) => findPage(database, { scope, generation }, position, call),
       from: (scope, begin, limit) => pagesFrom(database, { scope, generation }, begin, limit, call),
       write: (replacements) => replacePages(database, generation, replacements, call),
-      readDirectory: (scope, partition) =>
-        readDirectory(database, { scope, generation }, { from: partition, to: `${partition}~` }, call),
+      readDirectory: (scope, partition) => readDirectory(database, { scope, generation }, partition, call),
       putDirectoryPart: (scope, part) => putDirectoryPart(database, { scope, generation }, part, call),
     }),
     memory: new PageMemory(),

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { systemClock } from '../clock.js';
 import type { Key, Keyspace } from '../keys/keyspace.js';
 import { placeParent } from '../model/cell.js';
+import { afterPartition } from '../pages/directory.js';
 import type { BlockName } from '../store/cell/blocks.js';
 import type { Database } from '../store/database.js';
 import { putDirectoryPart } from '../store/page/page-directory.js';
@@ -20,8 +21,6 @@ import type { PageItem, RecountPages } from './recount-pages.js';
 const SEGMENTS = 4;
 /** The fence is of no use once its record was read. */
 const FENCE_LIVES_S = 3_600;
-/** After every position in a partition. */
-const LAST = '\u{10ffff}';
 
 /** Pages of a whole table in wire format: all segments at once, each page as it comes. */
 async function* scan(
@@ -73,7 +72,7 @@ function openRecountPages(database: Database): RecountPages {
   const call = newCall();
   return {
     async read({ scope, generation, partition }) {
-      const range = { from: partition, to: `${partition}${LAST}`, consistent: true };
+      const range = { from: partition, to: afterPartition(partition), consistent: true };
       try {
         return await queryPages(database, { scope, collection: '', generation }, range, call);
       } catch (error) {

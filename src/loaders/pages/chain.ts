@@ -1,7 +1,7 @@
 import { GEOHASH_ALPHABET } from '../../geo/geohash.js';
 import { type ZRange, intersect } from '../../geo/ranges.js';
 import { compareBytes } from '../../keys/byte-order.js';
-import { type Directory, type PageHint, partitionRange } from '../../pages/directory.js';
+import { type Directory, type PageHint, afterPartition, partitionRange } from '../../pages/directory.js';
 import { type PageEntry, firstFrom } from '../../pages/entry.js';
 import type { PlannedRead } from '../../pages/plan-reads.js';
 import type { StoredPage } from '../../store/page/pages.js';
@@ -24,9 +24,6 @@ export class PagesGone extends Error {
     super('pages of the directory do not exist any more, or do not come to rest');
   }
 }
-
-/** After all characters of geohashes. */
-const AFTER_ALL = '~';
 
 const before = (a: string, b: string) => compareBytes(a, b) < 0;
 
@@ -71,7 +68,7 @@ async function chain(
 
 /** Pages from a begin up to another one, or to the partition's end. */
 async function gap(source: PageSource, from: string, until: string | undefined): Promise<StoredPage[]> {
-  const pages = await source.between(from, until ?? from.charAt(0) + AFTER_ALL, true);
+  const pages = await source.between(from, until ?? afterPartition(from), true);
   const missing = pages.filter(({ begin }) => until === undefined || before(begin, until));
   if (missing[0]?.begin !== from) throw new PagesGone();
   return missing;

@@ -7,7 +7,7 @@ import type { ZRange } from '../../geo/ranges.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import type { Collection } from '../../model/collection.js';
 import { type Directory, type PageHint, type PartitionPages, overlaps } from '../../pages/directory.js';
-import type { PlannedRead } from '../../pages/plan-reads.js';
+import { MOST_KEYS } from '../../pages/plan-reads.js';
 import type { Database, Item } from '../../store/database.js';
 import { type DirectoryPart, readDirectory } from '../../store/page/page-directory.js';
 import {
@@ -23,7 +23,7 @@ import type { PageRead, RangeRead } from '../../store/request/read-log.js';
 import { afterTurns } from '../../turns.js';
 import type { Budget } from '../budget.js';
 import type { RangeLoader } from '../range-loader.js';
-import { type PageSource, PagesGone, type PagesFound, readPages } from './chain.js';
+import { type PageSource, type PagesFound, PagesGone, type PagesQuestion, readPages } from './chain.js';
 import type { DirectoryCache } from './directory-cache.js';
 import type { OwnWrite, OwnWrites } from './own-writes.js';
 import type { PageCache } from './page-cache.js';
@@ -45,8 +45,6 @@ export interface PageLoaderOptions extends PageServices {
   /** The first characters of the geohashes that a collection has markers of. */
   readonly partitions: (scope: string) => Promise<readonly string[]>;
 }
-
-const KEYS_IN_A_BATCH = 100;
 
 /** Opens the pages of collections for one request. */
 export class PageLoader {
@@ -126,7 +124,7 @@ export class OpenPages {
     const { db, directories, call, slots } = this.#options;
     return directories.get({ ...this.of, partition }, async () => {
       budget.debit({ calls: 1 });
-      const parts = await slots(() => readDirectory(db, this.of, { from: partition, to: `${partition}~` }, call));
+      const parts = await slots(() => readDirectory(db, this.of, partition, call));
       if (parts.length > 0) return hintsOf(parts);
       // Pages are written before their directory.
       const [first] = await this.#get([partition], true);
@@ -136,23 +134,10 @@ export class OpenPages {
   }
 
   /** The pages of planned reads. */
-  async read(
-    {
-      directory,
-      reads,
-      earlier,
-      cover,
-    }: {
-      directory: Directory;
-      reads: readonly PlannedRead[];
-      earlier: readonly PlannedRead[];
-      cover: readonly ZRange[];
-    },
-    budget: Budget,
-  ): Promise<PagesFound> {
-    const source = this.#source(budget);
+  async read(question: Omit<PagesQuestion, 'complete'>, budget: Budget): Promise<PagesFound> {
+    const { directory, reads } = question;
     const complete = 2 * this.#trusted.complete + 1;
-    const answer = await readPages(source, { directory, reads, earlier, cover, complete });
+    const answer = await readPages(this.#source(budget), { ...question, complete });
     reads.forEach(({ partition }, index) => {
       const known = directory.get(partition);
       const pages = answer.found[index];
@@ -192,7 +177,7 @@ export class OpenPages {
         return page;
       },
       byKeys: (begins, consistent) => {
-        budget.debit({ calls: Math.ceil(begins.length / KEYS_IN_A_BATCH) });
+        budget.debit({ calls: Math.ceil(begins.length / MOST_KEYS) });
         return consistent ? this.#get(begins, true) : Promise.all(begins.map((begin) => this.#keys.load(begin)));
       },
       between: async (from, to, consistent) => {

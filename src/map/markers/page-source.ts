@@ -5,7 +5,7 @@ import { entriesOf } from '../../loaders/pages/chain.js';
 import type { OpenPages } from '../../loaders/pages/page-loader.js';
 import type { Directory } from '../../pages/directory.js';
 import type { PageEntry } from '../../pages/entry.js';
-import { type PlannedRead, planReads, takeReads } from '../../pages/plan-reads.js';
+import { type PlannedRead, expectedOf, planReads, takeReads } from '../../pages/plan-reads.js';
 import type { MapContext } from '../context.js';
 import type { CursorPosition } from '../cursor.js';
 import type { MarkerSearch, MarkerSource, OrderedMarker, Part } from './search.js';
@@ -100,5 +100,5 @@ export async function expectedIn({ loaders }: MapContext, search: MarkerSearch):
   const pages = await loaders.pages.open(search.collection);
   if (!pages) return 0;
   const { reads } = await planPages(pages, search, fromZ(0, LONGEST_Z));
-  return reads.reduce((sum, { expected }) => sum + expected, 0);
+  return expectedOf(reads);
 }

@@ -3,7 +3,7 @@ import { entriesOf } from '../../loaders/pages/chain.js';
 import type { OpenPages } from '../../loaders/pages/page-loader.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { Directory } from '../../pages/directory.js';
-import { type PlannedRead, planReads, requestsOf } from '../../pages/plan-reads.js';
+import { type PlannedRead, expectedOf, planReads, requestsOf } from '../../pages/plan-reads.js';
 import { ringCover } from '../../plan/rings.js';
 import type { MapContext } from '../context.js';
 import { type NearPosition, compareNear } from './by-distance.js';
@@ -72,8 +72,7 @@ export class PageRings implements Rings {
   /** The ring beyond a distance whose pages have the wanted number of markers, by the directory. */
   async #reach(from: number, goal: number, beyond = from): Promise<PlannedRing> {
     const { radius } = this.#query;
-    const has = ({ directory, cover }: PlannedRing) =>
-      planReads(directory, cover).reduce((sum, { expected }) => sum + expected, 0);
+    const has = ({ directory, cover }: PlannedRing) => expectedOf(planReads(directory, cover));
     let near = beyond;
     let to = Math.min(radius, Math.max(NEAREST, 1.2 * beyond));
     let ring = await this.#plan(from, to);
@@ -106,8 +105,8 @@ export class PageRings implements Rings {
     const { budget } = this.#query;
     let ring = wanted;
     for (let halved = 0; halved <= HALVINGS; halved++) {
-      const expected = ring.reads.reduce((sum, read) => sum + read.expected, 0);
-      if (requestsOf(ring.reads) <= budget.calls && expected <= MARKERS_AN_ITEM * budget.items) return ring;
+      const isCheap = expectedOf(ring.reads) <= MARKERS_AN_ITEM * budget.items;
+      if (isCheap && requestsOf(ring.reads) <= budget.calls) return ring;
       ring = await this.#plan(from, from + (ring.to - from) / 2);
     }
     return undefined;

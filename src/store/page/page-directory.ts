@@ -1,6 +1,6 @@
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
 
-import type { PageHint } from '../../pages/directory.js';
+import { type PageHint, afterPartition } from '../../pages/directory.js';
 import type { Database, Item } from '../database.js';
 import type { Call } from '../request/meter.js';
 import { queryAll } from '../request/query-pages.js';
@@ -31,15 +31,16 @@ function partOf({ d }: Item): DirectoryPart {
   return begins.map((begin, index) => ({ begin, markers: markers[index] ?? 0, bytes: bytes[index] ?? 0 }));
 }
 
-/** The parts of a directory that begin from one position to another, both included. */
+/** All parts of a partition's directory, in their order. */
 export async function readDirectory(
   database: Database,
   { scope, generation }: Pick<PagesOf, 'scope' | 'generation'>,
-  { from, to }: { readonly from: string; readonly to: string },
+  partition: string,
   call: Call,
 ): Promise<DirectoryPart[]> {
-  const { pk } = database.keys.pageDirectory(scope, generation, from);
-  const items = await queryAll(database, rangeRequest(database, { index: 'cells', pk, from, to }), call);
+  const { pk } = database.keys.pageDirectory(scope, generation, partition);
+  const range = { index: 'cells', pk, from: partition, to: afterPartition(partition) } as const;
+  const items = await queryAll(database, rangeRequest(database, range), call);
   return items.map(partOf);
 }
 

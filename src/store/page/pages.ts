@@ -1,3 +1,4 @@
+import { afterPartition } from '../../pages/directory.js';
 import type { PageEntry } from '../../pages/entry.js';
 import type { Database, Item } from '../database.js';
 import { type BatchGetOptions, batchGet } from '../request/batch-get.js';
@@ -111,9 +112,6 @@ export async function findPage(
   return item && rawPageOf(item);
 }
 
-/** After all characters of geohashes. */
-const AFTER_ALL = '~';
-
 /** Some pages of a partition in their order, from the one with this begin on, strongly consistent. */
 export async function pagesFrom(
   database: Database,
@@ -123,7 +121,7 @@ export async function pagesFrom(
   call: Call,
 ): Promise<RawPage[]> {
   const { pk } = database.keys.page(scope, generation, begin);
-  const to = begin.charAt(0) + AFTER_ALL;
+  const to = afterPartition(begin);
   const request = rangeRequest(database, { index: 'cells', pk, from: begin, to, limit, consistent: true });
   const { Items = [] } = await send(database, 'query', request, call);
   return Items.map(rawPageOf).filter((page) => page !== undefined);
