@@ -19,8 +19,11 @@ betweenFiles.push(() => {
   accessKey = newAccessKey();
 });
 
-/** Longer than a server waits: a busy machine may delay a response. */
-const GIVE_UP_AFTER_MS = 60_000;
+/**
+ * Longer than a server waits: beside another run, DynamoDB Local has stood still for 20 s. A second attempt would not
+ * help it, and one at CreateTable finds the table of the first.
+ */
+const ANSWERS_WITHIN_MS = 120_000;
 
 /** Connection settings of this test file's database, for child processes and for clients with other settings. */
 export function engine(): EngineAddress {
@@ -39,7 +42,8 @@ export function engineSettings(): Readonly<Record<string, string>> {
 export function newDatabase(keyStyle: KeyStyle = 'readable', options: Partial<DatabaseOptions> = {}): Database {
   const name = `test-${randomUUID()}`;
   const tables = { entities: name, derived: `${name}-derived` };
-  return createDatabase({ ...engine(), tables, keyStyle, giveUpAfterMs: GIVE_UP_AFTER_MS, ...options });
+  const waits = { attemptMs: ANSWERS_WITHIN_MS, giveUpAfterMs: ANSWERS_WITHIN_MS };
+  return createDatabase({ ...engine(), tables, keyStyle, ...waits, ...options });
 }
 
 /** Creates both tables without a stream: writes then take about half the time. */
