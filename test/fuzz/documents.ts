@@ -115,7 +115,7 @@ export function fuzzedRequest(
   known: Known,
 ): FuzzedRequest {
   // Mostly small ones: one mistake in a large one hides what else it would find, and it takes ten times as long.
-  const size = choice.once(8) ? 60 : 1 + choice.below(10);
+  const size = choice.once(32) ? 60 : 1 + choice.below(10);
   const draft: Draft = { ...known, schema, choice, types: new Map(), variables: {}, aliases: 0, fields: 0, size };
   const root = operation === 'query' ? schema.getQueryType() : schema.getMutationType();
   const body = (root && selections(root, 2 + choice.below(7), draft)) ?? ' {__typename}';

@@ -7,6 +7,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { type GraphqlServer, createGraphqlServer } from '../../src/graphql/server.js';
 import { silentLog } from '../../src/log.js';
+import { Budget } from '../../src/loaders/budget.js';
+import type { Collection } from '../../src/model/collection.js';
+import { planReads } from '../../src/pages/plan-reads.js';
+import { ringCover } from '../../src/plan/rings.js';
 import { createFolderStore } from '../../src/objects/folder-store.js';
 import { DEFAULT_LIMITS, type Limits } from '../../src/model/limits.js';
 import { createServices } from '../../src/server/services.js';
@@ -15,7 +19,7 @@ import { newCall } from '../../src/store/request/meter.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { testPages } from '../support/page-services.js';
 
-import { NOW, makeCollection, realMarkers } from './fixture.js';
+import { NOW, makeCollection, realMarkers, requestContext } from './fixture.js';
 
 /** A star of so many vertices. */
 function star(vertices: number, lng = 10) {
@@ -49,13 +53,14 @@ describe('attacks on the event loop', () => {
   const memory = memoryDatabase('readable');
   let folder: string;
   let services: ReturnType<typeof createServices>;
+  let cities: Collection;
   const servers: GraphqlServer[] = [];
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'cellport-stalls-'));
     const database = { ...memory, geometry: { ...memory.geometry, objects: createFolderStore(folder) } };
-    const collection = await makeCollection(database, { key: 'cities' }, realMarkers(40));
-    await createZone(database, collection, { key: 'big', geometry: star(100_000) }, NOW, newCall());
+    cities = await makeCollection(database, { key: 'cities' }, realMarkers(40));
+    await createZone(database, cities, { key: 'big', geometry: star(100_000) }, NOW, newCall());
     const consumerStatus = () => ({ owner: true, behindMs: 0, countsExact: true });
     services = createServices({ database }, { consumerStatus, pageServices: testPages({ trusted: true }) });
   });
@@ -125,6 +130,32 @@ describe('attacks on the event loop', () => {
     const { errors, stall } = await attack(query);
     expect(errors).toEqual([]);
     expect(stall).toBeLessThan(LONGEST);
+  });
+
+  test('fields that read the same pages go on in turns', async () => {
+    const { loaders } = requestContext(memory).context;
+    const budget = Budget.of({ rangesPerPage: 64, itemsPerField: 20_000 });
+    const pages = await loaders.pages.open(cities);
+    const cover = ringCover({ center: { lng: 10, lat: 50 }, from: 0, to: 1_000_000 });
+    const directory = (await pages?.directory(cover, budget)) ?? new Map();
+    const question = { directory, reads: planReads(directory, cover), earlier: [], cover };
+    expect(question.reads.length).toBeGreaterThan(0);
+    // How often everything else could run before each of them.
+    let rounds = 0;
+    let next = setImmediate(function count() {
+      rounds += 1;
+      next = setImmediate(count);
+    });
+    const before = await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        await pages?.read(question, budget);
+        const until = performance.now() + 25;
+        while (performance.now() < until);
+        return rounds;
+      }),
+    );
+    clearImmediate(next);
+    expect(new Set(before).size).toBe(10);
   });
 
   test('a long list of long objects gives way to others', async () => {

@@ -20,7 +20,7 @@ import {
 } from '../../store/page/pages.js';
 import { type Call, noteSource } from '../../store/request/meter.js';
 import type { PageRead, RangeRead } from '../../store/request/read-log.js';
-import { afterTurns } from '../../turns.js';
+import { afterTurns, takeTurn } from '../../turns.js';
 import type { Budget } from '../budget.js';
 import type { RangeLoader } from '../range-loader.js';
 import { type PageSource, type PagesFound, PagesGone, type PagesQuestion, readPages } from './chain.js';
@@ -138,6 +138,8 @@ export class OpenPages {
     const { directory, reads } = question;
     const complete = 2 * this.#trusted.complete + 1;
     const answer = await readPages(this.#source(budget), { ...question, complete });
+    // All fields that share a Query go on at the same moment, each with thousands of markers.
+    await takeTurn(this.#options.call.signal);
     reads.forEach(({ partition }, index) => {
       const known = directory.get(partition);
       const pages = answer.found[index];
