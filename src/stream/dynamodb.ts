@@ -167,7 +167,8 @@ export function openPages(database: Database, call: Call = newCall()): PagesOpti
       find: (scope, position) => findPage(database, { scope, generation }, position, call),
       from: (scope, begin, limit) => pagesFrom(database, { scope, generation }, begin, limit, call),
       write: (replacements) => replacePages(database, generation, replacements, call),
-      readDirectory: (scope, partition) => readDirectory(database, { scope, generation }, partition, call),
+      readDirectory: (scope, partition) =>
+        readDirectory(database, { scope, generation }, { first: partition, last: partition }, call),
       putDirectoryPart: (scope, part) => putDirectoryPart(database, { scope, generation }, part, call),
     }),
     memory: new PageMemory(),

@@ -14,6 +14,7 @@ export interface PagePartition {
 
 const MOST_BYTES = 32 * 1024 * 1024;
 const HINT_BYTES = 150;
+const MOST_EMPTY = 10_000;
 
 const nameOf = ({ scope, generation, partition }: PagePartition) => `${scope}\n${generation}\n${partition}`;
 
@@ -27,15 +28,30 @@ export class DirectoryCache {
     sizeCalculation: () => HINT_BYTES,
   });
 
-  /** The pages of a partition, read by `read` if they are not known. */
+  /** Partitions that had no pages when they were read last. */
+  readonly #empty = new LRUCache<string, true>({ max: MOST_EMPTY });
+
+  has(of: PagePartition): boolean {
+    return this.#partitions.has(nameOf(of));
+  }
+
+  /** Whether a partition that is not known had no pages when it was read last. It may have some now. */
+  wasEmpty(of: PagePartition): boolean {
+    return this.#empty.has(nameOf(of));
+  }
+
+  /** The pages of a partition, read by `read` if they are not known; none are not kept. */
   get(of: PagePartition, read: () => Promise<readonly PageHint[]>): Promise<PartitionPages> {
     const name = nameOf(of);
     const known = this.#partitions.get(name);
     if (known) return known;
     const reading = read().then((hints) => {
       const pages = new PartitionPages(hints);
+      if (hints.length === 0) this.#empty.set(name, true);
+      if (this.#partitions.peek(name) !== reading) return pages;
       // Its size is known only now.
-      if (this.#partitions.peek(name) === reading) this.#put(name, pages, reading);
+      if (hints.length > 0) this.#put(name, pages, reading);
+      else this.#partitions.delete(name);
       return pages;
     });
     reading.catch(() => this.#partitions.delete(name));
@@ -61,6 +77,7 @@ export class DirectoryCache {
 
   clear(): void {
     this.#partitions.clear();
+    this.#empty.clear();
   }
 
   #put(name: string, { hints }: PartitionPages, pages: Promise<PartitionPages>): void {

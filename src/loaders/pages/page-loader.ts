@@ -4,12 +4,10 @@ import type { LimitFunction } from 'p-limit';
 import type { Bounds } from '../../geo/bounds.js';
 import type { Point } from '../../geo/point.js';
 import type { ZRange } from '../../geo/ranges.js';
-import { compareBytes } from '../../keys/byte-order.js';
 import type { Collection } from '../../model/collection.js';
-import { type Directory, type PageHint, type PartitionPages, overlaps } from '../../pages/directory.js';
+import type { Directory } from '../../pages/directory.js';
 import { MOST_KEYS } from '../../pages/plan-reads.js';
 import type { Database, Item } from '../../store/database.js';
-import { type DirectoryPart, readDirectory } from '../../store/page/page-directory.js';
 import {
   type PagesOf,
   type StoredPage,
@@ -25,6 +23,7 @@ import type { Budget } from '../budget.js';
 import type { RangeLoader } from '../range-loader.js';
 import { type PageSource, type PagesFound, PagesGone, type PagesQuestion, readPages } from './chain.js';
 import type { DirectoryCache } from './directory-cache.js';
+import { DirectoryReader } from './directory-reader.js';
 import type { OwnWrite, OwnWrites } from './own-writes.js';
 import type { PageCache } from './page-cache.js';
 import type { PageTrust, TrustedPages } from './trust.js';
@@ -77,17 +76,12 @@ export class PageLoader {
   }
 
   async #openNow(collection: Collection): Promise<OpenPages | undefined> {
-    const { db, trust, partitions } = this.#options;
+    const { db, trust } = this.#options;
     if (trust.isRefused()) return undefined;
-    const scope = db.keys.scope(collection);
-    const [trusted, exist] = await Promise.all([trust.pages(), partitions(scope)]);
+    const trusted = await trust.pages();
     if (!trusted) return undefined;
-    return new OpenPages(
-      this.#options,
-      { scope, collection: collection.key, generation: trusted.generation },
-      trusted,
-      exist,
-    );
+    const scope = db.keys.scope(collection);
+    return new OpenPages(this.#options, { scope, collection: collection.key, generation: trusted.generation }, trusted);
   }
 }
 
@@ -96,15 +90,16 @@ export class OpenPages {
   readonly #options: PageLoaderOptions;
   readonly of: PagesOf;
   readonly #trusted: TrustedPages;
-  readonly #partitions: readonly string[];
+  readonly #directory: DirectoryReader;
   readonly #decoded = new WeakMap<Item, StoredPage>();
   readonly #keys: DataLoader<string, StoredPage | undefined>;
 
-  constructor(options: PageLoaderOptions, of: PagesOf, trusted: TrustedPages, partitions: readonly string[]) {
+  constructor(options: PageLoaderOptions, of: PagesOf, trusted: TrustedPages) {
     this.#options = options;
     this.of = of;
     this.#trusted = trusted;
-    this.#partitions = partitions;
+    const firstPage = async (partition: string) => (await this.#get([partition], true))[0];
+    this.#directory = new DirectoryReader({ ...options, firstPage }, of);
     this.#keys = new DataLoader((begins) => this.#get(begins, false), { batchScheduleFn: afterTurns });
   }
 
@@ -114,23 +109,8 @@ export class OpenPages {
   }
 
   /** The directory of the partitions that sorted, disjoint ranges of Z-order at length 10 overlap. */
-  async directory(cover: readonly ZRange[], budget: Budget): Promise<Directory> {
-    const wanted = this.#partitions.filter((partition) => overlaps(partition, cover));
-    const read = wanted.map(async (partition) => [partition, await this.#partition(partition, budget)] as const);
-    return new Map(await Promise.all(read));
-  }
-
-  #partition(partition: string, budget: Budget): Promise<PartitionPages> {
-    const { db, directories, call, slots } = this.#options;
-    return directories.get({ ...this.of, partition }, async () => {
-      budget.debit({ calls: 1 });
-      const parts = await slots(() => readDirectory(db, this.of, partition, call));
-      if (parts.length > 0) return hintsOf(parts);
-      // Pages are written before their directory.
-      const [first] = await this.#get([partition], true);
-      if (!first) throw new PagesGone();
-      return [{ begin: partition, markers: first.entries.length, bytes: first.bytes }];
-    });
+  directory(cover: readonly ZRange[], budget: Budget): Promise<Directory> {
+    return this.#directory.read(cover, budget);
   }
 
   /** The pages of planned reads. */
@@ -220,13 +200,6 @@ export class OpenPages {
     return pages.map((page) => page && this.#keep(page, token));
   }
 }
-
-/** The hints of a directory. A part may be written late, by a process that does not know that another one begins within it. */
-const hintsOf = (parts: readonly DirectoryPart[]): readonly PageHint[] =>
-  parts.flatMap((part, index) => {
-    const next = parts[index + 1]?.[0]?.begin;
-    return next === undefined ? part : part.filter(({ begin }) => compareBytes(begin, next) < 0);
-  });
 
 /** The bounding box of some positions; null if there are none. */
 function boundsOf(positions: readonly Point[]): Bounds | null {

@@ -31,15 +31,15 @@ function partOf({ d }: Item): DirectoryPart {
   return begins.map((begin, index) => ({ begin, markers: markers[index] ?? 0, bytes: bytes[index] ?? 0 }));
 }
 
-/** All parts of a partition's directory, in their order. */
+/** All parts of the directory from one partition to another, both included, in their order: one Query. */
 export async function readDirectory(
   database: Database,
   { scope, generation }: Pick<PagesOf, 'scope' | 'generation'>,
-  partition: string,
+  { first, last }: { readonly first: string; readonly last: string },
   call: Call,
 ): Promise<DirectoryPart[]> {
-  const { pk } = database.keys.pageDirectory(scope, generation, partition);
-  const range = { index: 'cells', pk, from: partition, to: afterPartition(partition) } as const;
+  const { pk } = database.keys.pageDirectory(scope, generation, first);
+  const range = { index: 'cells', pk, from: first, to: afterPartition(last) } as const;
   const items = await queryAll(database, rangeRequest(database, range), call);
   return items.map(partOf);
 }
