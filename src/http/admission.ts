@@ -27,9 +27,9 @@ export interface Admission {
 /** Found by the simulation in test/http/admission.test.ts and `npm run bench -- admission`. */
 const PLACES = { first: 16, least: 4, most: 512 };
 /** Means over a tenth of a second. With more lag, refusals would take too long as well. */
-const MOST_LAG_MS = 12;
+const MOST_LAG_MS = 8;
 /** With less, there is room for more. */
-const LITTLE_LAG_MS = 8;
+const LITTLE_LAG_MS = 5;
 /** Reads are slow if they take this long, and this many times as long as at the best of times. */
 const SLOW_READ_MS = 50;
 const SLOW_READ_FACTOR = 3;
@@ -55,6 +55,8 @@ const LONGEST_WAIT_MS = 3_000;
 const MOST_WAITING = 1_000;
 /** So many may always wait. */
 const FEW_WAITING = 16;
+/** The same for a while after a refusal: whoever waits in a queue that never empties only delays those behind. */
+const OVERLOAD = { forMs: 1_000, waitMs: 20, fewWaiting: 3 };
 /** For so many refusals in a turn, one more request starts in the next: clients that retry at once cost time, too. */
 const REFUSALS_PER_START = 20;
 /** Weight of the latest value in a moving average. */
@@ -82,7 +84,7 @@ const EVENT_LOOP: Turns = { now: () => performance.now(), later: (callback) => s
 /**
  * As many places as keep the event loop and the database responsive: one more while both are, a fifth fewer when one is
  * not (additive increase, multiplicative decrease). What would wait for longer than an answer takes is refused at once, so
- * that those who are admitted are answered in time, however many there are.
+ * that those who are admitted are answered in time, however many there are; while some are refused, others hardly wait.
  *
  * One request starts in each turn of the event loop, or some light ones. Otherwise a turn would answer, one after the other, all requests
  * that arrived during the last one, and nobody could be refused before that.
@@ -106,13 +108,15 @@ export function createAdmission({ now, later }: Turns = EVENT_LOOP): Admission {
   let wasLight = false;
   /** Requests refused since others were last started. */
   let refused = 0;
+  let lastRefusal = -Infinity;
 
   /** How long the next request would wait. */
   const expectedWait = () => (waiting.length + 1) * Math.max(intervalMs, now() - lastProgress);
 
   function isFull(): boolean {
-    if (waiting.length < FEW_WAITING) return false;
-    const most = Math.min(WAIT_MS.most, Math.max(WAIT_MS.least, answerMs ?? 0));
+    const isOverload = now() - lastRefusal < OVERLOAD.forMs;
+    if (waiting.length < (isOverload ? OVERLOAD.fewWaiting : FEW_WAITING)) return false;
+    const most = isOverload ? OVERLOAD.waitMs : Math.min(WAIT_MS.most, Math.max(WAIT_MS.least, answerMs ?? 0));
     return waiting.length >= MOST_WAITING || expectedWait() > most;
   }
 
@@ -163,6 +167,7 @@ export function createAdmission({ now, later }: Turns = EVENT_LOOP): Admission {
     const isLight = expectedMs <= LIGHT_MS;
     if (isLight ? lightWaitingMs + expectedMs > LIGHT_WAIT_MS : isFull()) {
       refused += 1;
+      if (!isLight) lastRefusal = now();
       return 0;
     }
     if (isLight) lightWaitingMs += expectedMs;

@@ -218,6 +218,8 @@ describe.each(['the CPU', 'the database', 'the CPU, without reads,'] as const)(
       expect(over.goodput).toBeGreaterThan(0.8 * best);
       expect(over.goodput).toBeGreaterThan(0.8 * capacity);
       expect(over.p99).toBeLessThan(2 * full.p99);
+      // With more places, the CPU would only have more to do in turns.
+      if (bottleneck !== 'the database') expect(over.p99).toBeLessThan(2 * half.p99);
       expect(over.refusedIn).toBeLessThan(20);
       const again = await simulate(one, load(0.5));
       expect([again.refused, again.p99 <= 2 * half.p99]).toEqual([{}, true]);
