@@ -11,7 +11,7 @@ import type { PagesPort } from '../stream/ports.js';
 import { LAYOUT, changeOf } from '../stream/change.js';
 import { type ConsumerStatus, createConsumer, reportOf } from '../stream/consumer.js';
 import { firstSince, openCells, openPages, openState, openStream } from '../stream/dynamodb.js';
-import { LOAD_POLICY } from '../stream/flood.js';
+import { EMBEDDED_LOAD_POLICY } from '../stream/flood.js';
 import { readBeyond } from '../stream/follower.js';
 import { ownName, ownerIsGone } from '../stream/owners.js';
 import { openRecount } from '../stream/recount-reads.js';
@@ -139,7 +139,7 @@ export interface KeepOptions {
   readonly live?: LiveFeed | undefined;
   /**
    * Whether this is the embedded engine, where reads and writes cost nothing: counts of an older layout are accepted, as a
-   * recount may follow, and those of a load come early.
+   * recount may follow, and the first ones of a load come early.
    */
   readonly embedded?: boolean | undefined;
 }
@@ -166,7 +166,7 @@ export function keepCells(backend: StreamBackend, log: Log, { caches, live, embe
     pages: { ...parts.pages, open: (generation) => noted(parts.pages.open(generation), generation, pageCache) },
     ownerIsGone,
     upgrade: embedded,
-    ...(embedded === true ? { load: { ...LOAD_POLICY, firstLoad: undefined } } : {}),
+    ...(embedded === true ? { load: EMBEDDED_LOAD_POLICY } : {}),
     onRecord: (record) => live?.onRecord(record),
     onLoss: (reason) => live?.onLoss(reason),
     onApplied: (batch, changes) => caches?.cellCache.applied(batch, changes),

@@ -9,6 +9,9 @@ import { newCall } from '../store/request/meter.js';
 import type { Backend } from './backend.js';
 import type { Cells } from './cells.js';
 
+/** The first of two windows are counted before the others are written, so that the map of the world fills at once. */
+const WINDOW_ROWS = 500;
+
 /** How many items a demo has, and how many of them this call loaded. */
 export interface DemoPart {
   readonly count: number;
@@ -38,6 +41,7 @@ export async function openDemo({ dataDir }: Config, { database }: Backend, most?
 
   async function loadCities(cells: Cells, { signal, onChecked, onProgress }: DemoOptions): Promise<DemoPart> {
     const { rows, identity } = openCities(most);
+    let counted = false;
     const { counts, resumed } = await loadMarkers({
       database,
       dataDir,
@@ -46,12 +50,16 @@ export async function openDemo({ dataDir }: Config, { database }: Backend, most?
       rejects: new RejectsFile(`${dataDir}/demo.rejects.ndjson`),
       once: true,
       order: 'given',
+      windowRows: WINDOW_ROWS,
       signal,
       onChecked,
-      onProgress(progress) {
+      async onProgress(progress) {
         const { created, updated, unchanged } = progress.counts;
         readiness = { ...readiness, cities: created + updated + unchanged, of: rows.size };
-        return onProgress(progress);
+        await onProgress(progress);
+        if (counted || readiness.cities === 0) return;
+        counted = true;
+        await cells.caughtUp(signal);
       },
     });
     await cells.caughtUp(signal);

@@ -9,7 +9,10 @@ import { type OpenedCollection, openCollection } from '../open-collection.js';
 import { type ImportJob, type ImportProgress, importMarkers } from './import-markers.js';
 import { importStateFile, importsFolder } from './import-state.js';
 
-export interface Load extends Pick<ImportJob, 'rejects' | 'once' | 'order' | 'onChecked' | 'onProgress'> {
+export interface Load extends Pick<
+  ImportJob,
+  'rejects' | 'once' | 'order' | 'windowRows' | 'onChecked' | 'onProgress'
+> {
   readonly database: Database;
   readonly dataDir: string;
   /** The collection, and how to create it if it is missing; or one that has just been opened. */

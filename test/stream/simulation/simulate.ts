@@ -187,7 +187,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
         recordsPerSecond: chance.pick([1, Infinity]),
         growth: chance.pick([0, 2, Infinity]),
         waitMs: 10_000,
-        firstLoad: chance.pick([undefined, { blocks: 1, waitMs: 20_000 }]),
+        firstLoad: { blocks: chance.pick([1, Infinity]), waitMs: 20_000, fromRestMs: chance.pick([0, 20_000]) },
       },
     });
     running.push({ process, consumer });
