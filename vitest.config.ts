@@ -63,6 +63,11 @@ export default defineConfig({
     },
     projects: [
       { extends: true, test: { name: 'unit', include: UNIT } },
+      // Before the others that need an engine: it starts while the pages are built.
+      {
+        extends: true,
+        test: { name: 'browser', include: BROWSER, globalSetup: ['test/support/build-pages.ts', ENGINE_SETUP] },
+      },
       {
         extends: true,
         test: {
@@ -71,10 +76,6 @@ export default defineConfig({
           exclude: [...UNIT, ...BROWSER, ...SOAK],
           globalSetup: ENGINE_SETUP,
         },
-      },
-      {
-        extends: true,
-        test: { name: 'browser', include: BROWSER, globalSetup: [ENGINE_SETUP, 'test/support/build-pages.ts'] },
       },
       { extends: true, test: { name: 'soak', include: SOAK, globalSetup: ENGINE_SETUP } },
     ],

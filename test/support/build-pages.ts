@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import { hasChromium } from '../web/browser.js';
+import { startShared } from './start-engine.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -13,5 +14,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 export default async function buildPages(): Promise<void> {
   if (!hasChromium) return;
   const options = ['--if-needed', '--pages', '--compress-quickly'];
-  await promisify(execFile)(process.execPath, ['scripts/build.mjs', ...options], { cwd: root });
+  const building = promisify(execFile)(process.execPath, ['scripts/build.mjs', ...options], { cwd: root });
+  // Vitest sets up one project after the other: DynamoDB Local starts meanwhile.
+  await Promise.all([building, startShared()]);
 }

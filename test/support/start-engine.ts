@@ -26,11 +26,16 @@ async function start(): Promise<Shared> {
 // Vitest loads this file once per project, so what they share is kept in a global.
 const run = globalThis as { cellportShared?: Promise<Shared>; cellportProjects?: number };
 
-/** Starts one DynamoDB Local and compiles once for all projects of a run; cleans up after the last of them. */
+/** One DynamoDB Local and one compilation for all projects of a run. */
+export function startShared(): Promise<Shared> {
+  run.cellportShared ??= start();
+  return run.cellportShared;
+}
+
+/** Provides what all projects of a run share; cleans up after the last of them. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   run.cellportProjects = (run.cellportProjects ?? 0) + 1;
-  run.cellportShared ??= start();
-  const { engine, compiled } = await run.cellportShared;
+  const { engine, compiled } = await startShared();
   project.provide('engine', { endpoint: engine.endpoint, region: engine.region });
   project.provide('compiled', compiled);
   return async () => {
