@@ -20,8 +20,9 @@ betweenFiles.push(() => {
 });
 
 /**
- * Longer than a server waits: beside another run, DynamoDB Local has stood still for 20 s. A second attempt would not
- * help it, and one at CreateTable finds the table of the first.
+ * Longer than a server waits: DynamoDB Local has one lock for writes, and with dozens of threads waiting for it each write
+ * needs several of them to get a core in turn. Beside another run that has taken 20 s. A second attempt would not help,
+ * and one at CreateTable finds the table of the first.
  */
 const ANSWERS_WITHIN_MS = 120_000;
 
