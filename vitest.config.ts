@@ -16,7 +16,7 @@ const BROWSER = ['test/web/{examples,explain,first-load,graphiql,import,map}.tes
 /** Neither DynamoDB Local nor a browser. */
 const UNIT = [
   'test/{layers,log,turns}.test.ts',
-  'test/{geo,graphql,keys,pages,plan}/**/*.test.ts',
+  'test/{capacity,geo,graphql,keys,pages,plan}/**/*.test.ts',
   'test/cli/{config,progress}.test.ts',
   'test/client/{bundle,tiles}.test.ts',
   'test/http/admission.test.ts',

@@ -11,6 +11,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   keys: ['geo', 'model'],
   plan: ['pages', 'keys', 'geo', 'model'],
   pages: ['keys', 'geo', 'model'],
+  capacity: ['plan', 'pages', 'geo', 'model'],
   objects: [],
   store: ['objects', 'pages', 'keys', 'geo', 'model'],
   loaders: ['store', 'pages', 'plan', 'keys', 'geo', 'model'],
@@ -49,6 +50,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'model',
     'keys',
     'plan',
+    'pages',
+    'capacity',
     'store',
     'objects',
     'loaders',
@@ -69,7 +72,7 @@ const FOR_ROOTS_ONLY = ['config', 'log-output'];
 const ROOTS = ['cli', 'lambda', 'server'];
 
 /** Folders whose files are functions of their arguments alone. */
-const PURE = ['geo', 'model', 'keys', 'pages', 'plan'];
+const PURE = ['geo', 'model', 'keys', 'pages', 'plan', 'capacity'];
 const IMPURE = [
   /\bawait\b/,
   /\bDate\.now\(/,

@@ -22,5 +22,10 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'cellport keys marker': ['cellport keys marker shops poz-1 --lng 16.9 --lat 52.4'],
   'cellport keys cell': ['cellport keys cell shops u3k'],
   'cellport sweep': ['cellport sweep --older-than 120'],
+  'cellport advise': [
+    'cellport advise shops.geojson --views-a-day 1000000 --writes 50',
+    'cellport advise --collection shops --items 5000000 --html report.html',
+    'cellport advise --rcu 1000 --wcu 500 --gb 50 --json',
+  ],
   'cellport plan': ['cellport plan --bounds 16.8,52.3,17.0,52.5 --zoom 12 --collection shops'],
 };

@@ -22,6 +22,15 @@ export function anyNumber(text: string): number {
   throw new InvalidArgumentError('Expected a number.');
 }
 
+/** Parses an option that is a number in a range. */
+export function numberFrom(from: number, to: number) {
+  return (text: string): number => {
+    const value = anyNumber(text);
+    if (value >= from && value <= to) return value;
+    throw new InvalidArgumentError(`Expected a number from ${from} to ${to}.`);
+  };
+}
+
 /** In degrees. */
 export type BoundsOption = readonly [west: number, south: number, east: number, north: number];
 

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 
+import { adviseCommand } from './advise.js';
 import { EXAMPLES } from './examples.js';
 import { exportCommand } from './export.js';
 import { endOf } from './failure.js';
@@ -56,6 +57,7 @@ function buildProgram(): Command {
     keysCommand(),
     sweepCommand(),
     planCommand(),
+    adviseCommand(),
   ];
   for (const command of commands) program.addCommand(command);
   for (const command of [program, ...commands, ...commands.flatMap((each) => each.commands)]) {

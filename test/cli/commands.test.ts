@@ -8,7 +8,18 @@ const outcome = (...args: string[]) => runCliHere(args);
 
 describe('the command line', () => {
   it('prints help for itself and every command, with exit codes', async () => {
-    const commands = [[], ['serve'], ['import'], ['export'], ['recount'], ['sweep'], ['table'], ['keys'], ['plan']];
+    const commands = [
+      [],
+      ['serve'],
+      ['import'],
+      ['export'],
+      ['recount'],
+      ['sweep'],
+      ['table'],
+      ['keys'],
+      ['plan'],
+      ['advise'],
+    ];
     for (const command of commands) {
       const { code, output } = await outcome(...command, '--help');
       expect(code).toBe(0);

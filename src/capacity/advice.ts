@@ -1,0 +1,199 @@
+import { type Candidate, type IndexLoad, bestOf, candidatesOf } from './candidates.js';
+import { type Demand, PARTITION_LIMITS, type Partitions, partitionsOf } from './partitions.js';
+import { derivedWrites } from './derived-writes.js';
+import type { Distribution } from './distribution.js';
+import type { PageSizes } from './page-model.js';
+import { type MonthlyCost, type Prices, onDemandCost, provisionedCost } from './prices.js';
+import { reasonsOf } from './reasons.js';
+import { MOST_MARKERS, type ReadCost, ZOOMS, costOfCells, costOnIndex, costOnPages, meanOf, viewsAt } from './views.js';
+
+const GIGABYTE = 2 ** 30;
+const WRITE_UNIT = 1_024;
+const SECONDS_A_DAY = 86_400;
+/** What DynamoDB stores with each item of a table and of an index, as it bills it. */
+const STORED_WITH_ITEM = 100;
+/** Compact keys are worth that people cannot read them if they save so much of what writes and storage cost. */
+const WORTH_COMPACT = 0.1;
+
+/** Mean bytes of a marker, as DynamoDB counts them. */
+export interface MarkerBytes {
+  readonly item: number;
+  readonly entry: number;
+}
+
+export interface Sizes {
+  readonly readable: MarkerBytes;
+  readonly compact: MarkerBytes;
+  readonly page: PageSizes;
+}
+
+/** What a collection serves; what is undefined follows from the rest. */
+export interface Load {
+  /** Read and write units a second at the peak. */
+  readonly rcu?: number | undefined;
+  readonly wcu?: number | undefined;
+  /** Stored, 2^30 bytes. */
+  readonly gb?: number | undefined;
+  readonly viewsADay: number;
+  /** Markers created or moved a second at the peak. */
+  readonly writes: number;
+  /** The peak over the mean of a day. */
+  readonly peak: number;
+}
+
+/** Everything that advice is made from. */
+export interface Situation {
+  readonly distribution: Distribution;
+  readonly sizes: Sizes;
+  readonly load: Load;
+  readonly prices: Prices;
+}
+
+/** Means over the maps of one zoom. */
+export interface ZoomCost {
+  readonly zoom: number;
+  readonly inside: number;
+  /** Null where cells are computed from markers. */
+  readonly cells: ReadCost | null;
+  readonly pages: ReadCost;
+  /** With the prefix length and the shards that are recommended. */
+  readonly index: ReadCost;
+}
+
+export interface Advice {
+  readonly markers: number;
+  readonly demand: Demand;
+  readonly partitions: Partitions;
+  readonly recommendation: {
+    readonly prefixLength: number;
+    readonly writeShards: number;
+    readonly keyStyle: 'readable' | 'compact';
+    /** Whether no partition key exceeds the limits. */
+    readonly fits: boolean;
+    readonly reasons: readonly string[];
+  };
+  readonly candidates: readonly Candidate[];
+  readonly index: IndexLoad;
+  readonly itemCollection: {
+    readonly limitGb: number;
+    /** Of the geo index: the partition key with most markers. */
+    readonly hottestGb: number;
+    /** How many markers, spread as these, fill the hottest partition key up to the limit. */
+    readonly markersAtLimit: number;
+  };
+  /** Pages are stored under one partition key for each first character of geohashes. */
+  readonly pages: { readonly hottest: string; readonly share: number; readonly readUnits: number };
+  readonly bytes: Sizes;
+  readonly zooms: readonly ZoomCost[];
+  /** Read units of a map on average, from pages, or from cells where there are more than 2,000 markers inside. */
+  readonly unitsAView: number;
+  readonly monthly: { readonly onDemand: MonthlyCost; readonly provisioned: MonthlyCost };
+  readonly prices: Prices;
+}
+
+/** Bytes of all cells: a block for each parent, and the sums of each child. */
+function cellBytes(distribution: Distribution): number {
+  const [block, child] = [60 + STORED_WITH_ITEM, 20];
+  let bytes = block;
+  for (let length = 1; length <= 5; length++) {
+    for (const { alike, markers } of distribution.prefixes(length))
+      bytes += Math.min(alike, alike * markers) * (length < 5 ? block + child : child);
+  }
+  return bytes;
+}
+
+/** Stored bytes of all markers: items, index entries, pages and cells. */
+function storedBytes(distribution: Distribution, { item, entry }: MarkerBytes, page: PageSizes): number {
+  const ofMarker = item + entry + 2 * STORED_WITH_ITEM + (page.bytes + STORED_WITH_ITEM) / page.markers;
+  return distribution.markers * ofMarker + cellBytes(distribution);
+}
+
+/** Write units of a marker that moves: its item, and its index entry, which is deleted and put again. */
+const unitsOfMove = ({ item, entry }: MarkerBytes) => Math.ceil(item / WRITE_UNIT) + unitsOfEntries(entry);
+const unitsOfEntries = (entry: number) => 2 * Math.ceil(entry / WRITE_UNIT);
+
+/** The style of keys, by what it saves of the cost of writes and storage. */
+function styleOf({ distribution, sizes, load, prices }: Situation) {
+  const costOf = (bytes: MarkerBytes) => {
+    const wcu = (load.writes * unitsOfMove(bytes)) / load.peak;
+    return onDemandCost({ rcu: 0, wcu, gb: storedBytes(distribution, bytes, sizes.page) / GIGABYTE }, prices).total;
+  };
+  const [readable, compact] = [costOf(sizes.readable), costOf(sizes.compact)];
+  const saved = readable === 0 ? 0 : 1 - compact / readable;
+  return { style: saved >= WORTH_COMPACT ? ('compact' as const) : ('readable' as const), saved };
+}
+
+/** Advice on a collection with these markers and this load. */
+export function adviceFor(situation: Situation): Advice {
+  const { distribution, sizes, load, prices } = situation;
+  const { style, saved } = styleOf(situation);
+  const bytes = sizes[style];
+  const views = ZOOMS.flatMap((zoom) => viewsAt(distribution, zoom));
+  const read = views.map((view) => {
+    const cells = costOfCells(distribution, view);
+    const pages = costOnPages(distribution, view, sizes.page);
+    return { view, cells, pages, drawn: view.inside > MOST_MARKERS && cells ? cells : pages };
+  });
+  const unitsAView = meanOf(read.map(({ drawn }) => drawn)).units;
+  const derived = derivedWrites(distribution, load.writes, sizes.page.markers);
+  const demand: Demand = {
+    rcu: load.rcu ?? (load.viewsADay * unitsAView * load.peak) / SECONDS_A_DAY,
+    wcu: load.wcu ?? load.writes * unitsOfMove(bytes) + derived,
+    gb: load.gb ?? storedBytes(distribution, bytes, sizes.page) / GIGABYTE,
+  };
+  const entriesGb = (distribution.markers * (bytes.entry + STORED_WITH_ITEM)) / GIGABYTE;
+  const index: IndexLoad = {
+    readUnits: demand.rcu,
+    // Which part of given units goes to the index is unknown: all of it, to be safe.
+    writeUnits: load.wcu ?? load.writes * unitsOfEntries(bytes.entry),
+    gigabytes: entriesGb,
+  };
+  const candidates = candidatesOf(distribution, views, index, bytes.entry);
+  const best = bestOf(candidates);
+  const { prefixLength, writeShards } = best;
+  const layout = { prefixLength, writeShards, entryBytes: bytes.entry };
+  const mean = { rcu: demand.rcu / load.peak, wcu: demand.wcu / load.peak, gb: demand.gb };
+  const hottestPage = distribution.hottest(1);
+  const pages = {
+    hottest: hottestPage.prefix,
+    share: hottestPage.share,
+    readUnits: demand.rcu * hottestPage.share,
+  };
+  return {
+    markers: distribution.markers,
+    demand,
+    partitions: partitionsOf(demand),
+    recommendation: {
+      prefixLength,
+      writeShards,
+      keyStyle: style,
+      fits: best.fits,
+      reasons: reasonsOf({ best, candidates, index, style, saved, pages }),
+    },
+    candidates,
+    index,
+    itemCollection: {
+      limitGb: PARTITION_LIMITS.gigabytes,
+      hottestGb: best.hottestKey.gigabytes,
+      markersAtLimit: Math.floor(
+        (PARTITION_LIMITS.gigabytes * GIGABYTE * writeShards) / (best.hottest.share * (bytes.entry + STORED_WITH_ITEM)),
+      ),
+    },
+    pages,
+    bytes: sizes,
+    zooms: ZOOMS.map((zoom) => {
+      const some = read.filter(({ view }) => view.zoom === zoom);
+      const cells = some.flatMap((each) => (each.cells ? [each.cells] : []));
+      return {
+        zoom,
+        inside: some.reduce((sum, { view }) => sum + view.inside, 0) / Math.max(1, some.length),
+        cells: cells.length === 0 ? null : meanOf(cells),
+        pages: meanOf(some.map((each) => each.pages)),
+        index: meanOf(some.map(({ view }) => costOnIndex(distribution, view, layout))),
+      };
+    }),
+    unitsAView,
+    monthly: { onDemand: onDemandCost(mean, prices), provisioned: provisionedCost(demand, prices) },
+    prices,
+  };
+}

@@ -1,0 +1,64 @@
+import { GEOHASH_ALPHABET, LONGEST_Z, fromZ } from '../geo/geohash.js';
+import { type ZRange, intersect } from '../geo/ranges.js';
+import { type Directory, type PageHint, PartitionPages, partitionRange } from '../pages/directory.js';
+import type { Distribution } from './distribution.js';
+
+/** The pages of a collection, as far as a plan needs to know them. */
+export interface PageSizes {
+  /** Markers of a page. */
+  readonly markers: number;
+  /** Bytes of its item. */
+  readonly bytes: number;
+}
+
+/** Runs of pages, by the first and the last number of each, that hold the markers of these ranges. */
+function runsOf(ranges: readonly ZRange[], pageAt: (z: number) => number): { first: number; last: number }[] {
+  const runs: { first: number; last: number }[] = [];
+  for (const { from, to } of ranges) {
+    const [first, last] = [pageAt(from), pageAt(to - 1)];
+    const run = runs.at(-1);
+    if (run && first <= run.last + 1) run.last = Math.max(run.last, last);
+    else runs.push({ first, last });
+  }
+  return runs;
+}
+
+/**
+ * The directory that a server would have of these markers, each page being equally full. Pages between those that a cover needs
+ * are joined into one hint with the bytes of all of them: so it has no more hints than a plan looks at, whatever the number of
+ * markers.
+ */
+export function modelDirectory(distribution: Distribution, cover: readonly ZRange[], page: PageSizes): Directory {
+  const directory = new Map<string, PartitionPages>();
+  for (const partition of GEOHASH_ALPHABET) {
+    const range = partitionRange(partition);
+    const ranges = intersect(cover, [range]);
+    const before = distribution.before(range.from);
+    const markers = distribution.within(range);
+    if (ranges.length === 0 || markers <= 0) continue;
+    const pages = Math.max(1, Math.ceil(markers / page.markers));
+    const pageAt = (z: number) =>
+      Math.min(pages - 1, Math.max(0, Math.floor((distribution.before(z) - before) / page.markers)));
+    const beginOf = (number: number) =>
+      number === 0 ? partition : fromZ(distribution.positionAt(before + number * page.markers), LONGEST_Z);
+    const hints: PageHint[] = [];
+    const add = (from: number, to: number) => {
+      if (from >= to) return;
+      const [begin, last] = [beginOf(from), hints.at(-1)];
+      const hint = { begin, markers: (to - from) * page.markers, bytes: (to - from) * page.bytes };
+      // More markers on one spot than a page holds: pages that begin with the same geohash.
+      if (last?.begin === begin) {
+        hints[hints.length - 1] = { begin, markers: last.markers + hint.markers, bytes: last.bytes + hint.bytes };
+      } else hints.push(hint);
+    };
+    let next = 0;
+    for (const { first, last } of runsOf(ranges, pageAt)) {
+      add(next, first);
+      for (let number = first; number <= last; number++) add(number, number + 1);
+      next = last + 1;
+    }
+    add(next, pages);
+    directory.set(partition, new PartitionPages(hints));
+  }
+  return directory;
+}

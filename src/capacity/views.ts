@@ -1,0 +1,145 @@
+import { type Area, type Bounds, normalizeBounds } from '../geo/bounds.js';
+import { LONGEST_Z, center, fromZ } from '../geo/geohash.js';
+import { latToY, lngToX, xToLng, yToLat } from '../geo/mercator.js';
+import type { Point } from '../geo/point.js';
+import type { ZRange } from '../geo/ranges.js';
+import { LONGEST_BLOCK } from '../model/cell.js';
+import { DEFAULT_LIMITS } from '../model/limits.js';
+import { planReads, requestsOf, takeReads } from '../pages/plan-reads.js';
+import { planBlocks } from '../plan/blocks.js';
+import { coverForPlan, markerPlanner } from '../plan/markers.js';
+import { precisionForZoom } from '../plan/precision.js';
+import type { Distribution } from './distribution.js';
+import { type PageSizes, modelDirectory } from './page-model.js';
+
+/** The map that is planned for, in px. */
+const MAP = { width: 1280, height: 800 } as const;
+export const ZOOMS = [2, 4, 6, 8, 10, 12, 14, 16] as const;
+/** Maps at each zoom. */
+const VIEWS = 24;
+/** Markers that a map asks for; more are drawn as cells. */
+export const MOST_MARKERS = 2_000;
+/** Markers that a reader of pages expects to need, so that enough of them are inside. */
+const PORTION = 2 * MOST_MARKERS + 50;
+/** A block with all of its 32 children. */
+const BLOCK_BYTES = 600;
+const QUERY_PAGE_BYTES = 1_048_576;
+
+/** Requests to DynamoDB and read units, eventually consistent. */
+export interface ReadCost {
+  readonly calls: number;
+  readonly units: number;
+}
+
+export interface View {
+  readonly zoom: number;
+  readonly area: Area;
+  /** Ranges of Z-order that hold the markers inside. */
+  readonly cover: readonly ZRange[];
+  /** About how many markers are inside. */
+  readonly inside: number;
+}
+
+/** Read units of one request for so many bytes: half a unit for each 4 KB, and at least that. */
+export const unitsOf = (bytes: number): number => Math.max(1, Math.ceil(bytes / 4_096)) / 2;
+
+const sumOf = (costs: readonly ReadCost[]): ReadCost => ({
+  calls: costs.reduce((sum, { calls }) => sum + calls, 0),
+  units: costs.reduce((sum, { units }) => sum + units, 0),
+});
+
+/** The bounding box of a map around a point. */
+function mapAround({ lng, lat }: Point, zoom: number): Bounds {
+  const [x, y] = [lngToX(lng, zoom), latToY(lat, zoom)];
+  return {
+    west: xToLng(x - MAP.width / 2, zoom),
+    south: yToLat(y + MAP.height / 2, zoom),
+    east: xToLng(x + MAP.width / 2, zoom),
+    north: yToLat(y - MAP.height / 2, zoom),
+  };
+}
+
+/** Maps at a zoom around markers that are evenly chosen in Z-order: people look where markers are. */
+export function viewsAt(distribution: Distribution, zoom: number): View[] {
+  return Array.from({ length: VIEWS }, (_, index) => {
+    const z = distribution.positionAt(((index + 0.5) / VIEWS) * distribution.markers);
+    const area = normalizeBounds('bounds', mapAround(center(fromZ(z, LONGEST_Z)), zoom));
+    const cover = coverForPlan(area);
+    return { zoom, area, cover, inside: cover.reduce((sum, range) => sum + distribution.within(range), 0) };
+  });
+}
+
+/** The first ranges of a cover, up to where they have so many markers. */
+function firstOf(distribution: Distribution, cover: readonly ZRange[], markers: number): ZRange[] {
+  const first: ZRange[] = [];
+  let left = markers;
+  for (const { from, to } of cover) {
+    if (left <= 0) break;
+    const within = distribution.within({ from, to });
+    const end = within <= left ? to : Math.max(from + 1, distribution.positionAt(distribution.before(from) + left) + 1);
+    first.push({ from, to: Math.min(to, end) });
+    left -= within;
+  }
+  return first;
+}
+
+/** Reading the markers of a map from pages, on a server that knows the directory. */
+export function costOnPages(distribution: Distribution, { cover }: View, page: PageSizes): ReadCost {
+  const wanted = firstOf(distribution, cover, 2 * PORTION);
+  const directory = modelDirectory(distribution, wanted, page);
+  const portion = { markers: PORTION, calls: DEFAULT_LIMITS.rangesPerPage };
+  const { taken } = takeReads(directory, planReads(directory, wanted), portion);
+  const units = taken.map(({ partition, first, last, by }) => {
+    const pages = directory.get(partition);
+    if (by === 'query') return unitsOf(pages?.bytes(first, last) ?? 0);
+    return (pages?.hints.slice(first, last + 1) ?? []).reduce((sum, { bytes }) => sum + unitsOf(bytes), 0);
+  });
+  return { calls: requestsOf(taken), units: units.reduce((sum, each) => sum + each, 0) };
+}
+
+/** How a collection's geo index is laid out. */
+export interface IndexLayout {
+  readonly prefixLength: number;
+  readonly writeShards: number;
+  /** Bytes of an entry. */
+  readonly entryBytes: number;
+}
+
+/** Reading the first page of a map's markers from the geo index, which answers while pages are not up to date. */
+export function costOnIndex(distribution: Distribution, { cover }: View, layout: IndexLayout): ReadCost {
+  const { prefixLength, writeShards, entryBytes } = layout;
+  const ceiling = Math.max(1, Math.floor(DEFAULT_LIMITS.rangesPerPage / writeShards));
+  const { ranges } = markerPlanner({ cover, prefixLength })({ ceiling });
+  const costs: ReadCost[] = [];
+  let left: number = MOST_MARKERS;
+  for (const range of ranges) {
+    if (left <= 0) break;
+    const markers = Math.min(left, distribution.within(range));
+    left -= markers;
+    const bytes = (markers * entryBytes) / writeShards;
+    const calls = Math.max(1, Math.ceil(bytes / QUERY_PAGE_BYTES));
+    costs.push({ calls: calls * writeShards, units: unitsOf(bytes) * writeShards });
+  }
+  return sumOf(costs);
+}
+
+/** Reading the cells of a map, nothing cached, at most; null where they are computed from markers. */
+export function costOfCells(distribution: Distribution, { area, zoom }: View): ReadCost | null {
+  const precision = precisionForZoom(zoom);
+  if (precision - 1 > LONGEST_BLOCK) return null;
+  const { length, ranges } = planBlocks(area, precision);
+  const size = 32 ** (LONGEST_Z - length);
+  return sumOf(
+    ranges.map(({ from, to }) => {
+      const blocks = Math.min(to - from, distribution.within({ from: from * size, to: to * size }));
+      return { calls: 1, units: unitsOf(blocks * BLOCK_BYTES) };
+    }),
+  );
+}
+
+/** The mean of some costs; zero without any. */
+export function meanOf(costs: readonly ReadCost[]): ReadCost {
+  const { calls, units } = sumOf(costs);
+  const count = Math.max(1, costs.length);
+  return { calls: calls / count, units: units / count };
+}

@@ -1,0 +1,115 @@
+import TinyQueue from 'tinyqueue';
+
+import { Distribution, type Stretch } from '../../capacity/distribution.js';
+import { CellportError } from '../../errors.js';
+import { LONGEST_Z, fromZ } from '../../geo/geohash.js';
+import { cellRange } from '../../geo/ranges.js';
+import { FINEST_STORED } from '../../model/cell.js';
+import type { Collection } from '../../model/collection.js';
+import { getBlocks } from '../../store/cell/blocks.js';
+import type { Database } from '../../store/database.js';
+import { type MarkerInput, markerFromBase } from '../../store/marker/marker-item.js';
+import { batchGet } from '../../store/request/batch-get.js';
+import { type Call, newCall } from '../../store/request/meter.js';
+import { queryPages } from '../../store/request/query-pages.js';
+import { rangeRequest } from '../../store/request/ranges.js';
+import { findCollection } from '../find-collection.js';
+import type { Source } from './from-rows.js';
+
+/** Blocks of cells that are read, fullest first: 1,024 read units. What is not read is taken as evenly spread in its cell. */
+const MOST_BLOCKS = 2_048;
+const BLOCKS_AT_A_TIME = 100;
+/** Places in the collection where markers are sampled, and markers at each: 128 read units. */
+const SAMPLED_PLACES = 8;
+const SAMPLED_MARKERS = 32;
+
+interface CountedCell {
+  readonly geohash: string;
+  readonly count: number;
+}
+
+/** Where the markers are, by the collection's cells: the fullest of them as finely as they are counted. */
+async function distributionOf(database: Database, collection: Collection, call: Call): Promise<Distribution> {
+  const scope = database.keys.scope(collection);
+  const open = new TinyQueue<CountedCell>([{ geohash: '', count: Infinity }], (a, b) => b.count - a.count);
+  const stretches: Stretch[] = [];
+  const close = ({ geohash, count }: CountedCell) => stretches.push({ ...cellRange(geohash), markers: count });
+  let read = 0;
+  while (open.length > 0 && read < MOST_BLOCKS) {
+    const cells: CountedCell[] = [];
+    while (cells.length < BLOCKS_AT_A_TIME && read + cells.length < MOST_BLOCKS) {
+      const cell = open.pop();
+      if (!cell) break;
+      cells.push(cell);
+    }
+    read += cells.length;
+    const parents = cells.map(({ geohash }) => geohash);
+    for (const { parent, children } of await getBlocks(database, scope, parents, call)) {
+      for (const [child, { count }] of children) {
+        const cell = { geohash: parent + child, count };
+        if (cell.geohash.length === FINEST_STORED) close(cell);
+        else open.push(cell);
+      }
+    }
+  }
+  for (let cell = open.pop(); cell; cell = open.pop()) close(cell);
+  return new Distribution(stretches.filter(({ markers }) => markers > 0));
+}
+
+/** Markers from a few places of the collection. */
+async function sampleOf(
+  database: Database,
+  collection: Collection,
+  distribution: Distribution,
+  call: Call,
+): Promise<MarkerInput[]> {
+  const { keys, tables } = database;
+  const { prefixLength, writeShards, geoSlot } = collection;
+  const found = new Map<string, { readonly pk: string; readonly sk: string }>();
+  for (let place = 0; place < SAMPLED_PLACES; place++) {
+    const z = distribution.positionAt(((place + 0.5) / SAMPLED_PLACES) * distribution.markers);
+    const geohash = fromZ(z, LONGEST_Z);
+    const { from, to } = keys.geoSortRange(
+      prefixLength,
+      geohash,
+      geohash.slice(0, prefixLength).padEnd(LONGEST_Z, 'z'),
+    );
+    const [pk = ''] = keys.geoPartitions(keys.scope(collection), geohash.slice(0, prefixLength), writeShards);
+    const request = rangeRequest(database, { index: `geo${geoSlot}`, pk, from, to });
+    for await (const items of queryPages(database, request, call, SAMPLED_MARKERS)) {
+      for (const item of items) {
+        const key = { pk: String(item['pk']), sk: String(item['sk']) };
+        found.set(`${key.pk}#${key.sk}`, key);
+      }
+    }
+  }
+  const items = await batchGet(database, tables.entities, [...found.values()], call);
+  return items.flatMap((item) => (item && markerFromBase(keys, item, collection)) ?? []);
+}
+
+/**
+ * The markers of a live collection, by what its cells count and a sample of its items: at most 2,048 blocks, 8 Query calls and
+ * 256 items are read, whatever its size. Throws NOT_FOUND if there is no such collection, UNAVAILABLE if no marker is counted.
+ */
+export async function fromCollection(database: Database, key: string, signal: AbortSignal): Promise<Source> {
+  const collection = await findCollection(database, key, signal);
+  const call = newCall(signal);
+  const distribution = await distributionOf(database, collection, call);
+  const sample = distribution.markers === 0 ? [] : await sampleOf(database, collection, distribution, call);
+  if (sample.length === 0) {
+    throw new CellportError(
+      'UNAVAILABLE',
+      `the cells of ${key} count no markers: import some, wait for the stream, or run \`cellport recount\``,
+      { collection: key },
+    );
+  }
+  const { prefixLength, writeShards } = collection;
+  const { readUnits } = call.meter;
+  return {
+    what: `collection ${key}: ${distribution.markers} markers, by its cells (${readUnits} read units for this advice)`,
+    distribution,
+    sample,
+    collection,
+    current: { prefixLength, writeShards },
+  };
+}

@@ -1,0 +1,76 @@
+import type { Advice } from '../../capacity/advice.js';
+import type { Distribution } from '../../capacity/distribution.js';
+import type { ReadCost } from '../../capacity/views.js';
+import { type Chart, chartSvg } from './chart.js';
+import { mapSvg } from './map.js';
+import type { Section } from './sections.js';
+
+const STYLE = `body{font:15px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#1d2b33}
+h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}svg{max-width:100%;height:auto;font:11px system-ui,sans-serif;margin:.5rem}
+.wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}th,td{padding:.2rem .7rem;text-align:right;border-bottom:1px solid #dde3e7}
+th:first-child,td:first-child{text-align:left}`;
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+const escaped = (text: string) => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+
+function sectionHtml({ title, text, rows }: Section, level: 1 | 2): string {
+  const rowHtml = (row: readonly string[], cell: 'th' | 'td') =>
+    `<tr>${row.map((value) => `<${cell}>${escaped(value)}</${cell}>`).join('')}</tr>`;
+  const [head, ...body] = rows ?? [];
+  const table =
+    head === undefined
+      ? ''
+      : `<div class="wide"><table><thead>${rowHtml(head, 'th')}</thead><tbody>${body.map((row) => rowHtml(row, 'td')).join('')}</tbody></table></div>`;
+  const paragraphs = text.map((each) => `<p>${escaped(each)}</p>`).join('');
+  return `<h${level}>${escaped(title)}</h${level}>${paragraphs}${table}`;
+}
+
+function chartsOf({ zooms, candidates }: Advice): Chart[] {
+  const byZoom = (title: string, what: keyof ReadCost): Chart => ({
+    title,
+    across: 'zoom',
+    at: zooms.map(({ zoom }) => zoom),
+    curves: [
+      { name: 'cells', color: '#b3671b', values: zooms.map(({ cells }) => cells?.[what] ?? null) },
+      { name: 'pages', color: '#0b6e99', values: zooms.map(({ pages }) => pages[what]) },
+      { name: 'index', color: '#7a3b8f', values: zooms.map(({ index }) => index[what]) },
+    ],
+  });
+  return [
+    byZoom('Requests a map', 'calls'),
+    byZoom('Read units a map', 'units'),
+    {
+      title: 'Query calls a map on the index',
+      across: 'prefixLength',
+      at: candidates.map(({ prefixLength }) => prefixLength),
+      curves: [{ name: 'with the shards it needs', color: '#7a3b8f', values: candidates.map(({ map }) => map.calls) }],
+    },
+  ];
+}
+
+/** The report as one HTML page that loads nothing. */
+export function htmlOf(sections: readonly Section[], advice: Advice, distribution: Distribution): string {
+  const [summary, ...others] = sections;
+  const { prefixLength } = advice.recommendation;
+  const { prefix, share } = advice.candidates[prefixLength]?.hottest ?? { prefix: '', share: 1 };
+  const hottest = prefix === '' ? 'all markers' : `prefix ${prefix}, ${(share * 100).toPrecision(2)}% of the markers`;
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Cellport capacity</title><style>${STYLE}</style></head>
+<body>
+${summary ? sectionHtml(summary, 1) : ''}
+<h2>Where the markers are</h2>
+${mapSvg(distribution, prefix)}
+<p>Cells of geohash length 3, darker with more markers (logarithmic). Outlined: the hottest partition key (${escaped(hottest)}). Coasts: Natural Earth.</p>
+${chartsOf(advice).map(chartSvg).join('\n')}
+${others.map((section) => sectionHtml(section, 2)).join('\n')}
+</body>
+</html>
+`;
+}

@@ -1,0 +1,67 @@
+import { writeFile } from 'node:fs/promises';
+
+import { type Advice, adviceFor } from '../../capacity/advice.js';
+import { PRICE_LIST } from '../../capacity/prices.js';
+import { badInput } from '../../errors.js';
+import { withDatabase } from '../session.js';
+import { type Source, fromCities, fromFile } from './from-rows.js';
+import type { AdviseOptions } from './options.js';
+import { sectionsOf, textOf } from './sections.js';
+import { sizesOf } from './sizes.js';
+
+const GIGABYTE = 2 ** 30;
+
+async function sourceOf(file: string | undefined, options: AdviseOptions): Promise<Source> {
+  if (file !== undefined) return fromFile(file, options);
+  const { collection } = options;
+  if (collection === undefined) return fromCities();
+  const { fromCollection } = await import('./from-collection.js');
+  const found: Source[] = [];
+  await withDatabase(async ({ database, signal }) => {
+    found.push(await fromCollection(database, collection, signal));
+  });
+  const [source] = found;
+  if (!source) throw new Error(`no source for collection ${collection}`);
+  return source;
+}
+
+/** Advice on a source, grown to the number of markers and with the figures that were given. */
+function adviceOn(source: Source, options: AdviseOptions): Advice {
+  const { items, itemBytes, rcu, wcu, gb, viewsADay = 0, writes = 0, peak } = options;
+  const sizes = sizesOf(source.sample, source.collection, itemBytes);
+  // From figures without a number of markers, as many as fit the storage.
+  const isAssumed = source.collection.key === 'cities' && gb !== undefined;
+  const fitting = isAssumed ? Math.ceil((gb * GIGABYTE) / (sizes.readable.item + sizes.readable.entry)) : undefined;
+  const markers = items ?? fitting;
+  return adviceFor({
+    distribution: markers === undefined ? source.distribution : source.distribution.scaledTo(markers),
+    sizes,
+    load: { rcu, wcu, gb, viewsADay, writes, peak },
+    prices: { ...PRICE_LIST.prices, ...options.price },
+  });
+}
+
+/** JSON numbers with six significant digits: others are noise. */
+const rounded = (_: string, value: unknown) =>
+  typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value;
+
+export async function advise(file: string | undefined, options: AdviseOptions): Promise<void> {
+  const source = await sourceOf(file, options);
+  const advice = adviceOn(source, options);
+  const sections = sectionsOf(advice, source.what, source.current);
+  if (options.html !== undefined) {
+    const { htmlOf } = await import('./html.js');
+    const { html } = options;
+    await writeFile(html, htmlOf(sections, advice, source.distribution)).catch((error: Error) => {
+      throw badInput('--html', html, `a file that can be written (${error.message})`);
+    });
+  }
+  if (options.json === true) {
+    const { partitions, ...rest } = advice;
+    const { prices: _, ...list } = PRICE_LIST;
+    const whole = { partitions, source: source.what, current: source.current ?? null, ...rest, priceList: list };
+    return console.log(JSON.stringify(whole, rounded, 2));
+  }
+  console.log(textOf(sections));
+  if (options.html !== undefined) console.log(`\nreport written to ${options.html}`);
+}

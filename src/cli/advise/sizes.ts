@@ -1,0 +1,72 @@
+import type { MarkerBytes, Sizes } from '../../capacity/advice.js';
+import { DRAWN_ATTRIBUTES } from '../../store/table/table-definitions.js';
+import { INDEXES } from '../../keys/indexes.js';
+import { type KeyStyle, createKeyspace } from '../../keys/keyspace.js';
+import { compareBytes } from '../../keys/byte-order.js';
+import type { Collection } from '../../model/collection.js';
+import { pageEntry } from '../../pages/entry.js';
+import { packPages } from '../../pages/pack.js';
+import type { Item } from '../../store/database.js';
+import { type MarkerInput, mapMarkerFromIndex, newMarkerItem } from '../../store/marker/marker-item.js';
+import { PACKING } from '../../store/page/page-data.js';
+import { pageBytes } from '../../store/page/pages.js';
+import { itemBytes } from '../../store/request/item-size.js';
+
+/** The settings of a collection on which the size of its markers depends. */
+export type SizedCollection = Pick<Collection, 'key' | 'code' | 'mapProperties' | 'globalIds' | 'prefixLength'>;
+
+/** For compact keys: all codes are as long. */
+const ANY_CODE = 'Xx';
+/** A time as long as any. */
+const ANY_TIME = '2026-11-23T00:00:00.000Z';
+const { geoA } = INDEXES;
+const ENTRY_ATTRIBUTES = ['pk', 'sk', geoA.pk, geoA.sk ?? '', ...DRAWN_ATTRIBUTES];
+
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** The items of some markers, in one style of keys. */
+function itemsOf(sample: readonly MarkerInput[], sized: SizedCollection, style: KeyStyle): Item[] {
+  const collection: Collection = {
+    name: sized.key,
+    description: null,
+    idStrategy: 'GIVEN',
+    writeShards: 1,
+    readingsTtlDays: null,
+    readingsBucket: 'NONE',
+    geoSlot: 'A',
+    version: 1,
+    createdAt: ANY_TIME,
+    updatedAt: ANY_TIME,
+    ...sized,
+    code: sized.code ?? ANY_CODE,
+  };
+  return sample.map((input) => newMarkerItem({ keys: createKeyspace(style) }, collection, input, ANY_TIME));
+}
+
+const bytesOf = (items: readonly Item[]): MarkerBytes => ({
+  item: mean(items.map(itemBytes)),
+  entry: mean(items.map((item) => itemBytes(Object.fromEntries(ENTRY_ATTRIBUTES.map((name) => [name, item[name]]))))),
+});
+
+/** How full pages are: a sample is packed as pages are. Its markers are farther apart than in a page, so this is a little too few. */
+function pagesOf(items: readonly Item[], collection: SizedCollection): Sizes['page'] {
+  const keys = createKeyspace('readable');
+  const entries = items
+    .flatMap((item) => mapMarkerFromIndex(keys, item, collection) ?? [])
+    .map(pageEntry)
+    .sort((a, b) => compareBytes(a.position, b.position));
+  const pages = [...packPages('', entries, PACKING)];
+  return { markers: entries.length / pages.length, bytes: mean(pages.map(({ data }) => pageBytes(data))) };
+}
+
+/** Mean bytes of markers from a sample of them, at least one. `itemBytes` replaces those of their items. */
+export function sizesOf(sample: readonly MarkerInput[], collection: SizedCollection, given?: number): Sizes {
+  const readable = itemsOf(sample, collection, 'readable');
+  const replaced = ({ item, entry }: MarkerBytes): MarkerBytes =>
+    given === undefined ? { item, entry } : { item: given, entry: Math.min(entry, given) };
+  return {
+    readable: replaced(bytesOf(readable)),
+    compact: replaced(bytesOf(itemsOf(sample, collection, 'compact'))),
+    page: pagesOf(readable, collection),
+  };
+}

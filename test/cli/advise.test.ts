@@ -1,0 +1,152 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import type { Advice } from '../../src/capacity/advice.js';
+import { fromCollection } from '../../src/cli/advise/from-collection.js';
+import { type CellSums, sumsOf } from '../../src/geo/cell-sums.js';
+import { encode } from '../../src/geo/geohash.js';
+import { openCities } from '../../src/ingest/markers/cities.js';
+import { isInvalid } from '../../src/ingest/read/row.js';
+import { createCollection } from '../../src/store/collection/collections.js';
+import { newMarkerItem } from '../../src/store/marker/marker-item.js';
+import { putMarkersInBulk } from '../../src/store/marker/markers.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { addCells } from '../support/add-cells.js';
+import { engineSettings, testDatabase } from '../support/test-database.js';
+import { recordCalls } from '../support/record-calls.js';
+import { runCliHere } from '../support/run-cli.js';
+
+const NOW = '2026-11-23T10:00:00.000Z';
+const MARKERS = 600;
+const database = await testDatabase('readable');
+const calls = recordCalls(database);
+let folder = '';
+const cities: { readonly key: string; readonly position: { readonly lng: number; readonly lat: number } }[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cellport-advise-'));
+  for await (const rows of openCities(MARKERS).rows.scan()) {
+    for (const { content } of rows) {
+      if (isInvalid(content)) continue;
+      const { lng, lat } = content.position;
+      cities.push({ key: content.key, position: { lng: Number(lng), lat: Number(lat) } });
+    }
+  }
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const adviceOf = async (...args: string[]): Promise<Advice & { source: string; current: unknown }> => {
+  const { code, output } = await runCliHere(['advise', '--json', ...args], {
+    CELLPORT_DATA_DIR: join(folder, 'data'),
+    CELLPORT_TABLE: database.tables.entities,
+    ...engineSettings(),
+  });
+  expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
+  return JSON.parse(output) as Advice & { source: string; current: unknown };
+};
+
+/** The part of the cities that share the most common geohash of a length, by a linear scan. */
+function hottestShare(length: number): number {
+  const counts = new Map<string, number>();
+  for (const { position } of cities) {
+    const prefix = encode(position, length);
+    counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
+  }
+  return Math.max(...counts.values()) / cities.length;
+}
+
+describe('cellport advise', () => {
+  test('answers the worked examples from figures alone', async () => {
+    const args = ['--rcu', '1000', '--wcu', '500'];
+    const { partitions } = await adviceOf(...args, '--gb', '50');
+    expect(partitions).toEqual({ byThroughput: 1, byStorage: 5, total: 5, rcuEach: 200, wcuEach: 100 });
+    const larger = await adviceOf(...args, '--gb', '500', '--price', 'storage=1', '--peak', '2');
+    expect(larger.partitions).toMatchObject({ total: 50, rcuEach: 20, wcuEach: 10 });
+    expect(larger.monthly.onDemand).toMatchObject({ reads: (500 * 2.628) / 8, storage: 500 });
+  });
+
+  test('knows the distribution of a file, and draws it in a report that loads nothing', async () => {
+    const path = join(folder, 'cities.csv');
+    const rows = cities.map(({ key, position: { lng, lat } }) => `${key},${lng},${lat}`);
+    await writeFile(path, ['key,lng,lat', ...rows, 'beyond,500,0'].join('\n'));
+    const html = join(folder, 'report.html');
+    const advice = await adviceOf(path, '--writes', '5000', '--html', html);
+    expect(advice.source).toMatch(/^600 markers of .*without 1 invalid rows \(line 602.*position\.lng must be/);
+    expect(advice.markers).toBe(MARKERS);
+    advice.candidates.forEach(({ hottest }, length) => expect(hottest.share).toBeCloseTo(hottestShare(length), 4));
+    const { prefixLength, writeShards, fits } = advice.recommendation;
+    expect(fits).toBe(true);
+    expect((10_000 * hottestShare(prefixLength)) / writeShards).toBeLessThanOrEqual(1_000);
+    const report = await readFile(html, 'utf8');
+    expect(report).toMatch(/aria-label="Where the markers are".*<path/);
+    expect(report.match(/<svg /g)).toHaveLength(4);
+    expect(report).not.toMatch(/<script|<link|<img|@import|url\(|src=|href=|NaN|Infinity|undefined/);
+  });
+
+  test('knows a live collection by its cells and a sample, with bounded reads and no scan', async () => {
+    const input = { key: 'towns', name: 'Towns', prefixLength: 2 };
+    const collection = await createCollection(database, input, NOW, newCall());
+    const items = cities.map((city) => newMarkerItem(database, collection, city, NOW));
+    await putMarkersInBulk(database, items, newCall());
+    const blocks = new Map<string, Map<string, CellSums>>();
+    for (const { position } of cities) {
+      for (let length = 1; length <= 5; length += 1) {
+        const cell = encode(position, length);
+        const children = blocks.get(cell.slice(0, -1)) ?? new Map<string, CellSums>();
+        const before = children.get(cell.slice(-1)) ?? { count: 0, sumLng: 0, sumLat: 0 };
+        const one = sumsOf(position);
+        children.set(cell.slice(-1), {
+          count: before.count + 1,
+          sumLng: before.sumLng + one.sumLng,
+          sumLat: before.sumLat + one.sumLat,
+        });
+        blocks.set(cell.slice(0, -1), children);
+      }
+    }
+    await addCells(database, database.keys.scope(collection), 1, blocks);
+    calls.reset();
+    const { distribution, sample } = await fromCollection(database, 'towns', new AbortController().signal);
+    expect(distribution.markers).toBe(MARKERS);
+    for (let length = 0; length <= 5; length += 1)
+      expect(distribution.hottest(length).share).toBeCloseTo(hottestShare(length), 10);
+    expect(sample.length).toBeGreaterThan(0);
+    expect(sample.length).toBeLessThanOrEqual(256);
+    expect(calls.count('Scan')).toBe(0);
+    expect(calls.count('Query')).toBeLessThanOrEqual(8);
+    expect(calls.count()).toBeLessThanOrEqual(8 + Math.ceil(blocks.size / 100) + 15);
+
+    const advice = await adviceOf('--collection', 'towns', '--items', '6000000');
+    expect(advice.current).toEqual({ prefixLength: 2, writeShards: 1 });
+    expect(advice.markers).toBeCloseTo(6_000_000);
+    expect(advice.source).toMatch(/^collection towns: 600 markers/);
+  });
+
+  test('says what is wrong, with the option, the value and what is allowed', async () => {
+    const empty = join(folder, 'empty.csv');
+    await writeFile(empty, 'key,lng,lat\nx,500,0\n');
+    const wrong: [args: string[], code: number, message: RegExp][] = [
+      [[], 2, /needs a file, --collection, or one of --items/],
+      [['--rcu', 'many'], 2, /--rcu.*'many' is invalid.*Expected a number/],
+      [['--gb', '-1'], 2, /--gb.*'-1' is invalid.*from 0 to/],
+      [['--items', '0'], 2, /--items.*'0' is invalid.*from 1 to/],
+      [['--peak', '0.5', '--gb', '1'], 2, /--peak.*'0.5' is invalid.*from 1 to/],
+      [['--price', 'water=3'], 2, /--price.*'water=3'.*onDemandRead, onDemandWrite/],
+      [['--veiws-a-day', '1'], 2, /Did you mean --views-a-day/],
+      [['nowhere.csv'], 2, /no such file: nowhere\.csv/],
+      [['nowhere.csv', '--collection', 'x'], 2, /either a file or --collection/],
+      [[empty], 2, /file must be a file with at least one marker \(line 2: position\.lng must be/],
+      [['--gb', '1', '--html', folder], 2, /--html must be a file that can be written/],
+      [['--collection', 'nowhere'], 1, /no collection nowhere/],
+    ];
+    for (const [args, code, message] of wrong) {
+      const ended = await runCliHere(['advise', ...args], {
+        CELLPORT_DATA_DIR: join(folder, 'data'),
+        CELLPORT_TABLE: database.tables.entities,
+        ...engineSettings(),
+      });
+      expect(ended).toMatchObject({ code, output: expect.stringMatching(message) as unknown });
+    }
+  });
+});
