@@ -19,6 +19,8 @@ export interface Source {
   readonly distribution: Distribution;
   readonly sample: readonly MarkerInput[];
   readonly collection: SizedCollection;
+  /** Whether the markers stand for others of which only figures are known. */
+  readonly isAssumed?: boolean;
   /** The layout that a live collection has. */
   readonly current?: { readonly prefixLength: number; readonly writeShards: number };
 }
@@ -98,5 +100,6 @@ export async function fromCities(): Promise<Source> {
     distribution,
     sample,
     collection: { key, code: null, mapProperties: mapProperties ?? [], globalIds: false, prefixLength: 2 },
+    isAssumed: true,
   };
 }

@@ -30,7 +30,7 @@ function adviceOn(source: Source, options: AdviseOptions): Advice {
   const { items, itemBytes, rcu, wcu, gb, viewsADay = 0, writes = 0, peak } = options;
   const sizes = sizesOf(source.sample, source.collection, itemBytes);
   // From figures without a number of markers, as many as fit the storage.
-  const isAssumed = source.collection.key === 'cities' && gb !== undefined;
+  const isAssumed = source.isAssumed === true && gb !== undefined;
   const fitting = isAssumed ? Math.ceil((gb * GIGABYTE) / (sizes.readable.item + sizes.readable.entry)) : undefined;
   const markers = items ?? fitting;
   return adviceFor({
