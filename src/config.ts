@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { CellportError } from './errors.js';
 import { LOG_LEVELS, type LogLevel } from './log.js';
-import { DEFAULT_CACHE_MB, DEFAULT_LIMITS, type Limits } from './model/limits.js';
+import { DEFAULT_CACHE_MB, DEFAULT_LIMITS, DEFAULT_SEARCH_MB, type Limits } from './model/limits.js';
 
 /** All settings of the process, read once. docs/configuration.md says when to change one. */
 export interface Config {
@@ -23,6 +23,8 @@ export interface Config {
   readonly redisUrl: string | undefined;
   /** Memory for all caches in bytes, 0 for none. */
   readonly cacheBytes: number;
+  /** Disk space for the search index in bytes; 0 for no search. */
+  readonly searchBytes: number;
   readonly limits: Limits;
   /** Whether to compile repeated queries. */
   readonly graphqlJit: boolean;
@@ -73,15 +75,16 @@ export type ObjectsConfig =
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Digits only: `1e3`, `0x10` and `12px` are refused. */
-function wholeNumber(from: number, to: number, fallback: number) {
+function digits(from: number, to: number) {
   const wanted = `must be a whole number from ${from} to ${to}`;
   return z
     .string()
     .regex(/^\d{1,15}$/, wanted)
     .transform(Number)
-    .refine((value) => value >= from && value <= to, wanted)
-    .default(fallback);
+    .refine((value) => value >= from && value <= to, wanted);
 }
+
+const wholeNumber = (from: number, to: number, fallback: number) => digits(from, to).default(fallback);
 
 const url = z.url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' }).optional();
 const redisUrl = z
@@ -145,6 +148,7 @@ const variables = z.object({
   CELLPORT_OBJECTS: objects,
   CELLPORT_ENGINE: z.enum(['embedded', 'aws'], 'must be embedded or aws').optional(),
   CELLPORT_CACHE_MB: wholeNumber(0, 1_000_000, DEFAULT_CACHE_MB),
+  CELLPORT_SEARCH_MB: digits(0, 1_000_000).optional(),
   CELLPORT_MAX_FIRST: wholeNumber(1, 100_000, DEFAULT_LIMITS.maxFirst),
   CELLPORT_MAX_DEPTH: wholeNumber(3, 100, DEFAULT_LIMITS.maxDepth),
   CELLPORT_MAX_ALIASES: wholeNumber(0, 100_000, DEFAULT_LIMITS.maxAliases),
@@ -235,6 +239,11 @@ function objectsOf(values: z.infer<typeof variables>, database: DatabaseConfig):
     : undefined;
 }
 
+/** With the embedded engine, search is on. To build its index takes a scan of the table, which AWS charges for. */
+function searchMegabytes({ CELLPORT_SEARCH_MB: given }: z.infer<typeof variables>, { kind }: DatabaseConfig): number {
+  return given ?? (kind === 'embedded' ? DEFAULT_SEARCH_MB : 0);
+}
+
 /**
  * The configuration from the environment. `demo`: whether demo data will be loaded. Throws one BAD_USER_INPUT with a line
  * for each invalid variable: its name, what is allowed and its value.
@@ -273,6 +282,7 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
     consumer: values.CELLPORT_CONSUMER,
     redisUrl: values.CELLPORT_REDIS_URL,
     cacheBytes: values.CELLPORT_CACHE_MB * 1024 * 1024,
+    searchBytes: searchMegabytes(values, database) * 1024 * 1024,
     limits: {
       maxFirst: values.CELLPORT_MAX_FIRST,
       maxDepth: values.CELLPORT_MAX_DEPTH,

@@ -53,6 +53,7 @@ export function serveGeoTable(database: Database, layout: Layout, key: string): 
     idStrategy: 'GIVEN',
     globalIds: false,
     mapProperties: [],
+    rankBy: null,
     prefixLength: 0,
     writeShards: 1,
     code: null,

@@ -77,7 +77,12 @@ const isListOfObjects = (type: GraphQLOutputType) =>
   isListType(getNullableType(type)) && isCompositeType(getNamedType(type));
 
 /** Fields without arguments that read, or compute for long. */
-const EXPENSIVE: readonly string[] = ['Collection.count', 'Collection.bounds', 'Cell.children'];
+const EXPENSIVE: readonly string[] = [
+  'Collection.count',
+  'Collection.bounds',
+  'Cell.children',
+  'SearchConnection.totalCount',
+];
 /** What these return depends on their selection, or is counted each time it is in the answer. */
 const NEVER_SHARED: readonly string[] = [
   'Query.node',

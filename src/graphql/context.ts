@@ -9,6 +9,7 @@ import type { PageServices } from '../loaders/pages/page-loader.js';
 import { type CollectionAnswers, storedAnswers } from '../map/answers.js';
 import type { MapContext } from '../map/context.js';
 import type { Database } from '../store/database.js';
+import type { TextSearch } from '../search/engine.js';
 import type { Limits } from '../model/limits.js';
 import type { Work } from './work.js';
 
@@ -35,6 +36,8 @@ export interface Services {
   readonly live?: LiveChanges | undefined;
   /** A table of the Geo Library that is served like a collection. */
   readonly geoTable?: GeoTable | undefined;
+  /** Undefined if search is off. */
+  readonly search?: TextSearch | undefined;
   readonly limits: Limits;
   /** Whether clients may introspect the schema; true by default. */
   readonly introspection?: boolean | undefined;

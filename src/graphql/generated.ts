@@ -6,6 +6,7 @@ import type { MapMarker } from '../model/marker.js';
 import type { MarkerChange as LiveMarkerChange } from '../live/change.js';
 import type { MarkerPage } from '../map/page.js';
 import type { NearbyPage, NearbyEdge as NearbyMarkerEdge } from '../map/near/near.js';
+import type { FoundPage, FoundEdge } from '../map/text-search.js';
 import type { Viewport as MapViewport } from '../map/viewport.js';
 import type { Zone as ZoneModel } from '../model/zone.js';
 import type { ZonePage } from '../map/zones/zone-pages.js';
@@ -104,6 +105,7 @@ export type Collection = Node & {
   readonly nearest: ReadonlyArray<NearbyEdge>;
   readonly places: ReadonlyArray<PlaceCount>;
   readonly prefixLength: Scalars['Int']['output'];
+  readonly rankBy?: Maybe<Scalars['String']['output']>;
   readonly readingsBucket: ReadingsBucket;
   readonly readingsTtlDays?: Maybe<Scalars['Int']['output']>;
   readonly updatedAt: Scalars['DateTime']['output'];
@@ -206,6 +208,7 @@ export type CreateCollectionInput = {
   readonly mapProperties?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
   readonly name: Scalars['String']['input'];
   readonly prefixLength?: InputMaybe<Scalars['Int']['input']>;
+  readonly rankBy?: InputMaybe<Scalars['String']['input']>;
   readonly readingsBucket?: InputMaybe<ReadingsBucket>;
   readonly readingsTtlDays?: InputMaybe<Scalars['Int']['input']>;
   readonly writeShards?: InputMaybe<Scalars['Int']['input']>;
@@ -472,6 +475,7 @@ export type Query = {
   readonly markerByGlobalId?: Maybe<Marker>;
   readonly node?: Maybe<Node>;
   readonly nodes: ReadonlyArray<Maybe<Node>>;
+  readonly search?: Maybe<SearchConnection>;
   readonly viewport?: Maybe<Viewport>;
 };
 
@@ -513,6 +517,16 @@ export type QueryNodesArgs = {
 };
 
 
+export type QuerySearchArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  bounds?: InputMaybe<BoundsInput>;
+  collections?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+  near?: InputMaybe<PointInput>;
+  text: Scalars['String']['input'];
+};
+
+
 export type QueryViewportArgs = {
   bounds: BoundsInput;
   zoom: Scalars['Float']['input'];
@@ -533,6 +547,22 @@ export type ReadingsBucket =
   | 'DAY'
   | 'HOUR'
   | 'NONE';
+
+export type SearchConnection = {
+  readonly __typename?: 'SearchConnection';
+  readonly edges: ReadonlyArray<SearchEdge>;
+  readonly pageInfo: PageInfo;
+  readonly totalCount: Scalars['Int']['output'];
+};
+
+export type SearchEdge = {
+  readonly __typename?: 'SearchEdge';
+  readonly cursor: Scalars['String']['output'];
+  readonly node: SearchResult;
+  readonly score: Scalars['Float']['output'];
+};
+
+export type SearchResult = Collection | Marker | Zone;
 
 export type Subscription = {
   readonly __typename?: 'Subscription';
@@ -558,6 +588,7 @@ export type UpdateCollectionInput = {
   readonly expectedVersion?: InputMaybe<Scalars['Int']['input']>;
   readonly key: Scalars['String']['input'];
   readonly name?: InputMaybe<Scalars['String']['input']>;
+  readonly rankBy?: InputMaybe<Scalars['String']['input']>;
 };
 
 export type UpdateMarkerInput = {
@@ -783,6 +814,14 @@ export type DirectiveResolverFn<TResult = Record<PropertyKey, never>, TParent = 
 
 
 
+/** Mapping of union types */
+export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
+  SearchResult:
+    | ( CollectionModel )
+    | ( MapMarker )
+    | ( ZoneModel )
+  ;
+};
 
 /** Mapping of interface types */
 export type ResolversInterfaceTypes<_RefType extends Record<string, unknown>> = {
@@ -841,6 +880,9 @@ export type ResolversTypes = {
   Reading: ResolverTypeWrapper<Reading>;
   ReadingInput: ReadingInput;
   ReadingsBucket: ReadingsBucket;
+  SearchConnection: ResolverTypeWrapper<FoundPage>;
+  SearchEdge: ResolverTypeWrapper<FoundEdge>;
+  SearchResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['SearchResult']>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
   Subscription: ResolverTypeWrapper<Record<PropertyKey, never>>;
   UpdateCollectionInput: UpdateCollectionInput;
@@ -899,6 +941,9 @@ export type ResolversParentTypes = {
   Query: Record<PropertyKey, never>;
   Reading: Reading;
   ReadingInput: ReadingInput;
+  SearchConnection: FoundPage;
+  SearchEdge: FoundEdge;
+  SearchResult: ResolversUnionTypes<ResolversParentTypes>['SearchResult'];
   String: Scalars['String']['output'];
   Subscription: Record<PropertyKey, never>;
   UpdateCollectionInput: UpdateCollectionInput;
@@ -961,6 +1006,7 @@ export type CollectionResolvers<ContextType = RequestContext, ParentType extends
   nearest?: Resolver<ReadonlyArray<ResolversTypes['NearbyEdge']>, ParentType, ContextType, RequireFields<CollectionNearestArgs, 'center' | 'count'>>;
   places?: Resolver<ReadonlyArray<ResolversTypes['PlaceCount']>, ParentType, ContextType, RequireFields<CollectionPlacesArgs, 'under'>>;
   prefixLength?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  rankBy?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   readingsBucket?: Resolver<ResolversTypes['ReadingsBucket'], ParentType, ContextType>;
   readingsTtlDays?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
   updatedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
@@ -1127,12 +1173,29 @@ export type QueryResolvers<ContextType = RequestContext, ParentType extends Reso
   markerByGlobalId?: Resolver<Maybe<ResolversTypes['Marker']>, ParentType, ContextType, RequireFields<QueryMarkerByGlobalIdArgs, 'globalId'>>;
   node?: Resolver<Maybe<ResolversTypes['Node']>, ParentType, ContextType, RequireFields<QueryNodeArgs, 'id'>>;
   nodes?: Resolver<ReadonlyArray<Maybe<ResolversTypes['Node']>>, ParentType, ContextType, RequireFields<QueryNodesArgs, 'ids'>>;
+  search?: Resolver<Maybe<ResolversTypes['SearchConnection']>, ParentType, ContextType, RequireFields<QuerySearchArgs, 'first' | 'text'>>;
   viewport?: Resolver<Maybe<ResolversTypes['Viewport']>, ParentType, ContextType, RequireFields<QueryViewportArgs, 'bounds' | 'zoom'>>;
 };
 
 export type ReadingResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Reading'] = ResolversParentTypes['Reading']> = {
   at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   values?: Resolver<ResolversTypes['JSONObject'], ParentType, ContextType>;
+};
+
+export type SearchConnectionResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['SearchConnection'] = ResolversParentTypes['SearchConnection']> = {
+  edges?: Resolver<ReadonlyArray<ResolversTypes['SearchEdge']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+  totalCount?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
+export type SearchEdgeResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['SearchEdge'] = ResolversParentTypes['SearchEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['SearchResult'], ParentType, ContextType>;
+  score?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+};
+
+export type SearchResultResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['SearchResult'] = ResolversParentTypes['SearchResult']> = {
+  __resolveType: TypeResolveFn<'Collection' | 'Marker' | 'Zone', ParentType, ContextType>;
 };
 
 export type SubscriptionResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Subscription'] = ResolversParentTypes['Subscription']> = {
@@ -1230,6 +1293,9 @@ export type Resolvers<ContextType = RequestContext> = {
   Point?: PointResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;
   Reading?: ReadingResolvers<ContextType>;
+  SearchConnection?: SearchConnectionResolvers<ContextType>;
+  SearchEdge?: SearchEdgeResolvers<ContextType>;
+  SearchResult?: SearchResultResolvers<ContextType>;
   Subscription?: SubscriptionResolvers<ContextType>;
   UpsertMarkersResult?: UpsertMarkersResultResolvers<ContextType>;
   Viewport?: ViewportResolvers<ContextType>;

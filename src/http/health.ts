@@ -9,6 +9,16 @@ export interface Readiness {
   readonly stream: StreamReadiness | null;
   /** Null if this server loads no demo. */
   readonly load: LoadReadiness | null;
+  /** Null if search is off. */
+  readonly search: SearchReadiness | null;
+}
+
+/** How far the search index is. The server answers everything else meanwhile. */
+export interface SearchReadiness {
+  readonly state: 'building' | 'following' | 'failed';
+  /** Items that the build has read. */
+  readonly read: number;
+  readonly reason: string | null;
 }
 
 /** How far the demo is loaded. The server answers meanwhile, and also if the load has failed. */
@@ -40,24 +50,24 @@ const PING_WHILE_LOADING_MS = 10_000;
 
 /**
  * Readiness by a read that has to succeed within two seconds, ten while the demo is loaded, and by what is known to
- * prevent writes; with the states of the stream consumer and of the demo's load: a lag, a gap or a failed load does not
- * make the server unready.
+ * prevent writes; with the states of the stream consumer, of the demo's load and of the search index: none of
+ * them makes the server unready.
  */
 export async function checkReadiness(
   ping: (signal: AbortSignal) => Promise<unknown>,
   faultsNow: () => Promise<readonly string[]>,
-  { stream, load }: Pick<Readiness, 'stream' | 'load'>,
+  states: Pick<Readiness, 'stream' | 'load' | 'search'>,
 ): Promise<Readiness> {
-  const withinMs = load?.state === 'loading' ? PING_WHILE_LOADING_MS : PING_TIMEOUT_MS;
+  const withinMs = states.load?.state === 'loading' ? PING_WHILE_LOADING_MS : PING_TIMEOUT_MS;
   const signal = AbortSignal.timeout(withinMs);
   const late = new Promise<never>((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(new Error(`DynamoDB did not answer within ${withinMs} ms`)));
   });
   try {
     const [faults] = await Promise.race([Promise.all([faultsNow(), ping(signal)]), late]);
-    return { ready: faults.length === 0, reasons: faults, stream, load };
+    return { ready: faults.length === 0, reasons: faults, ...states };
   } catch (error) {
-    return { ready: false, reasons: [error instanceof Error ? error.message : String(error)], stream, load };
+    return { ready: false, reasons: [error instanceof Error ? error.message : String(error)], ...states };
   }
 }
 

@@ -35,6 +35,8 @@ export interface EntityLoaders {
   currentZone(collection: string, key: string): Promise<Zone | null>;
   /** The object with an ID; a marker or zone as of its last write. */
   node(name: NodeId): Promise<Collection | Marker | Zone | null>;
+  /** The key of the collection that keys name so; undefined if there is none. */
+  collectionOfScope(scope: string): Promise<string | undefined>;
   /** A marker by its global ID; one that was just created may not be found yet. */
   markerByGlobalId(globalId: string): Promise<Marker | null>;
   /** Makes later requests read a collection again. */
@@ -122,7 +124,17 @@ export function createEntityLoaders(db: Database, collectionCache: CollectionCac
       (item, of) => zoneFromItem(keys, item, of),
     );
 
+  const codes = new Map<string, Promise<string | undefined>>();
+  function collectionOfScope(scope: string): Promise<string | undefined> {
+    const known = codes.get(scope);
+    if (known) return known;
+    const read = keys.style === 'readable' ? Promise.resolve(scope) : collectionOfCode(db, scope, call);
+    codes.set(scope, read);
+    return read;
+  }
+
   return {
+    collectionOfScope,
     collection: (key) => collectionIn(key, lagging),
     async collectionPage(wanted) {
       const page = await pages.load(wanted);
@@ -142,7 +154,7 @@ export function createEntityLoaders(db: Database, collectionCache: CollectionCac
       const found = globalId && (await findGlobalId(db, globalId, call));
       const name = found && keys.parseMarker(found);
       if (!name) return null;
-      const collection = keys.style === 'readable' ? name.scope : await collectionOfCode(db, name.scope, call);
+      const collection = await collectionOfScope(name.scope);
       const marker = collection === undefined ? null : await currentMarker(collection, name.key);
       // The index may still show a deleted marker.
       return marker?.globalId === globalId ? marker : null;

@@ -9,6 +9,8 @@ export interface Collection {
   readonly globalIds: boolean;
   /** Names of the properties that the index projects, so that viewports read no base items for them. */
   readonly mapProperties: readonly string[];
+  /** Name of the number by which search orders markers and zones that match equally well; null for none. */
+  readonly rankBy: string | null;
   /** Geohash characters in the partition key of its markers' index entries, 0 to 6. */
   readonly prefixLength: number;
   /** Number of partitions over which each prefix is spread; 1 for no sharding. */

@@ -36,3 +36,6 @@ export type Limits = { readonly [Name in keyof typeof DEFAULT_LIMITS]: number };
 
 /** Default size of the caches of a process, in MB. */
 export const DEFAULT_CACHE_MB = 64;
+
+/** Default limit of the search index, in MB on disk. */
+export const DEFAULT_SEARCH_MB = 1024;

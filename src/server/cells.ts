@@ -30,7 +30,7 @@ export interface Cells {
 }
 
 /** Name of the consumer's state. */
-const CONSUMER = 'cells';
+export const CONSUMER = 'cells';
 const POLL_MS = 50;
 /** How long a write may take to appear in the stream. */
 const APPEARS_WITHIN_MS = 300;

@@ -11,6 +11,7 @@ import { type Cells, keepCells, storedReport, unknownCells } from './cells.js';
 import { type ExactCounts, keepExact } from './exact-counts.js';
 import { type Jobs, startJobs } from './jobs.js';
 import { openLive } from './live.js';
+import { openSearch } from './search.js';
 import { type HttpServer, createHttpServer, createServices } from './services.js';
 
 export interface Server {
@@ -55,11 +56,13 @@ export interface ServerParts {
 export function openServer(config: Config, backend: Backend, { geoTable, demo }: ServerParts, log: Log): Server {
   const { limits, introspection, readOnly, cacheBytes } = config;
   const live = openLive(backend, config.redisUrl, log);
+  const search = openSearch(config, backend, log, () => demo?.readiness().state === 'loading');
   const services = createServices(backend, {
     cacheBytes,
     consumerStatus: () => cells.status(),
     storedReport: () => storedReport(backend),
     live: live.hub,
+    search,
     load: demo && (() => demo.readiness()),
     storageFault: backend.storageFault,
     geoTable,
@@ -81,13 +84,16 @@ export function openServer(config: Config, backend: Backend, { geoTable, demo }:
       if (embedded && config.consumer) exactCounts = keepExact(backend, cells, log);
       const executor = config.graphqlJit ? compiling : interpreting;
       server = await createHttpServer(services, { ...config.http, executor, log });
-      return listen(server, config.http);
+      const url = await listen(server, config.http);
+      search?.start();
+      return url;
     },
     async close() {
       await server?.close().catch((err: unknown) => log.error({ err }, 'The server did not close cleanly'));
       await exactCounts?.stop();
       await jobs?.stop();
       await live.close();
+      await search?.stop();
       await cells.stop();
     },
   };

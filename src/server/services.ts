@@ -131,11 +131,12 @@ export async function createHttpServer(
   const ready = async (): Promise<Readiness> => {
     const status = services.consumerStatus();
     const load = services.load?.() ?? null;
-    if (stopping) return { ready: false, reasons: ['the server is stopping'], stream: null, load };
+    const search = services.search?.status ?? null;
+    if (stopping) return { ready: false, reasons: ['the server is stopping'], stream: null, load, search };
     const ping = (signal: AbortSignal) => listCollections(services.db, { first: 1 }, newCall(signal));
     const faults = async () =>
       [await services.storageFault?.(), writeFault(status)].filter((fault) => fault !== undefined);
-    return checkReadiness(ping, faults, { stream: status === undefined ? null : readinessOf(status), load });
+    return checkReadiness(ping, faults, { stream: status === undefined ? null : readinessOf(status), load, search });
   };
   const endSubscriptions = () => services.live?.close();
   const http = buildHttp({

@@ -23,7 +23,7 @@ import {
   checkPages,
 } from './recount-pages.js';
 import type { RecordKeys } from './record-fold.js';
-import { firstState, recounting, settled, withShardsSeen } from './state.js';
+import { firstState, passedBy, recounting, settled } from './state.js';
 import { applyFolded, finishPlan, noteLoss, noteSwitch } from './takeover.js';
 
 /** What there is in the derived table. */
@@ -271,14 +271,4 @@ class Recount {
     const { cells: port, clock, log } = this.#options;
     return { port, clock, signal: this.#signal, log, holds: () => this.#lease.holds() };
   }
-}
-
-/** The state moved past a batch, with its gap, so that the next owner does not add its records to what was counted. */
-function passedBy(state: StreamState, { ranges, seen, records, deadLetters }: Batch, wall: number): StreamState {
-  return settled({
-    ...withShardsSeen(state, seen, wall),
-    plan: ranges,
-    records: state.records + records,
-    setAside: state.setAside + deadLetters.length,
-  });
 }

@@ -25,6 +25,12 @@ export interface BatchPlan {
   readonly deadLetters: number;
 }
 
+/** What a reader has read. */
+export interface PassedRecords extends Omit<BatchPlan, 'deadLetters'> {
+  readonly deadLetters: readonly unknown[];
+  readonly seen: ShardsSeen;
+}
+
 /** The pages that are built by the stream from its first record on. */
 const FIRST_GENERATION = '1';
 
@@ -140,4 +146,18 @@ export function moved(state: StreamState, stream: string | undefined, reason: st
  */
 export function mayHaveLost({ since }: Pick<ShardProgress, 'since'>, wall: number): boolean {
   return wall - since > KEPT_MS;
+}
+
+/** The state moved past what a reader has read, with its gap: the next reader begins after that. */
+export function passedBy(
+  state: StreamState,
+  { ranges, seen, records, deadLetters }: PassedRecords,
+  wall: number,
+): StreamState {
+  return settled({
+    ...withShardsSeen(state, seen, wall),
+    plan: ranges,
+    records: state.records + records,
+    setAside: state.setAside + deadLetters.length,
+  });
 }

@@ -35,6 +35,14 @@ Query.marker(id: ID!): Marker
 Query.markerByGlobalId(globalId: ID!): Marker
 Query.cell(collection: String!, geohash: Geohash!): Cell
 Query.viewport(bounds: BoundsInput!, zoom: Float!): Viewport
+Query.search(text: String!, collections: [String!], bounds: BoundsInput, near: PointInput, first: Int = 20, after: String): SearchConnection
+union SearchResult = Marker | Zone | Collection
+SearchEdge.cursor: String!
+SearchEdge.score: Float!
+SearchEdge.node: SearchResult!
+SearchConnection.edges: [SearchEdge!]!
+SearchConnection.pageInfo: PageInfo!
+SearchConnection.totalCount: Int!
 Viewport.bounds: Bounds!
 Viewport.zoom: Float!
 Viewport.precision: Int!
@@ -68,6 +76,7 @@ Collection.idStrategy: IdStrategy!
 Collection.globalIds: Boolean!
 enum IdStrategy = GIVEN | SEQUENCE | UUID
 Collection.mapProperties: [String!]!
+Collection.rankBy: String
 Collection.prefixLength: Int!
 Collection.writeShards: Int!
 Collection.version: Int!
@@ -200,6 +209,7 @@ input CreateCollectionInput.description: String
 input CreateCollectionInput.idStrategy: IdStrategy = GIVEN
 input CreateCollectionInput.globalIds: Boolean = false
 input CreateCollectionInput.mapProperties: [String!]
+input CreateCollectionInput.rankBy: String
 input CreateCollectionInput.prefixLength: Int
 input CreateCollectionInput.writeShards: Int
 input CreateCollectionInput.code: String
@@ -208,6 +218,7 @@ input CreateCollectionInput.readingsBucket: ReadingsBucket = NONE
 input UpdateCollectionInput.key: String!
 input UpdateCollectionInput.name: String
 input UpdateCollectionInput.description: String
+input UpdateCollectionInput.rankBy: String
 input UpdateCollectionInput.expectedVersion: Int
 input MarkerInput.key: String
 input MarkerInput.position: PointInput!

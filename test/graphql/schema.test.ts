@@ -20,6 +20,8 @@ function signatures(definition: DefinitionNode): string[] {
       return [`scalar ${definition.name.value}`];
     case Kind.ENUM_TYPE_DEFINITION:
       return [`enum ${definition.name.value} = ${definition.values?.map(({ name }) => name.value).join(' | ')}`];
+    case Kind.UNION_TYPE_DEFINITION:
+      return [`union ${definition.name.value} = ${definition.types?.map(({ name }) => name.value).join(' | ')}`];
     case Kind.INPUT_OBJECT_TYPE_DEFINITION:
       return (definition.fields ?? []).map((field) => `input ${definition.name.value}.${value(field)}`);
     case Kind.OBJECT_TYPE_DEFINITION:

@@ -62,7 +62,7 @@ const PLACES = [
 const CREATE = `
   mutation Create($collection: CreateCollectionInput!, $one: CreateMarkerInput!, $key: String!, $others: [MarkerInput!]!) {
     createCollection(input: $collection) {
-      id key name description idStrategy globalIds mapProperties prefixLength writeShards version createdAt updatedAt count
+      id key name description idStrategy globalIds mapProperties rankBy prefixLength writeShards version createdAt updatedAt count
       countsExact code readingsTtlDays readingsBucket
       bounds {west}
     }
@@ -185,9 +185,9 @@ test('every field of every type is queried below', () => {
       : [],
   );
   const found = asked(schema, [CREATE, CHANGE + MARKER, COLLECTIONS, READ, VIEWPORT, ZONES + ZONE, READ_ZONES + ZONE]);
-  // Subscriptions have tests of their own.
-  const live = /^(Subscription|MarkerChange|Reading)\./;
-  expect(fields.filter((field) => !found.has(field) && !live.test(field))).toEqual([]);
+  // Subscriptions and search have tests of their own.
+  const others = /^(Subscription|MarkerChange|Reading|SearchConnection|SearchEdge)\.|^Query\.search$/;
+  expect(fields.filter((field) => !found.has(field) && !others.test(field))).toEqual([]);
 });
 
 describe.each(['readable', 'compact'] as const)('with %s keys', async (style) => {
@@ -211,6 +211,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
       idStrategy: 'GIVEN',
       globalIds: true,
       mapProperties: ['size'],
+      rankBy: 'size',
       prefixLength: 2,
       writeShards: 1,
       code: 'Pl',

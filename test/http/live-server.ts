@@ -60,6 +60,7 @@ interface ServerOptions {
   /** Replaces both executors. */
   readonly executor?: Parameters<typeof createGraphqlServer>[2];
   readonly live?: LiveHub;
+  readonly search?: ServerServices['search'];
   /** As the stream consumer updates them. */
   readonly cellCache?: CellCache;
   /** By default, the geo index is read. */
@@ -93,6 +94,7 @@ export async function startServer(
     now = () => new Date(),
     executor,
     live,
+    search,
     cellCache = createCellCache({ maxBytes: 8 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
     pageServices = testPages({ trusted: false }),
     geoTable,
@@ -124,6 +126,7 @@ export async function startServer(
       collectionCache: createCollectionCache({ now: () => 0 }),
       consumerStatus: status,
       live,
+      search,
       geoTable,
       storageFault,
       limits: { ...DEFAULT_LIMITS, ...limits },

@@ -26,6 +26,7 @@ describe('a collection', () => {
       idStrategy: 'GIVEN',
       globalIds: false,
       mapProperties: [],
+      rankBy: null,
       prefixLength: 2,
       writeShards: 1,
       code: null,

@@ -36,6 +36,7 @@ function collectionOf(key: string, more: Partial<Collection> = {}): Collection {
     idStrategy: 'GIVEN',
     globalIds: false,
     mapProperties: ['height'],
+    rankBy: null,
     prefixLength: 2,
     writeShards: 1,
     code: null,

@@ -11,15 +11,17 @@ import { viewport } from './viewport.js';
 import { zoneMutations } from './zone-mutations.js';
 import { zone } from './zone.js';
 
+const typeOf = (node: object) => ('prefixLength' in node ? 'Collection' : 'cells' in node ? 'Zone' : 'Marker');
+
 /** Fields without a resolver are properties of their parent. */
 export const resolvers: Resolvers = {
   ...scalars,
   Query: query,
   Mutation: { ...collectionMutations, ...markerMutations, ...zoneMutations },
   Subscription: subscription,
-  Node: {
-    __resolveType: (node) => ('prefixLength' in node ? 'Collection' : 'cells' in node ? 'Zone' : 'Marker'),
-  },
+  Node: { __resolveType: typeOf },
+  SearchResult: { __resolveType: typeOf },
+  SearchConnection: { totalCount: ({ count }) => count() },
   Collection: collection,
   Marker: marker,
   MarkerConnection: { nodes: ({ edges }) => edges.map(({ node }) => node) },

@@ -1,9 +1,10 @@
 import type { GraphQLResolveInfo } from 'graphql';
 
-import { badInput } from '../../errors.js';
+import { CellportError, badInput } from '../../errors.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import { parseId } from '../../keys/ids.js';
 import { cellAt } from '../../map/cells/cells.js';
+import { searchText } from '../../map/text-search.js';
 import { readViewport } from '../../map/viewport.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
@@ -14,6 +15,10 @@ import type { RequestContext } from '../context.js';
 import type { QueryResolvers } from '../generated.js';
 import { loadMarker } from './load-marker.js';
 import { storedCollection } from './references.js';
+
+const FOUND_FIRST = 20;
+/** Collections that one search may name. */
+const MOST_COLLECTIONS = 50;
 
 /** The object with this ID, null if there is none. All IDs of one tick are read together. */
 async function nodeById(
@@ -78,6 +83,19 @@ export const query: QueryResolvers = {
   },
 
   markerByGlobalId: (_root, { globalId }, { map: { loaders } }) => loaders.markerByGlobalId(globalId),
+
+  search: async (_root, { text, collections, bounds, near, first, after }, context) => {
+    const keys = collections ?? undefined;
+    if (keys && (keys.length === 0 || keys.length > MOST_COLLECTIONS)) {
+      throw badInput('collections', keys, `1 to ${MOST_COLLECTIONS} keys, or omitted for all`);
+    }
+    const { search } = context.services;
+    if (!search) throw new CellportError('UNAVAILABLE', 'search is off on this server: set CELLPORT_SEARCH_MB');
+    const engine = search.open();
+    const wanted = keys && (await Promise.all(keys.map((key) => storedCollection(context, key, 'search'))));
+    const input = { text, collections: wanted, bounds, near, first: first ?? FOUND_FIRST, after };
+    return searchText(context.map, engine, input);
+  },
 
   cell: async (_root, args, context) =>
     cellAt(context.map, await storedCollection(context, args.collection, 'cell'), args.geohash),

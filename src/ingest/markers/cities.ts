@@ -45,6 +45,7 @@ export const CITIES_COLLECTION: CollectionInput = {
   name: 'Cities of the world',
   description: 'Cities, towns and villages with 5,000 people or more. Data: GeoNames, CC BY 4.0.',
   mapProperties: ['population', 'country'],
+  rankBy: 'population',
   prefixLength: 2,
   code: 'Ci',
 };

@@ -2,7 +2,14 @@ import { badInput, notFound } from '../../errors.js';
 import type { Key } from '../../keys/document-id.js';
 import { isCollectionKey } from '../../keys/validate.js';
 import type { Collection } from '../../model/collection.js';
-import { EMPTYING, anyCollectionFromItem, collectionFromItem, readDescription, readText } from './collections.js';
+import {
+  EMPTYING,
+  anyCollectionFromItem,
+  collectionFromItem,
+  readDescription,
+  readRankBy,
+  readText,
+} from './collections.js';
 import { type ConditionalChange, changeItem, checkVersion, readItem } from '../request/conditional-change.js';
 import type { Database, Item } from '../database.js';
 import { isFailure } from '../request/failures.js';
@@ -17,6 +24,7 @@ import { send } from '../request/send.js';
 export interface CollectionUpdate {
   readonly name?: string | null | undefined;
   readonly description?: string | null | undefined;
+  readonly rankBy?: string | null | undefined;
 }
 
 /** What one write did to a collection: its item before and after, and the collection as it is, or was before it was deleted. */
@@ -41,7 +49,7 @@ async function readCollectionItem(database: Database, key: string, call: Call): 
 export async function updateCollection(
   database: Database,
   key: string,
-  { name, description }: CollectionUpdate,
+  { name, description, rankBy }: CollectionUpdate,
   { now, expectedVersion }: { readonly now: string; readonly expectedVersion?: number | null | undefined },
   call: Call,
 ): Promise<CollectionWrite> {
@@ -56,6 +64,7 @@ export async function updateCollection(
         ...item,
         name: name === undefined ? item['name'] : readText('name', name),
         description: (description === undefined ? collection.description : readDescription(description)) ?? undefined,
+        rankBy: (rankBy === undefined ? collection.rankBy : readRankBy(rankBy)) ?? undefined,
         version: collection.version + 1,
         updatedAt: now,
       };

@@ -24,6 +24,7 @@ export interface CollectionInput {
   readonly idStrategy?: IdStrategy | null | undefined;
   readonly globalIds?: boolean | null | undefined;
   readonly mapProperties?: readonly string[] | null | undefined;
+  readonly rankBy?: string | null | undefined;
   readonly prefixLength?: number | null | undefined;
   readonly writeShards?: number | null | undefined;
   readonly code?: string | null | undefined;
@@ -101,6 +102,11 @@ export function readDescription(value: unknown): string | null {
   return value === undefined || value === null || value === '' ? null : readText('description', value);
 }
 
+/** The property by which search ranks what is in a collection; null for none. */
+export function readRankBy(value: unknown): string | null {
+  return value === undefined || value === null || value === '' ? null : readText('rankBy', value);
+}
+
 /** The collection that an input describes. Throws BAD_USER_INPUT naming the field that is wrong. */
 export function newCollection(input: CollectionInput, now: string): Collection {
   return {
@@ -110,6 +116,7 @@ export function newCollection(input: CollectionInput, now: string): Collection {
     idStrategy: readStrategy(input.idStrategy),
     globalIds: input.globalIds ?? false,
     mapProperties: readMapProperties(input.mapProperties),
+    rankBy: readRankBy(input.rankBy),
     prefixLength: readInteger('prefixLength', input.prefixLength, 0, LONGEST_PREFIX, DEFAULT_PREFIX_LENGTH),
     writeShards: readInteger('writeShards', input.writeShards, 1, MOST_WRITE_SHARDS, 1),
     code: input.code === undefined || input.code === null ? null : readCode('code', input.code),
@@ -123,12 +130,13 @@ export function newCollection(input: CollectionInput, now: string): Collection {
 
 /** The item of a collection: its fields, without those that are null. */
 function collectionItem({ keys }: Pick<Database, 'keys'>, collection: Collection): Item {
-  const { key, description, code, readingsTtlDays, ...fields } = collection;
+  const { key, description, code, readingsTtlDays, rankBy, ...fields } = collection;
   const item = {
     ...keys.collection(key),
     ...fields,
     description: description ?? undefined,
     code: code ?? undefined,
+    rankBy: rankBy ?? undefined,
     readingsTtlDays: readingsTtlDays ?? undefined,
   };
   checkItemSize(item, 'collection', 'description');
@@ -150,7 +158,7 @@ export function collectionFromItem(database: Pick<Database, 'keys'>, item: Item)
 /** A collection from its item, even if it is being emptied; undefined if the item is invalid. */
 export function anyCollectionFromItem({ keys }: Pick<Database, 'keys'>, item: Item): Collection | undefined {
   const { pk, sk, name, description, mapProperties, prefixLength, writeShards, code, geoSlot, version } = item;
-  const { createdAt, updatedAt, readingsTtlDays, readingsBucket, idStrategy, globalIds } = item;
+  const { createdAt, updatedAt, readingsTtlDays, readingsBucket, idStrategy, globalIds, rankBy } = item;
   const key = typeof pk === 'string' && typeof sk === 'string' ? keys.parseCollection({ pk, sk }) : undefined;
   if (key === undefined || typeof prefixLength !== 'number' || typeof writeShards !== 'number') return undefined;
   return {
@@ -160,6 +168,7 @@ export function anyCollectionFromItem({ keys }: Pick<Database, 'keys'>, item: It
     idStrategy: isStrategy(idStrategy) ? idStrategy : 'GIVEN',
     globalIds: globalIds === true,
     mapProperties: Array.isArray(mapProperties) ? mapProperties.map(String) : [],
+    rankBy: typeof rankBy === 'string' ? rankBy : null,
     prefixLength,
     writeShards,
     code: typeof code === 'string' ? code : null,

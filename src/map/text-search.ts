@@ -1,0 +1,104 @@
+import { badInput } from '../errors.js';
+import { type Bounds, areaContains, normalizeBounds } from '../geo/bounds.js';
+import type { Point } from '../geo/point.js';
+import type { NodeId } from '../keys/ids.js';
+import type { Collection } from '../model/collection.js';
+import type { Marker } from '../model/marker.js';
+import type { Zone } from '../model/zone.js';
+import type { SearchEngine, SearchHit, SearchQuery } from '../search/engine.js';
+import { wordsOf } from '../search/words.js';
+import type { MapContext } from './context.js';
+import { listName, readCursor, writeCursor } from './cursor.js';
+import { type Page, pageOf, readWhole } from './page.js';
+
+/** What a client searches for. */
+export interface TextSearchInput {
+  readonly text: string;
+  /** Undefined for all. */
+  readonly collections: readonly Collection[] | undefined;
+  readonly bounds?: Bounds | null | undefined;
+  readonly near?: Point | null | undefined;
+  readonly first: number;
+  readonly after?: string | null | undefined;
+}
+
+/** What a search can find. */
+export type Found = Collection | Marker | Zone;
+
+export interface FoundEdge {
+  readonly cursor: string;
+  /** From 0 to 1. */
+  readonly score: number;
+  readonly node: Found;
+}
+
+export interface FoundPage extends Page<FoundEdge> {
+  /** Counts all hits of the index. */
+  readonly count: () => Promise<number>;
+}
+
+const LONGEST_TEXT = 256;
+/** How often a page is filled up again for hits that are gone; after that it may be short, and goes on by its cursor. */
+const MOST_REFILLS = 8;
+
+/** The words of a text. Throws BAD_USER_INPUT if it is too long, or if nothing says what to look for. */
+function readWords(text: string, isBounded: boolean): string[] {
+  if (text.length > LONGEST_TEXT) throw badInput('text', text, `at most ${LONGEST_TEXT} characters`);
+  const words = wordsOf(text);
+  if (words.length > 0 || (isBounded && text.trim() === '')) return words;
+  throw badInput('text', text, 'text with a letter or a digit; it may be empty only with bounds');
+}
+
+/**
+ * A page of what matches a text, best first. Every node is read from the table: what is gone, or has left the bounds, is left
+ * out and the page filled up. Throws BAD_USER_INPUT naming the argument that is wrong.
+ */
+export async function searchText(
+  context: MapContext,
+  engine: SearchEngine,
+  { text, collections, bounds, near, first: wanted, after: cursor }: TextSearchInput,
+): Promise<FoundPage> {
+  const first = readWhole('first', wanted, 1, context.limits.maxFirst);
+  const query: SearchQuery = {
+    words: readWords(text, bounds !== undefined && bounds !== null),
+    scopes: collections?.map((collection) => context.keys.scope(collection)),
+    area: bounds ? normalizeBounds('bounds', bounds) : undefined,
+    near: near ?? undefined,
+  };
+  const list = listName(['search', query.words, query.scopes ?? null, query.area?.bounds ?? null, near ?? null]);
+  const isPosition = (position: string) => engine.isPosition(position);
+  let after = cursor === undefined || cursor === null ? undefined : readCursor(list, cursor, isPosition);
+  const request = { first, after };
+  const edges: FoundEdge[] = [];
+  for (let refills = 0; edges.length <= first && refills <= MOST_REFILLS; refills++) {
+    // One more shows whether there is a next page.
+    const limit = first + 1 - edges.length;
+    await context.turn();
+    const hits = await engine.search(query, { after, limit });
+    const nodes = await Promise.all(hits.map((hit) => foundNode(context, hit, query)));
+    for (const [index, { position, score }] of hits.entries()) {
+      const node = nodes[index];
+      if (node) edges.push({ cursor: writeCursor(list, position), score, node });
+    }
+    const last = hits.length < limit ? undefined : hits.at(-1);
+    after = last?.position;
+    if (last === undefined) break;
+  }
+  const rest = after === undefined ? undefined : writeCursor(list, after);
+  return { ...pageOf(edges, request, rest), count: () => engine.count(query) };
+}
+
+/** The node of a hit as of its last write; null if it is gone, or has left the bounds of the search. */
+async function foundNode(context: MapContext, { key }: SearchHit, { area }: SearchQuery): Promise<Found | null> {
+  const { keys, loaders } = context;
+  const collection = keys.parseCollection(key);
+  const marker = keys.parseMarker(key);
+  const entity = marker ?? keys.parseZone(key);
+  let name: NodeId | undefined = collection === undefined ? undefined : { type: 'collection', key: collection };
+  if (entity) {
+    const owner = await loaders.collectionOfScope(entity.scope);
+    if (owner !== undefined) name = { type: marker ? 'marker' : 'zone', collection: owner, key: entity.key };
+  }
+  const node = name ? await loaders.node(name) : null;
+  return area && node && 'position' in node && !areaContains(area, node.position) ? null : node;
+}

@@ -1,0 +1,87 @@
+import type { Key, Keyspace } from '../keys/keyspace.js';
+import { collectionFromItem } from '../store/collection/collections.js';
+import type { Item } from '../store/database.js';
+import { markerFromBase } from '../store/marker/marker-item.js';
+import { itemOfImage } from '../store/request/wire.js';
+import { zoneFromItem } from '../store/zone/zone-item.js';
+import type { StreamRecord, WireImage } from '../stream/change.js';
+import type { SearchChange, SearchDocument } from './engine.js';
+
+/** The property that orders the markers and zones of each collection, by the name of the collection in keys. */
+export type RankBy = ReadonlyMap<string, string | null>;
+
+/** Characters of properties that are searched: an item holds up to 400 KB. */
+const MOST_CHARACTERS = 10_000;
+/** As deep as DynamoDB nests values. */
+const DEEPEST = 32;
+
+/** The texts and numbers in a value, in their order. */
+function* textsIn(value: unknown, depth = 0): Generator<string> {
+  if (typeof value === 'string') yield value;
+  else if (typeof value === 'number' || typeof value === 'bigint') yield String(value);
+  else if (typeof value === 'object' && value !== null && depth < DEEPEST && !ArrayBuffer.isView(value)) {
+    for (const part of Object.values(value)) yield* textsIn(part, depth + 1);
+  }
+}
+
+function restOf(parts: readonly unknown[]): string {
+  let rest = '';
+  for (const text of textsIn(parts)) {
+    rest += `${text.slice(0, MOST_CHARACTERS)}\n`;
+    if (rest.length > MOST_CHARACTERS) break;
+  }
+  return rest.slice(0, MOST_CHARACTERS);
+}
+
+/** What a search finds an item by; undefined for an item that is no marker, zone or collection, or an invalid one. */
+export function documentOf(keys: Keyspace, item: Item, rankBy: RankBy): SearchDocument | undefined {
+  const key = keyOf(item);
+  const scope = scopeOf(keys, key);
+  if (scope === undefined) return undefined;
+  const collection = collectionFromItem({ keys }, item);
+  if (collection) {
+    const { name, description, createdAt, version } = collection;
+    const own = { name, rest: restOf([collection.key, description]), bounds: undefined, rank: undefined };
+    return { key, scope: keys.scope(collection), incarnation: createdAt, version, ...own };
+  }
+  const marker = markerFromBase(keys, item, { key: scope });
+  const found = marker ?? zoneFromItem(keys, item, { key: scope });
+  if (found === undefined) return undefined;
+  const { incarnation, version, name, properties } = found;
+  const { lng, lat } = marker?.position ?? { lng: 0, lat: 0 };
+  const rank = properties[rankBy.get(scope) ?? ''];
+  return {
+    key,
+    scope,
+    incarnation,
+    version,
+    name: name ?? '',
+    rest: restOf([marker?.category, marker?.place, properties]),
+    bounds: 'bounds' in found ? found.bounds : { west: lng, south: lat, east: lng, north: lat },
+    rank: typeof rank === 'number' || typeof rank === 'bigint' ? Number(rank) : undefined,
+  };
+}
+
+const keyOf = ({ pk, sk }: Item): Key => ({ pk: String(pk), sk: String(sk) });
+
+/** The collection, as keys name it, of a marker or a zone; the key of a collection; undefined for other items. */
+export function scopeOf(keys: Keyspace, key: Key): string | undefined {
+  return keys.parseMarker(key)?.scope ?? keys.parseZone(key)?.scope ?? keys.parseCollection(key);
+}
+
+const textOf = (image: WireImage | undefined, name: string) => {
+  const text = image?.[name]?.['S'];
+  return typeof text === 'string' ? text : '';
+};
+
+/** What a record changes in the index; undefined for items that are not searched. */
+export function searchChange(keys: Keyspace, record: StreamRecord, rankBy: RankBy): SearchChange | undefined {
+  const key = { pk: textOf(record.keys, 'pk'), sk: textOf(record.keys, 'sk') };
+  if (scopeOf(keys, key) === undefined) return undefined;
+  const document = record.after && documentOf(keys, itemOfImage(record.after), rankBy);
+  if (document) return { type: 'put', document };
+  // An item that is no longer valid, or a collection that is being emptied, is not found either.
+  const image = record.before ?? record.after;
+  const incarnation = keys.parseCollection(key) === undefined ? textOf(image, 'life') : textOf(image, 'createdAt');
+  return { type: 'remove', key, incarnation };
+}

@@ -1,0 +1,140 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type Libsql from 'libsql';
+
+import { CellportError } from '../../errors.js';
+
+export type Sqlite = Libsql.Database;
+export type Row = Readonly<Record<string, unknown>>;
+
+/** Names the tables below and what is written into them: raise it with any change of either, and indexes are built anew. */
+const LAYOUT = 1;
+const PAGE_BYTES = 4_096;
+/** Servers that may keep indexes of one table in one folder. */
+const MOST_FILES = 16;
+
+/**
+ * `docs.id` falls as rank rises, so that the full-text index gives the best first and LIMIT stops early. Both full-text tables hold
+ * no texts; `gone` has the incarnations that were deleted lately.
+ */
+const TABLES = `
+CREATE TABLE docs(
+  id INTEGER PRIMARY KEY, pk TEXT NOT NULL, sk TEXT NOT NULL, scope TEXT NOT NULL, incarnation TEXT NOT NULL,
+  version INTEGER NOT NULL, folded TEXT NOT NULL, west REAL, south REAL, east REAL, north REAL, x REAL, y REAL, z REAL
+);
+CREATE UNIQUE INDEX docs_key ON docs(pk, sk);
+CREATE INDEX docs_folded ON docs(folded);
+CREATE VIRTUAL TABLE words USING fts5(
+  name, rest, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2', prefix='1 2 3'
+);
+CREATE VIRTUAL TABLE trigrams USING fts5(name, content='', contentless_delete=1, tokenize='trigram', detail=none);
+CREATE VIRTUAL TABLE boxes USING rtree(id, west, east, south, north);
+CREATE TABLE gone(pk TEXT, sk TEXT, incarnation TEXT, at INTEGER, PRIMARY KEY(pk, sk, incarnation)) WITHOUT ROWID;
+CREATE INDEX gone_at ON gone(at);
+CREATE TABLE progress(one INTEGER PRIMARY KEY CHECK (one = 1), checkpoint TEXT NOT NULL);
+PRAGMA user_version = ${LAYOUT};
+`;
+
+/** The open files of an index. Reads see the last commit while a transaction is written. */
+export interface IndexFiles {
+  readonly writer: Sqlite;
+  readonly reader: Sqlite;
+  /** Frees the file for another process. */
+  close(): void;
+}
+
+export interface IndexPlace {
+  readonly folder: string;
+  /** Names the table that the index follows. */
+  readonly table: string;
+  readonly maxBytes: number;
+}
+
+/** The error code of SQLite; undefined for other errors. */
+export const sqliteCode = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+
+const isDamaged = (error: unknown) => /^SQLITE_(CORRUPT|NOTADB)/.test(sqliteCode(error) ?? '');
+
+/** Removes a database with the files that belong to it. */
+function remove(path: string): void {
+  for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });
+}
+
+/** Creates the tables unless the file has them, in one transaction. */
+function prepare(database: Sqlite): boolean {
+  const [row] = database.prepare('PRAGMA user_version').all() as Row[];
+  if (row?.['user_version'] === LAYOUT) return true;
+  const [{ tables } = { tables: 0 }] = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').all() as Row[];
+  if (tables !== 0) return false;
+  database.exec(`BEGIN;${TABLES}COMMIT`);
+  return true;
+}
+
+/** Opens a file that no other process uses; one that is damaged or of another layout is replaced by an empty one. */
+function openFile(Database: typeof Libsql, path: string, maxBytes: number): Omit<IndexFiles, 'close'> {
+  for (let emptied = false; ; emptied = true) {
+    let writer: Sqlite | undefined;
+    try {
+      writer = new Database(path);
+      writer.pragma('journal_mode = WAL');
+      // A crash of the machine may take back the last commits, each with its checkpoint.
+      writer.pragma('synchronous = NORMAL');
+      writer.pragma('journal_size_limit = 16777216');
+      if (prepare(writer)) {
+        writer.pragma(`max_page_count = ${Math.max(64, Math.floor(maxBytes / PAGE_BYTES))}`);
+        return { writer, reader: new Database(path, { readonly: true }) };
+      }
+      writer.close();
+    } catch (error) {
+      writer?.close();
+      if (emptied || !isDamaged(error)) throw error;
+    }
+    remove(path);
+  }
+}
+
+async function loadSqlite(): Promise<typeof Libsql> {
+  try {
+    return (await import('libsql')).default;
+  } catch (cause) {
+    const message = `there is no SQLite for ${process.platform} ${process.arch} in libsql: search needs one`;
+    throw new CellportError('UNAVAILABLE', message, {}, { cause });
+  }
+}
+
+/**
+ * Opens the first index in the folder that no other process uses: each server follows the stream into its own. The lock is one of
+ * the operating system, which ends with the process. Throws UNAVAILABLE where SQLite does not run.
+ */
+export async function openIndexFiles({ folder, table, maxBytes }: IndexPlace): Promise<IndexFiles> {
+  const Database = await loadSqlite();
+  mkdirSync(folder, { recursive: true });
+  for (let number = 1; number <= MOST_FILES; number++) {
+    const path = join(folder, `${table}-${number}.search`);
+    const lock = new Database(`${path}.lock`);
+    try {
+      lock.exec('BEGIN EXCLUSIVE');
+    } catch (error) {
+      lock.close();
+      if (sqliteCode(error) !== 'SQLITE_BUSY') throw error;
+      continue;
+    }
+    try {
+      const files = openFile(Database, path, maxBytes);
+      return {
+        ...files,
+        close() {
+          files.reader.close();
+          files.writer.close();
+          lock.close();
+        },
+      };
+    } catch (error) {
+      lock.close();
+      throw error;
+    }
+  }
+  throw new CellportError('UNAVAILABLE', `${MOST_FILES} servers already keep search indexes in ${folder}`);
+}

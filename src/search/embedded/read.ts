@@ -1,0 +1,213 @@
+import type { Area } from '../../geo/bounds.js';
+import { circleArea } from '../../geo/circle.js';
+import type { SearchHit, SearchQuery } from '../engine.js';
+import { type Sql, conditionsOf, idsIn, isSmall, join } from './filter.js';
+import type { Row, Sqlite } from './open.js';
+import { editsAllowed, editsBetween, trigramsOf } from './typos.js';
+import { chordOf, metresOf, vectorOf } from './vector.js';
+import { LONGEST_FOLDED } from './write.js';
+
+/** Typos are looked for only if fewer documents have the words as they are typed. */
+const ENOUGH = 10;
+/** How many names with the most groups of three letters in common are compared letter by letter. */
+const CANDIDATES = 300;
+/** Radii in metres within which the nearest are looked for before everywhere. */
+const RINGS = [20_000, 200_000, 1_000_000];
+/** Documents without a position come after all others: farther than the antipode, whose chord is 2. */
+const NOWHERE = 9;
+
+/** How well a document matches, the best first. */
+const TIERS = ['same name', 'in the name', 'anywhere', 'typo'] as const;
+type Tier = (typeof TIERS)[number];
+const SCORES: Readonly<Record<Tier, number>> = { 'same name': 1, 'in the name': 0.8, anywhere: 0.6, typo: 0.4 };
+const TYPO = TIERS.indexOf('typo');
+
+/** A hit by its place in the order: tier, then edits of a typo or distance, then id. */
+type Place = readonly [tier: number, by: number, id: number];
+
+interface Found {
+  readonly place: Place;
+  readonly row: Row;
+}
+
+const compare = (a: Place, b: Place) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
+
+/** A position that `search` gave; undefined for other texts. */
+export function placeIn(text: string): Place | undefined {
+  try {
+    const parts: unknown = JSON.parse(text);
+    const isPlace = Array.isArray(parts) && parts.length === 3 && parts.every((part) => typeof part === 'number');
+    return isPlace ? (parts as unknown as Place) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Words as a query of the full-text index: no text of a client is syntax in it, as `wordsOf` leaves letters and digits. */
+const matching = (words: readonly string[]) =>
+  words.map((word, index) => `"${word}"${index === words.length - 1 ? '*' : ''}`).join(' AND ');
+
+/** Reads an index. */
+export class IndexReader {
+  readonly #db: Sqlite;
+
+  constructor(db: Sqlite) {
+    this.#db = db;
+  }
+
+  #all({ sql, values }: Sql): Row[] {
+    return this.#db.prepare(sql).all(...values) as Row[];
+  }
+
+  /** See `SearchEngine.search`. */
+  search(query: SearchQuery, after: Place | undefined, limit: number): SearchHit[] {
+    const found = query.near ? this.#nearest(query, after, limit) : this.#best(query, after, limit);
+    if (found.length < limit && this.#needsTypos(query))
+      found.push(...this.#typos(query, after).slice(0, limit - found.length));
+    return found.map(({ place, row }) => ({
+      key: { pk: String(row['pk']), sk: String(row['sk']) },
+      score: scoreOf(place, query.near !== undefined),
+      position: JSON.stringify(place),
+    }));
+  }
+
+  /** See `SearchEngine.count`. */
+  count(query: SearchQuery): number {
+    const exact = this.#countExact(query, undefined);
+    return exact < ENOUGH ? exact + this.#typos(query, undefined).length : exact;
+  }
+
+  #countExact(query: SearchQuery, most: number | undefined): number {
+    const { sql, values } = select('1', query, query.words.length === 0 ? undefined : matching(query.words));
+    const limit = most === undefined ? '' : ` LIMIT ${most}`;
+    const [row] = this.#all({ sql: `SELECT count(*) AS found FROM (${sql}${limit})`, values });
+    return Number(row?.['found']);
+  }
+
+  #needsTypos(query: SearchQuery): boolean {
+    return query.words.length > 0 && this.#countExact(query, ENOUGH) < ENOUGH;
+  }
+
+  /** Documents with all the words, tier by tier, in each by rank. */
+  #best(query: SearchQuery, after: Place | undefined, limit: number): Found[] {
+    const found: Found[] = [];
+    for (const [number, tier] of TIERS.entries()) {
+      const isBefore = number < (after?.[0] ?? 0);
+      if (isBefore || tier === 'typo' || found.length === limit) continue;
+      const sql = tierSql(query, tier, number === after?.[0] ? after[2] : undefined);
+      const rows = sql ? this.#all({ sql: `${sql.sql} LIMIT ?`, values: [...sql.values, limit - found.length] }) : [];
+      found.push(...rows.map((row): Found => ({ place: [number, 0, Number(row['id'])], row })));
+    }
+    return found;
+  }
+
+  /** Documents with all the words by distance: in wider and wider circles, until one has enough. */
+  #nearest(query: SearchQuery, after: Place | undefined, limit: number): Found[] {
+    const { near, words } = query;
+    if (!near || (after?.[0] ?? 0) >= TYPO) return [];
+    const { x, y, z } = vectorOf(near);
+    const chord = `coalesce((d.x - ?) * (d.x - ?) + (d.y - ?) * (d.y - ?) + (d.z - ?) * (d.z - ?), ${NOWHERE})`;
+    const match = words.length === 0 ? undefined : matching(words);
+    for (const radius of [...RINGS, undefined]) {
+      const ring = radius === undefined ? undefined : circleArea(near, radius);
+      const { sql, values } = select(`d.id, d.pk, d.sk, ${chord} AS chord`, query, match, ring);
+      const start: Sql = after
+        ? { sql: 'WHERE (chord, id) > (?, ?)', values: [after[1], after[2]] }
+        : { sql: '', values: [] };
+      const rows = this.#all({
+        sql: `SELECT * FROM (${sql}) ${start.sql} ORDER BY chord, id LIMIT ?`,
+        values: [x, x, y, y, z, z, ...values, ...start.values, limit],
+      });
+      const inside = radius === undefined ? rows : rows.filter(({ chord }) => Number(chord) <= chordOf(radius));
+      if (radius !== undefined && inside.length < limit) continue;
+      return inside.map((row) => ({ place: [0, Number(row['chord']), Number(row['id'])], row }));
+    }
+    return [];
+  }
+
+  /** Documents whose names are a few letters away, without those that have the words as they are typed. */
+  #typos(query: SearchQuery, after: Place | undefined): Found[] {
+    const typed = query.words.join(' ');
+    const trigrams = trigramsOf(typed);
+    if (editsAllowed(typed.length) === 0 || trigrams.length === 0) return [];
+    const { sql, values } = select('d.id', query, matching(query.words));
+    const exact = new Set(this.#all({ sql: `${sql} LIMIT ${ENOUGH}`, values }).map(({ id }) => id));
+    const near = query.near && vectorOf(query.near);
+    const alike = trigrams.map((trigram) => `"${trigram}"`).join(' OR ');
+    const restricted = restrictions(query, '+f.rowid');
+    const conditions = join([{ sql: 'trigrams MATCH ?', values: [alike] }, ...restricted], ' AND ');
+    const joined = restricted.length === 0 ? '' : 'CROSS JOIN docs d ON d.id = f.rowid';
+    const candidates = this.#all({
+      sql:
+        `SELECT * FROM docs WHERE id IN (SELECT f.rowid FROM trigrams f ${joined} WHERE ${conditions.sql} ` +
+        `ORDER BY bm25(trigrams), f.rowid LIMIT ${CANDIDATES})`,
+      values: conditions.values,
+    });
+    return candidates
+      .flatMap((row): Found[] => {
+        const edits = editsBetween(typed, String(row['folded']));
+        if (edits === Infinity || exact.has(row['id'])) return [];
+        return [{ place: [TYPO, near ? chordBetween(near, row) : edits, Number(row['id'])], row }];
+      })
+      .toSorted((a, b) => compare(a.place, b.place))
+      .filter(({ place }) => after === undefined || compare(place, after) > 0);
+  }
+}
+
+function chordBetween(from: Readonly<Record<'x' | 'y' | 'z', number>>, row: Row): number {
+  if (row['x'] === null) return NOWHERE;
+  return (['x', 'y', 'z'] as const).reduce((sum, axis) => sum + (Number(row[axis]) - from[axis]) ** 2, 0);
+}
+
+/** From 1 down: by tier, or by distance, where half of the best is 10 km away; typos are below all others. */
+function scoreOf([tier, by]: Place, isByDistance: boolean): number {
+  if (!isByDistance) return SCORES[TIERS[tier] ?? 'typo'] / Math.max(1, by);
+  const closeness = by >= NOWHERE ? 0 : 1 / (1 + metresOf(by) / 10_000);
+  return tier === TYPO ? closeness * SCORES.typo : SCORES.typo + (1 - SCORES.typo) * closeness;
+}
+
+/** The conditions of a query; small areas, and the ring around a point, restrict `id` by the R-tree. */
+function restrictions(query: Pick<SearchQuery, 'area' | 'scopes'>, id: string, ring?: Area): Sql[] {
+  const { area } = query;
+  const boxes = [ring, area && isSmall(area) ? area : undefined].flatMap((small) => (small ? [idsIn(small)] : []));
+  return [...boxes.map(({ sql, values }) => ({ sql: `${id} IN (${sql})`, values })), ...conditionsOf(query)];
+}
+
+/** Selects documents that match a full-text query, or all; in the order of ids, except within a ring. */
+function select(
+  columns: string,
+  query: SearchQuery,
+  match: string | undefined,
+  ring?: Area,
+  more: readonly Sql[] = [],
+): Sql {
+  // The plus sign keeps SQLite from running the full-text query anew for each id.
+  const id = match === undefined ? 'd.id' : '+f.rowid';
+  const from = match === undefined ? 'docs d' : 'words f CROSS JOIN docs d ON d.id = f.rowid';
+  const matched: Sql[] = match === undefined ? [] : [{ sql: 'words MATCH ?', values: [match] }];
+  const { sql, values } = join([...matched, ...more, ...restrictions(query, id, ring)], ' AND ');
+  return { sql: `SELECT ${columns} FROM ${from}${sql === '' ? '' : ` WHERE ${sql}`}`, values };
+}
+
+/** The documents of one tier after an id, in the order of ids; undefined if there can be none. */
+function tierSql(query: SearchQuery, tier: Exclude<Tier, 'typo'>, after: number | undefined): Sql | undefined {
+  const columns = 'd.id, d.pk, d.sk';
+  const folded = query.words.join(' ');
+  const behind = (id: string): Sql[] => (after === undefined ? [] : [{ sql: `${id} > ?`, values: [after] }]);
+  if (query.words.length === 0) {
+    if (tier !== 'anywhere') return undefined;
+    const { sql, values } = select(columns, query, undefined, undefined, behind('d.id'));
+    return { sql: `${sql} ORDER BY d.id`, values };
+  }
+  const all = matching(query.words);
+  if (tier === 'same name') {
+    if (folded.length > LONGEST_FOLDED) return undefined;
+    const same = [{ sql: 'd.folded = ?', values: [folded] }, ...behind('+d.id'), ...conditionsOf(query)];
+    const { sql, values } = join(same, ' AND ');
+    return { sql: `SELECT ${columns} FROM docs d INDEXED BY docs_folded WHERE ${sql} ORDER BY d.id`, values };
+  }
+  const other = [{ sql: 'd.folded <> ?', values: [folded] }];
+  const match = tier === 'in the name' ? `{name} : (${all})` : `(${all}) NOT ({name} : (${all}))`;
+  const { sql, values } = select(columns, query, match, undefined, [...behind('f.rowid'), ...other]);
+  return { sql: `${sql} ORDER BY f.rowid`, values };
+}

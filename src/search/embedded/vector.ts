@@ -1,0 +1,30 @@
+import type { Bounds } from '../../geo/bounds.js';
+import { EARTH_RADIUS } from '../../geo/distance.js';
+import type { Point } from '../../geo/point.js';
+
+const RADIANS = Math.PI / 180;
+
+/** A position as a unit vector: the straight distance between two orders as the great circle does, with no case apart. */
+export interface Vector {
+  readonly x: number;
+  readonly y: number;
+  readonly z: number;
+}
+
+/** The vector of a point, or of the middle of a box. */
+export function vectorOf(place: Point | Bounds): Vector {
+  const { lng, lat } = 'lng' in place ? place : middle(place);
+  const around = Math.cos(lat * RADIANS);
+  return { x: around * Math.cos(lng * RADIANS), y: around * Math.sin(lng * RADIANS), z: Math.sin(lat * RADIANS) };
+}
+
+function middle({ west, south, east, north }: Bounds): Point {
+  return { lng: (west + east + (west > east ? 360 : 0)) / 2, lat: (south + north) / 2 };
+}
+
+/** The square of the straight distance between two unit vectors that are this many metres apart on the globe. */
+export const chordOf = (metres: number): number =>
+  4 * Math.sin(Math.min(Math.PI / 2, metres / (2 * EARTH_RADIUS))) ** 2;
+
+/** The reverse of `chordOf`, in metres. */
+export const metresOf = (chord: number): number => 2 * EARTH_RADIUS * Math.asin(Math.min(1, Math.sqrt(chord) / 2));

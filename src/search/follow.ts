@@ -1,0 +1,222 @@
+import type { Clock } from '../clock.js';
+import type { Log } from '../log.js';
+import type { Key, Keyspace } from '../keys/keyspace.js';
+import { pause } from '../retry.js';
+import type { StreamState } from '../store/cell/stream-state.js';
+import type { Collection } from '../model/collection.js';
+import type { Item } from '../store/database.js';
+import { collectionFromItem } from '../store/collection/collections.js';
+import { itemOfImage } from '../store/request/wire.js';
+import type { StreamRecord } from '../stream/change.js';
+import { RecordsLost, StreamReplaced } from '../stream/pages.js';
+import { NoStream, type StreamPort } from '../stream/ports.js';
+import { StreamReader } from '../stream/reader.js';
+import { firstState, passedBy } from '../stream/state.js';
+import { documentOf, scopeOf, searchChange } from './document.js';
+import { type IndexStatus, type SearchChange, type SearchEngine, IndexFull } from './engine.js';
+
+/** What an index is built from besides the stream. */
+export interface SearchTables {
+  /** Some items of the entities table after a key, strongly consistent, for a build in the background. */
+  readItems(after: Key | null): Promise<{ readonly items: readonly Item[]; readonly next: Key | null }>;
+  /** All collections in use, strongly consistent. */
+  listCollections(): Promise<readonly Collection[]>;
+  /** How far a consumer of the stream is: all records before that were written before now. */
+  consumed(): Promise<StreamState | undefined>;
+}
+
+export interface FollowIndexOptions {
+  readonly engine: SearchEngine;
+  readonly stream: StreamPort;
+  readonly tables: SearchTables;
+  readonly clock: Clock;
+  readonly keys: Keyspace;
+  readonly log: Log;
+  readonly pollMs?: number;
+  /** Whether something more urgent writes to the database: then the index takes its time. */
+  readonly isBusy?: (() => boolean) | undefined;
+}
+
+/** What the checkpoint of an index holds. */
+interface Progress {
+  readonly state: StreamState;
+  /** How far the table is read; null once all of it is. */
+  readonly scan: { readonly after: Key | null } | null;
+  readonly read: number;
+  /** Whether the stream was read to its end after that. */
+  readonly complete: boolean;
+  readonly rankBy: readonly (readonly [scope: string, property: string | null])[];
+}
+
+const POLL_MS = 500;
+/** While there is more to read, others go first. */
+const REST_MS = 25;
+const REST_WHILE_BUSY_MS = 2_000;
+const LIMITS = { records: 1_000, cells: 10_000 };
+/** How often the checkpoint is written while nothing happens: a shard that is not read for a day counts as lost. */
+const STORE_EVERY_MS = 60_000;
+
+/** The documents are not in the order that their collections ask for now. */
+class RanksChanged extends Error {
+  override readonly name = 'RanksChanged';
+}
+
+/** Keeps an index like the table, from the stream, as one more reader of it. */
+export class IndexFollower {
+  readonly #options: FollowIndexOptions;
+  #status: IndexStatus = { state: 'building', read: 0, reason: null };
+  #rankBy = new Map<string, string | null>();
+  /** Whether the stream no longer holds what the consumer would have to read next. */
+  #consumerIsLost = false;
+
+  constructor(options: FollowIndexOptions) {
+    this.#options = options;
+  }
+
+  get status(): IndexStatus {
+    return this.#status;
+  }
+
+  /** Builds what is missing and follows the stream, until it is aborted or the index is full. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options;
+    for (let failures = 0; !signal.aborted; failures += 1) {
+      try {
+        const begun = await this.#begin();
+        const read = begun.scan === null ? begun : await this.#scan(begun, signal);
+        await this.#follow(read, signal, () => {
+          failures = 0;
+        });
+      } catch (error) {
+        if (signal.aborted) return;
+        const handled = await this.#recover(error);
+        if (handled === 'ended') return;
+        if (handled === 'failed') log.warn({ err: error }, 'The search index cannot follow the stream; trying again');
+        await pause(failures, { clock, signal, firstMs: 100, longestMs: 10_000 }).catch(() => undefined);
+      }
+    }
+  }
+
+  async #recover(error: unknown): Promise<'rebuilt' | 'failed' | 'ended'> {
+    const { engine, log } = this.#options;
+    const reason = error instanceof Error ? error.message : String(error);
+    if (error instanceof IndexFull) {
+      this.#status = { ...this.#status, state: 'failed', reason };
+      log.error({ err: error }, 'The search index is full; it stops');
+      return 'ended';
+    }
+    if (error instanceof NoStream) this.#status = { ...this.#status, state: 'failed', reason };
+    const isOutdated = error instanceof RecordsLost || error instanceof StreamReplaced || error instanceof RanksChanged;
+    if (!isOutdated) return 'failed';
+    this.#consumerIsLost ||= error instanceof RecordsLost;
+    this.#status = { state: 'building', read: 0, reason: null };
+    log.warn({ reason }, 'The search index is built anew');
+    await engine.clear();
+    return 'rebuilt';
+  }
+
+  /** Where the index stands; if it is of no use, an empty one that is to be read from the table. */
+  async #begin(): Promise<Progress> {
+    const { engine, stream, tables, clock } = this.#options;
+    const identity = await stream.identify();
+    const stored = await engine.checkpoint();
+    const known = stored === undefined ? undefined : (JSON.parse(stored) as Progress);
+    if (known?.state.stream === identity) {
+      this.#rankBy = new Map(known.rankBy);
+      return this.#noted(known);
+    }
+    if (known) throw new StreamReplaced(known.state.stream, identity);
+    const consumed = this.#consumerIsLost ? undefined : await tables.consumed();
+    const state = consumed?.stream === identity ? { ...consumed, plan: null } : firstState(identity, clock.wall());
+    await this.#readRanks();
+    const progress = { state, scan: { after: null }, read: 0, complete: false, rankBy: [...this.#rankBy] };
+    return this.#store([], progress);
+  }
+
+  #noted(progress: Progress): Progress {
+    this.#status = { state: progress.complete ? 'following' : 'building', read: progress.read, reason: null };
+    return progress;
+  }
+
+  async #store(changes: readonly SearchChange[], progress: Progress): Promise<Progress> {
+    await this.#options.engine.write(changes, JSON.stringify(progress));
+    return this.#noted(progress);
+  }
+
+  /** Reads the whole table. What changes meanwhile is in the stream, which is read from before. */
+  async #scan(begun: Progress, signal: AbortSignal): Promise<Progress> {
+    const { tables, clock, keys } = this.#options;
+    let progress = begun;
+    while (progress.scan) {
+      const { items, next } = await tables.readItems(progress.scan.after);
+      const changes = items.flatMap((item): SearchChange[] => {
+        const document = documentOf(keys, item, this.#rankBy);
+        return document ? [{ type: 'put', document }] : [];
+      });
+      const read = progress.read + items.length;
+      progress = await this.#store(changes, { ...progress, read, scan: next && { after: next } });
+      await clock.sleep(REST_MS, signal);
+      signal.throwIfAborted();
+    }
+    return progress;
+  }
+
+  async #follow(begun: Progress, signal: AbortSignal, onBatch: () => void): Promise<never> {
+    const { stream, clock, keys, pollMs = POLL_MS, isBusy = () => false } = this.#options;
+    let records: StreamRecord[] = [];
+    const onRecord = (record: StreamRecord) => void records.push(record);
+    const options = { ...this.#options, port: stream, pollMs, signal, onRecord };
+    const reader = new StreamReader(options, begun.state);
+    let progress = begun;
+    let storedAt = clock.now();
+    for (;;) {
+      records = [];
+      const batch = await reader.gather(LIMITS, () => false);
+      for (const record of records) await this.#learnRanks(record);
+      const changes = records.flatMap((record) => searchChange(keys, record, this.#rankBy) ?? []);
+      const complete = progress.complete || batch.endAt !== undefined;
+      const isDue = records.length > 0 || complete !== progress.complete || clock.now() - storedAt >= STORE_EVERY_MS;
+      progress = { ...progress, state: passedBy(progress.state, batch, clock.wall()), complete };
+      if (isDue) {
+        progress = await this.#store(changes, { ...progress, rankBy: [...this.#rankBy] });
+        storedAt = clock.now();
+      }
+      onBatch();
+      const restMs = batch.endAt === undefined ? REST_MS : pollMs;
+      await clock.sleep(isBusy() ? REST_WHILE_BUSY_MS : restMs, signal);
+      signal.throwIfAborted();
+    }
+  }
+
+  async #readRanks(): Promise<void> {
+    const { tables, keys } = this.#options;
+    const collections = await tables.listCollections();
+    this.#rankBy = new Map(collections.map((collection) => [keys.scope(collection), collection.rankBy]));
+  }
+
+  /** Learns from the record of a collection by what its markers are ranked, and from the table when it comes too late. */
+  async #learnRanks({ keys: named, after }: StreamRecord): Promise<void> {
+    const { keys } = this.#options;
+    const { pk, sk } = itemOfImage(named);
+    const key = { pk: String(pk), sk: String(sk) };
+    const scope = scopeOf(keys, key);
+    if (scope === undefined) return;
+    if (keys.parseCollection(key) === undefined) {
+      if (after === undefined || this.#rankBy.has(scope)) return;
+      await this.#readRanks();
+      if (!this.#rankBy.has(scope)) this.#rankBy.set(scope, null);
+      return;
+    }
+    const collection = after && collectionFromItem({ keys }, itemOfImage(after));
+    if (!collection) return;
+    const name = keys.scope(collection);
+    const known = this.#rankBy.get(name);
+    if (known !== undefined && known !== collection.rankBy) {
+      // Older records may say what is no longer so.
+      await this.#readRanks();
+      const now = this.#rankBy.get(name);
+      if (now !== undefined && now !== known)
+        throw new RanksChanged(`collection ${name} is ranked by ${now ?? 'nothing'} now`);
+    } else this.#rankBy.set(name, collection.rankBy);
+  }
+}

@@ -1,0 +1,36 @@
+import type { Collection } from '../model/collection.js';
+import { loadStreamState } from '../store/cell/stream-state.js';
+import { everyCollection } from '../store/collection/collection-changes.js';
+import type { Database } from '../store/database.js';
+import { newCall } from '../store/request/meter.js';
+import { send } from '../store/request/send.js';
+import { itemOfImage } from '../store/request/wire.js';
+import type { SearchTables } from './follow.js';
+
+/** Items of a page, so that one takes few megabytes and others get their turn. */
+const ITEMS_AT_A_TIME = 500;
+
+/** What an index reads of a database. `consumer` names the stored state of the consumer. */
+export function openSearchTables(database: Database, consumer: string): SearchTables {
+  return {
+    async readItems(after) {
+      const request = {
+        TableName: database.tables.entities,
+        ConsistentRead: true,
+        Limit: ITEMS_AT_A_TIME,
+        ...(after === null ? {} : { ExclusiveStartKey: { pk: { S: after.pk }, sk: { S: after.sk } } }),
+      };
+      const { Items = [], LastEvaluatedKey: last } = await send(database, 'wireScan', request, newCall());
+      return {
+        items: Items.map(itemOfImage),
+        next: last ? { pk: String(last['pk']?.S), sk: String(last['sk']?.S) } : null,
+      };
+    },
+    async listCollections() {
+      const found: Collection[] = [];
+      for await (const some of everyCollection(database, 'in use', newCall())) found.push(...some);
+      return found;
+    },
+    consumed: () => loadStreamState(database, consumer, newCall()),
+  };
+}

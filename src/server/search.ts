@@ -1,0 +1,88 @@
+import { systemClock } from '../clock.js';
+import type { Config } from '../config.js';
+import { CellportError } from '../errors.js';
+import type { Log } from '../log.js';
+import { openEmbeddedEngine } from '../search/embedded/embedded-engine.js';
+import type { IndexStatus, SearchEngine, TextSearch } from '../search/engine.js';
+import { IndexFollower } from '../search/follow.js';
+import { openSearchTables } from '../search/tables.js';
+import { openStream } from '../stream/dynamodb.js';
+import type { StreamBackend } from './backend.js';
+import { CONSUMER } from './cells.js';
+
+/** The search of this server, which follows the stream once it is started. */
+export interface ServerSearch extends TextSearch {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** Says why nothing can be found. */
+function unavailable({ state, read, reason }: IndexStatus, bytes: number): CellportError {
+  const megabytes = bytes / 1024 / 1024;
+  const message =
+    state === 'failed'
+      ? `search has failed: ${reason ?? 'no reason is known'} (it may take ${megabytes} MB: CELLPORT_SEARCH_MB)`
+      : `the search index is being built, ${read.toLocaleString('en')} items read so far; try again later`;
+  return new CellportError('UNAVAILABLE', message);
+}
+
+/** Search by an index of this server's own, as configured; undefined if search is off. */
+export function openSearch(
+  { searchBytes, dataDir, tables }: Pick<Config, 'searchBytes' | 'dataDir' | 'tables'>,
+  { database, streams }: StreamBackend,
+  log: Log,
+  isBusy?: () => boolean,
+): ServerSearch | undefined {
+  if (searchBytes === 0) return undefined;
+  const stopping = new AbortController();
+  let engine: SearchEngine | undefined;
+  let follower: IndexFollower | undefined;
+  let failure: string | undefined;
+  let running: Promise<void> | undefined;
+
+  const status = (): IndexStatus => {
+    if (failure !== undefined) return { state: 'failed', read: 0, reason: failure };
+    return follower?.status ?? { state: 'building', read: 0, reason: null };
+  };
+
+  async function run(): Promise<void> {
+    try {
+      const place = { folder: dataDir, table: tables.entities, maxBytes: searchBytes };
+      engine = await openEmbeddedEngine(place, () => systemClock.wall());
+      follower = new IndexFollower({
+        engine,
+        stream: openStream(database, streams),
+        tables: openSearchTables(database, CONSUMER),
+        clock: systemClock,
+        keys: database.keys,
+        log,
+        isBusy,
+      });
+      await follower.run(stopping.signal);
+    } catch (error) {
+      failure = error instanceof Error ? error.message : String(error);
+      log.error({ err: error }, 'Search has failed');
+    }
+  }
+
+  return {
+    get status() {
+      return status();
+    },
+    open() {
+      const now = status();
+      if (engine === undefined || now.state !== 'following') throw unavailable(now, searchBytes);
+      return engine;
+    },
+    start() {
+      running ??= run();
+    },
+    async stop() {
+      stopping.abort();
+      await running;
+      const open = engine;
+      engine = undefined;
+      await open?.close();
+    },
+  };
+}

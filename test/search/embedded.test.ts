@@ -1,0 +1,126 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+
+import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js';
+import { editsAllowed, editsBetween } from '../../src/search/embedded/typos.js';
+import { rankBits } from '../../src/search/embedded/write.js';
+import { IndexFull, type SearchQuery } from '../../src/search/engine.js';
+import { describeEngine } from './contract.js';
+import { documentOf } from './documents.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'cellport-search-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const EVERYTHING: SearchQuery = { words: [], scopes: undefined, area: undefined, near: undefined };
+
+let tables = 0;
+const open = (table: string, maxBytes = 64 * 1024 * 1024) =>
+  openEmbeddedEngine({ folder, table, maxBytes }, () => 1_000);
+describeEngine('embedded', () => open(`contract${(tables += 1)}`));
+
+test('two servers in one folder keep an index each', async () => {
+  const one = await open('both');
+  const two = await open('both');
+  await one.write([{ type: 'put', document: documentOf('a') }], 'one');
+  expect(await two.count(EVERYTHING)).toBe(0);
+  await one.close();
+  await two.close();
+  const again = await open('both');
+  expect(await again.checkpoint()).toBe('one');
+  await again.close();
+});
+
+test('an index that is damaged, or of another layout, begins anew', async () => {
+  const first = await open('damaged');
+  await first.write([{ type: 'put', document: documentOf('a') }], 'one');
+  await first.close();
+  for (const file of readdirSync(folder)) {
+    if (file.startsWith('damaged') && !file.endsWith('.lock'))
+      writeFileSync(join(folder, file), 'no database'.repeat(1_000));
+  }
+  const second = await open('damaged');
+  expect(await second.checkpoint()).toBeUndefined();
+  await second.write([{ type: 'put', document: documentOf('a') }], 'two');
+  expect(await second.count(EVERYTHING)).toBe(1);
+  await second.close();
+});
+
+test('an index that reaches its limit says so, and keeps what it has', async () => {
+  const own = await open('full', 400_000);
+  let written = 0;
+  const fill = async () => {
+    for (;;) {
+      const documents = Array.from({ length: 100 }, (_, index) =>
+        documentOf(`${written}-${index}`, { rest: 'some more words '.repeat(9) }),
+      );
+      await own.write(
+        documents.map((document) => ({ type: 'put', document })),
+        String(written),
+      );
+      written += 1;
+    }
+  };
+  await expect(fill()).rejects.toBeInstanceOf(IndexFull);
+  expect(await own.count(EVERYTHING)).toBe(written * 100);
+  expect(await own.checkpoint()).toBe(String(written - 1));
+  await own.close();
+});
+
+test('an index that is killed while it is written has the documents of its checkpoint, no more and no less', async () => {
+  for (let round = 0; round < 4; round += 1) {
+    const worker = spawn(process.execPath, ['--import', 'tsx', join(import.meta.dirname, 'writer.ts'), folder], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(worker.stdout, 'data');
+    await sleep(20 + round * 130);
+    worker.kill('SIGKILL');
+    await once(worker, 'exit');
+    const own = await open('killed');
+    const batches = Number(await own.checkpoint());
+    expect(batches).toBeGreaterThan(0);
+    expect(await own.count(EVERYTHING)).toBe(batches * 50);
+    await own.close();
+  }
+});
+
+test('ranks keep their order, and what has none comes last', () => {
+  fc.assert(
+    fc.property(fc.float({ noNaN: true }), fc.float({ noNaN: true }), (a, b) => {
+      if (a < b) expect(rankBits(a)).toBeGreaterThanOrEqual(rankBits(b));
+      expect(rankBits(a)).toBeLessThanOrEqual(rankBits(undefined));
+    }),
+  );
+  expect(rankBits(1_000_001)).toBeLessThan(rankBits(1_000_000));
+  expect(rankBits(-1)).toBeGreaterThan(rankBits(0));
+});
+
+/** All texts that one edit makes of a text: the definition of a distance of one. */
+function* oneEditFrom(text: string, letters: string): Generator<string> {
+  for (let at = 0; at <= text.length; at += 1) {
+    const [before, after] = [text.slice(0, at), text.slice(at)];
+    for (const letter of letters) yield before + letter + after;
+    if (after === '') continue;
+    yield before + after.slice(1);
+    for (const letter of letters) yield before + letter + after.slice(1);
+    if (after.length > 1) yield before + after.charAt(1) + after.charAt(0) + after.slice(2);
+  }
+}
+
+test('a text is one edit from the beginning of a name exactly if an edit makes it so', () => {
+  const text = fc.stringMatching(/^[ab]{3,5}$/);
+  fc.assert(
+    fc.property(text, fc.stringMatching(/^[ab]{1,7}( [ab]{1,7})?$/), (typed, name) => {
+      const starts = [name, ...(name.includes(' ') ? [name.slice(name.indexOf(' ') + 1)] : [])];
+      const begins = (candidate: string) => starts.some((start) => start.startsWith(candidate));
+      const edits = begins(typed) ? 0 : [...oneEditFrom(typed, 'ab ')].some(begins) ? 1 : Infinity;
+      expect(editsBetween(typed, name)).toBe(edits);
+    }),
+    { numRuns: 2_000 },
+  );
+  expect(editsAllowed(2)).toBe(0);
+});
