@@ -29,6 +29,7 @@ function itemsOf(sample: readonly MarkerInput[], sized: SizedCollection, style: 
   const collection: Collection = {
     name: sized.key,
     description: null,
+    rankBy: null,
     idStrategy: 'GIVEN',
     writeShards: 1,
     readingsTtlDays: null,
