@@ -138,6 +138,15 @@ export function describeEngine(name: string, open: () => Promise<SearchEngine>):
       expect(keysOf(await own.search(typed(text), { after: undefined, limit: 5 }))).toEqual([name]);
     });
 
+    test('a small place with a typo is found among many large ones that share letters with it', async () => {
+      const large = Array.from({ length: 700 }, (_, index) =>
+        put(documentOf(`large ${index}`, { name: `Ponte ${index} Beach`, rank: 1_000_000 + index })),
+      );
+      const own = await filled([...large, put(documentOf('small', { name: 'Ponte Vedra Beach', rank: 5 }))]);
+      const hits = await own.search(typed('ponte vdra beach'), { after: undefined, limit: 5 });
+      expect(keysOf(hits)[0]).toBe('small');
+    });
+
     test('a zone across the antimeridian, or up to it, is found from both sides', async () => {
       const across = documentOf('across', { bounds: { west: 170, south: 0, east: -170, north: 1 } });
       const upTo = documentOf('up to', { bounds: { west: 170, south: 0, east: 180, north: 1 } });

@@ -133,15 +133,22 @@ export class IndexReader {
     const { sql, values } = select('d.id', query, matching(query.words));
     const exact = new Set(this.#all({ sql: `${sql} LIMIT ${ENOUGH}`, values }).map(({ id }) => id));
     const near = query.near && vectorOf(query.near);
-    const alike = trigrams.map((trigram) => `"${trigram}"`).join(' OR ');
-    const restricted = restrictions(query, '+f.rowid');
-    const conditions = join([{ sql: 'trigrams MATCH ?', values: [alike] }, ...restricted], ' AND ');
-    const joined = restricted.length === 0 ? '' : 'CROSS JOIN docs d ON d.id = f.rowid';
+    // bm25 has nothing to count in an index that holds neither texts nor positions.
+    const alike = join(
+      trigrams.map((trigram) => ({
+        sql: 'SELECT rowid AS id FROM trigrams WHERE trigrams MATCH ?',
+        values: [`"${trigram}"`],
+      })),
+      ' UNION ALL ',
+    );
+    const restricted = restrictions(query, '+f.id');
+    const where = join(restricted, ' AND ');
+    const joined = restricted.length === 0 ? '' : `CROSS JOIN docs d ON d.id = f.id WHERE ${where.sql}`;
     const candidates = this.#all({
       sql:
-        `SELECT * FROM docs WHERE id IN (SELECT f.rowid FROM trigrams f ${joined} WHERE ${conditions.sql} ` +
-        `ORDER BY bm25(trigrams), f.rowid LIMIT ${CANDIDATES})`,
-      values: conditions.values,
+        `SELECT * FROM docs WHERE id IN (SELECT f.id FROM (${alike.sql}) f ${joined} ` +
+        `GROUP BY f.id ORDER BY count(*) DESC, f.id LIMIT ${CANDIDATES})`,
+      values: [...alike.values, ...where.values],
     });
     return candidates
       .flatMap((row): Found[] => {
