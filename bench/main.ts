@@ -12,6 +12,7 @@ import { imports } from './import.js';
 import { liveChanges } from './live.js';
 import { load } from './load.js';
 import { near } from './near.js';
+import { nearest } from './nearest.js';
 import { pans } from './pans.js';
 import { prefixes } from './prefixes.js';
 import { writeReport } from './report.js';
@@ -26,6 +27,7 @@ const ALL: readonly Benchmark[] = [
   viewports,
   dynamodbGeo,
   near,
+  nearest,
   pans,
   prefixes,
   growth,

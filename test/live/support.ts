@@ -20,6 +20,7 @@ export function followChanges(
   return {
     hub: live.hub,
     cells,
+    backend,
     async stop() {
       live.hub.close();
       await live.close();

@@ -1,4 +1,5 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSchema, getOperationAST, parse, validate, visit } from 'graphql';
@@ -87,10 +88,11 @@ interface Answer {
 
 describe('the examples of GraphiQL, run in the order shown', async () => {
   const db = await testDatabase('readable', { stream: true });
+  const searchFolder = mkdtempSync(join(tmpdir(), 'cellport-examples-'));
   let server: MapServer;
 
   beforeAll(async () => {
-    server = await startMapServer(db, { staticDir: folder });
+    server = await startMapServer(db, { staticDir: folder }, { searchFolder });
     const collections = [CITIES_COLLECTION, { key: 'countries', name: 'Countries of the world' }];
     for (const input of collections) {
       await server.ask(`mutation ($input: CreateCollectionInput!) { createCollection(input: $input) { id } }`, {
@@ -110,8 +112,14 @@ describe('the examples of GraphiQL, run in the order shown', async () => {
       });
     }
     await server.counted();
+    // The index follows on its own.
+    const search = '{ search(text: "London") { totalCount } }';
+    await until(async () => (await server.ask(search).catch(() => undefined))?.search.totalCount > 0);
   });
-  afterAll(() => server.close());
+  afterAll(async () => {
+    await server.close();
+    rmSync(searchFolder, { recursive: true });
+  });
 
   async function run({ query, headers }: Example) {
     const response = await fetch(`${server.url}/graphql`, {

@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net';
 
 import type { Admission } from '../../src/http/admission.js';
+import { silentLog } from '../../src/log.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
+import { openSearch } from '../../src/server/search.js';
 import { BUILT_PAGES, type Pages, createHttpServer, createServices } from '../../src/server/services.js';
 import type { Database } from '../../src/store/database.js';
 import { followChanges } from '../live/support.js';
@@ -27,15 +29,31 @@ const EVERYBODY: Admission = {
   adjust: () => undefined,
 };
 
+const SEARCH_BYTES = 2 ** 26;
+
+export interface MapServerOptions {
+  readonly styleUrl?: string;
+  /** Where it keeps a search index; it has none if omitted. */
+  readonly searchFolder?: string;
+}
+
 /** Starts a server which follows the changes of a database. */
-export async function startMapServer(db: Database, pages: Pages = BUILT_PAGES, styleUrl?: string): Promise<MapServer> {
+export async function startMapServer(
+  db: Database,
+  pages: Pages = BUILT_PAGES,
+  { styleUrl, searchFolder }: MapServerOptions = {},
+): Promise<MapServer> {
   const heard = followChanges(db);
+  const index = { searchBytes: SEARCH_BYTES, dataDir: searchFolder ?? '', tables: db.tables };
+  const search = searchFolder === undefined ? undefined : openSearch(index, heard.backend, silentLog);
+  search?.start();
   const services = createServices(
     { database: db },
     {
       cacheBytes: 0,
       consumerStatus: () => heard.cells.status(),
       live: heard.hub,
+      search,
       // A busy machine may be slow.
       limits: { ...DEFAULT_LIMITS, deadlineMs: 60_000 },
     },
@@ -60,6 +78,7 @@ export async function startMapServer(db: Database, pages: Pages = BUILT_PAGES, s
     bytesSent: () => [...sockets].reduce((total, { bytesWritten }) => total + bytesWritten, 0),
     async close() {
       await close();
+      await search?.stop();
       await heard.stop();
     },
   };

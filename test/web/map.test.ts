@@ -660,7 +660,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
 
   it("draws a style of the user's own, with tiles from a PMTiles file, and such a file alone", async () => {
     const own = await serveOwnTiles();
-    const styled = await startMapServer(db, BUILT_PAGES, own.styleUrl);
+    const styled = await startMapServer(db, BUILT_PAGES, { styleUrl: own.styleUrl });
     const page = await browser.newPage({ ...SMALL, reducedMotion: 'reduce' });
     page.on('console', (message) => {
       if (message.type() === 'error') faults.push(message.text());
