@@ -17,15 +17,15 @@ export interface PlannedRead {
  */
 
 const STEP_BYTES = 4_096;
-/** What a round trip is worth. By trial on 135,233 cities, 0.1 to 0.75 make little difference. */
-const ROUND_TRIP = 0.5;
+/** What a request is worth. By trial on 135,233 cities, 0.1 to 0.75 make little difference to maps. */
+const REQUEST = 0.5;
 /** DynamoDB's own limit of keys in one BatchGetItem. */
 export const MOST_KEYS = 100;
 /** Most runs of a partition that are weighed against each other: the time this takes grows with their square. */
 const MOST_RUNS = 64;
 
-/** What a Query over so many bytes costs: one step at least, else half a step is lost to rounding. */
-const queryPrice = (bytes: number) => ROUND_TRIP + Math.max(1, bytes / STEP_BYTES + 0.5);
+/** Steps of a Query over so many bytes: one at least, else half a step is lost to rounding. */
+const stepsByQuery = (bytes: number) => Math.max(1, bytes / STEP_BYTES + 0.5);
 
 type Run = ReturnType<PartitionPages['overlapping']>[number];
 
@@ -35,13 +35,20 @@ interface Choice {
 }
 
 /** The cheapest reads of some runs of a partition, with runs by their keys or without. */
-function cheapest(partition: string, pages: PartitionPages, runs: readonly Run[], withKeys: boolean): Choice {
+function cheapest(
+  {
+    partition,
+    pages,
+    runs,
+  }: { readonly partition: string; readonly pages: PartitionPages; readonly runs: readonly Run[] },
+  { withKeys, request }: { readonly withKeys: boolean; readonly request: number },
+): Choice {
   type Step = { readonly cost: number; readonly from: number; readonly by: PlannedRead['by'] };
   const best: Step[] = [];
   runs.forEach(({ first, last }, to) => {
     let choice: Step = { cost: Infinity, from: to, by: 'query' };
     for (let from = 0; from <= to; from++) {
-      const cost = (best[from - 1]?.cost ?? 0) + queryPrice(pages.bytes(runs[from]?.first ?? 0, last));
+      const cost = (best[from - 1]?.cost ?? 0) + request + stepsByQuery(pages.bytes(runs[from]?.first ?? 0, last));
       if (cost < choice.cost) choice = { cost, from, by: 'query' };
     }
     const byKeys = (best[to - 1]?.cost ?? 0) + stepsByKeys(pages, first, last);
@@ -109,30 +116,36 @@ export function requestsOf(reads: readonly PlannedRead[]): number {
   return queries + Math.ceil(keys / MOST_KEYS);
 }
 
+export interface PlanOptions {
+  /** Pages that are left out, by their begins. */
+  readonly known?: ReadonlySet<string>;
+  /** What a request is worth, in half read units. */
+  readonly request?: number;
+}
+
 /**
  * The reads, in Z-order, that give all pages which may have markers in sorted, disjoint ranges of Z-order at length 10, for the
  * least read units and requests: neighbours by one Query, across gaps that cost less than a further Query, and scattered pages
- * by their keys, up to 100 in one request. Pages that are known, by their begins, are left out.
+ * by their keys, up to 100 in one request.
  */
 export function planReads(
   directory: Directory,
   cover: readonly ZRange[],
-  known: ReadonlySet<string> = new Set(),
+  { known = new Set(), request = REQUEST }: PlanOptions = {},
 ): PlannedRead[] {
   const partitions = [...directory].flatMap(([partition, pages]) => {
     const all = pages.overlapping(intersect(cover, [partitionRange(partition)]));
     const runs = fewer(pages, known.size === 0 ? all : all.flatMap((run) => unknownOf(pages, run, known)));
     return runs.length === 0 ? [] : [{ partition, pages, runs }];
   });
-  const plan = (withKeys: boolean) =>
-    partitions.map(({ partition, pages, runs }) => cheapest(partition, pages, runs, withKeys));
+  const plan = (withKeys: boolean) => partitions.map((some) => cheapest(some, { withKeys, request }));
   const queries = plan(false);
   const mixed = plan(true);
   const costOf = (choices: readonly Choice[]) => choices.reduce((sum, { cost }) => sum + cost, 0);
   const keys = mixed
     .flatMap(({ reads }) => reads)
     .reduce((sum, { first, last, by }) => sum + (by === 'keys' ? last - first + 1 : 0), 0);
-  const isWorth = costOf(mixed) + ROUND_TRIP * Math.ceil(keys / MOST_KEYS) < costOf(queries);
+  const isWorth = costOf(mixed) + request * Math.ceil(keys / MOST_KEYS) < costOf(queries);
   return (isWorth ? mixed : queries).flatMap(({ reads }) => reads);
 }
 

@@ -14,6 +14,11 @@ import type { NearQuery, ReadRing, RingQuestion, Rings } from './rings.js';
 const NEAREST = 150;
 /** How often the distance found by doubling is refined. */
 const REFINED = 3;
+/**
+ * What a request is worth, in half read units. Rings cross many partitions: on 135,233 cities, four times as much as for a map
+ * takes a fifth of the calls of a nearest query away, for a tenth more read units.
+ */
+const REQUEST = 2;
 /** How often a ring is halved that takes too much to read at once. */
 const HALVINGS = 12;
 
@@ -97,7 +102,7 @@ export class PageRings implements Rings {
     const { center, budget } = this.#query;
     const cover = ringCover({ center, from, to });
     const directory = await this.#pages.directory(cover, budget);
-    return { to, directory, cover, reads: planReads(directory, cover, this.#known) };
+    return { to, directory, cover, reads: planReads(directory, cover, { known: this.#known, request: REQUEST }) };
   }
 
   /** The ring, or as much of it as the budget pays for; undefined if it pays for none. */
