@@ -1,4 +1,5 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import {
@@ -16,6 +17,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encode } from '../../src/geo/geohash.js';
 import { buildSchema } from '../../src/graphql/schema.js';
 import { placeParent } from '../../src/model/cell.js';
+import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js';
+import type { SearchEngine } from '../../src/search/engine.js';
 import { getCollections } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { addCells } from '../support/add-cells.js';
@@ -192,11 +195,20 @@ test('every field of every type is queried below', () => {
 
 describe.each(['readable', 'compact'] as const)('with %s keys', async (style) => {
   const db = await testDatabase(style);
+  const folder = mkdtempSync(join(tmpdir(), 'cellport-fields-'));
+  let index: SearchEngine;
   let server: LiveServer;
   beforeAll(async () => {
-    server = await startServer(db, { pageServices: testPages({ trusted: true }) });
+    // Nothing is found in it: search has tests of its own.
+    index = await openEmbeddedEngine({ folder, table: db.tables.entities, maxBytes: 2 ** 26 }, () => Date.now());
+    const search = { open: () => index, status: { state: 'following', read: 0, reason: null } } as const;
+    server = await startServer(db, { pageServices: testPages({ trusted: true }), search });
   });
-  afterAll(() => server.close());
+  afterAll(async () => {
+    await server.close();
+    await index.close();
+    rmSync(folder, { recursive: true });
+  });
 
   const key = 'places';
   const id = 'marker::places::zoo';
