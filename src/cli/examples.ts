@@ -12,6 +12,11 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'cellport export --collection shops --bounds 16.8,52.3,17.0,52.5 --out poznan.csv',
     'cellport export --collection districts --zones --out districts.geojson.gz',
   ],
+  'cellport search': [
+    'cellport search sao paulo',
+    'cellport search lond --collection cities --near -0.1,51.5 --first 5',
+    'cellport search --bounds 16.8,52.3,17.0,52.5 --json',
+  ],
   'cellport recount': ['cellport recount --check', 'cellport recount'],
   'cellport table': ['cellport table create', 'cellport table describe'],
   'cellport table create': ['AWS_REGION=eu-central-1 CELLPORT_TABLE=places cellport table create'],

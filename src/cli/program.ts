@@ -10,6 +10,7 @@ import { keysCommand } from './keys.js';
 import { EXIT_CODES } from './options.js';
 import { planCommand } from './plan.js';
 import { recountCommand } from './recount.js';
+import { searchCommand } from './search.js';
 import { serveCommand } from './serve.js';
 import { sweepCommand } from './sweep.js';
 import { tableCommand } from './table.js';
@@ -52,6 +53,7 @@ function buildProgram(): Command {
     serveCommand(version),
     importCommand(),
     exportCommand(),
+    searchCommand(),
     recountCommand(),
     tableCommand(),
     keysCommand(),

@@ -5,7 +5,7 @@ import type { NodeId } from '../keys/ids.js';
 import type { Collection } from '../model/collection.js';
 import type { Marker } from '../model/marker.js';
 import type { Zone } from '../model/zone.js';
-import type { SearchEngine, SearchHit, SearchQuery } from '../search/engine.js';
+import type { SearchHit, SearchQuery, SearchReader } from '../search/engine.js';
 import { wordsOf } from '../search/words.js';
 import type { MapContext } from './context.js';
 import { listName, readCursor, writeCursor } from './cursor.js';
@@ -55,7 +55,7 @@ function readWords(text: string, isBounded: boolean): string[] {
  */
 export async function searchText(
   context: MapContext,
-  engine: SearchEngine,
+  engine: SearchReader,
   { text, collections, bounds, near, first: wanted, after: cursor }: TextSearchInput,
 ): Promise<FoundPage> {
   const first = readWhole('first', wanted, 1, context.limits.maxFirst);

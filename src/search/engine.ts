@@ -68,6 +68,9 @@ export interface SearchEngine {
   close(): Promise<void>;
 }
 
+/** The part of an engine that answers. */
+export type SearchReader = Omit<SearchEngine, 'write' | 'clear'>;
+
 /** The index has no room for a change; nothing of the batch was applied. */
 export class IndexFull extends Error {
   override readonly name = 'IndexFull';
@@ -76,7 +79,7 @@ export class IndexFull extends Error {
 /** The search of a server. */
 export interface TextSearch {
   /** The engine that answers. Throws UNAVAILABLE with the reason while none can. */
-  open(): SearchEngine;
+  open(): SearchReader;
   readonly status: IndexStatus;
 }
 

@@ -48,6 +48,12 @@ interface Progress {
   readonly rankBy: readonly (readonly [scope: string, property: string | null])[];
 }
 
+/** What the checkpoint of an index says: whether it has all documents, and since when it may lack changes. */
+export function readCheckpoint(checkpoint: string): { readonly complete: boolean; readonly asOf: number } {
+  const { complete, state } = JSON.parse(checkpoint) as Progress;
+  return { complete, asOf: state.listedAt };
+}
+
 const POLL_MS = 500;
 /** While there is more to read, others go first. */
 const REST_MS = 25;

@@ -13,6 +13,7 @@ describe('the command line', () => {
       ['serve'],
       ['import'],
       ['export'],
+      ['search'],
       ['recount'],
       ['sweep'],
       ['table'],
@@ -51,6 +52,7 @@ describe('the command line', () => {
       [['import', '--collection', 'x'], /either a file or --from-geo-table\s+Usage: cellport import/],
       [['keys', 'marker', 'x'], /missing required argument 'key'\s+Usage: cellport keys marker/],
       [['import', 'README.md', '--collection', 'x'], /--format/],
+      [['search', 'x', '--near', '1'], /Expected two numbers: lng,lat/],
       [['table', 'delete'], /--yes/],
     ];
     for (const [args, message] of wrong) {

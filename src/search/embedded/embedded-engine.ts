@@ -1,18 +1,13 @@
-import type { SearchEngine } from '../engine.js';
-import { type IndexPlace, type Row, openIndexFiles } from './open.js';
+import type { SearchEngine, SearchReader } from '../engine.js';
+import { type IndexPlace, type Row, type Sqlite, openIndexFiles, openToRead } from './open.js';
 import { IndexReader, placeIn } from './read.js';
 import { IndexWriter } from './write.js';
 
-/** An index in a SQLite file of this server. Throws UNAVAILABLE where SQLite does not run. */
-export async function openEmbeddedEngine(place: IndexPlace, now: () => number): Promise<SearchEngine> {
-  const files = await openIndexFiles(place);
-  const writer = new IndexWriter(files.writer, now);
-  const reader = new IndexReader(files.reader);
+function readerOf(file: Sqlite, close: () => void): SearchReader {
+  const reader = new IndexReader(file);
   return {
-    write: (changes, checkpoint) => writer.write(changes, checkpoint),
-    clear: () => writer.clear(),
     checkpoint() {
-      const row = files.reader.prepare('SELECT checkpoint FROM progress').get() as Row | undefined;
+      const row = file.prepare('SELECT checkpoint FROM progress').get() as Row | undefined;
       return Promise.resolve(row === undefined ? undefined : String(row['checkpoint']));
     },
     search: (query, { after, limit }) =>
@@ -20,8 +15,24 @@ export async function openEmbeddedEngine(place: IndexPlace, now: () => number): 
     count: (query) => Promise.resolve(reader.count(query)),
     isPosition: (text) => placeIn(text) !== undefined,
     close() {
-      files.close();
+      close();
       return Promise.resolve();
     },
   };
+}
+
+/** An index in a SQLite file of this server. Throws UNAVAILABLE where SQLite does not run. */
+export async function openEmbeddedEngine(place: IndexPlace, now: () => number): Promise<SearchEngine> {
+  const files = await openIndexFiles(place);
+  const writer = new IndexWriter(files.writer, now);
+  return {
+    ...readerOf(files.reader, () => files.close()),
+    write: (changes, checkpoint) => writer.write(changes, checkpoint),
+    clear: () => writer.clear(),
+  };
+}
+
+/** The indexes of a table that servers keep, or have kept, in a folder. Throws UNAVAILABLE where SQLite does not run. */
+export async function openEmbeddedReaders(place: Omit<IndexPlace, 'maxBytes'>): Promise<SearchReader[]> {
+  return (await openToRead(place)).map((file) => readerOf(file, () => file.close()));
 }

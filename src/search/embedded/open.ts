@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type Libsql from 'libsql';
@@ -104,6 +104,31 @@ async function loadSqlite(): Promise<typeof Libsql> {
   }
 }
 
+const pathOf = ({ folder, table }: Pick<IndexPlace, 'folder' | 'table'>, number: number) =>
+  join(folder, `${table}-${number}.search`);
+
+/** Opens all indexes of a table in a folder to read, also while others write them; damaged ones are left out. */
+export async function openToRead(place: Pick<IndexPlace, 'folder' | 'table'>): Promise<Sqlite[]> {
+  const Database = await loadSqlite();
+  const opened: Sqlite[] = [];
+  for (let number = 1; number <= MOST_FILES; number++) {
+    const path = pathOf(place, number);
+    if (!existsSync(path)) continue;
+    const file = new Database(path, { readonly: true });
+    try {
+      const [row] = file.prepare('PRAGMA user_version').all() as Row[];
+      if (row?.['user_version'] === LAYOUT) {
+        opened.push(file);
+        continue;
+      }
+    } catch (error) {
+      if (!isDamaged(error)) throw error;
+    }
+    file.close();
+  }
+  return opened;
+}
+
 /**
  * Opens the first index in the folder that no other process uses: each server follows the stream into its own. The lock is one of
  * the operating system, which ends with the process. Throws UNAVAILABLE where SQLite does not run.
@@ -112,7 +137,7 @@ export async function openIndexFiles({ folder, table, maxBytes }: IndexPlace): P
   const Database = await loadSqlite();
   mkdirSync(folder, { recursive: true });
   for (let number = 1; number <= MOST_FILES; number++) {
-    const path = join(folder, `${table}-${number}.search`);
+    const path = pathOf({ folder, table }, number);
     const lock = new Database(`${path}.lock`);
     try {
       lock.exec('BEGIN EXCLUSIVE');

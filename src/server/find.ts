@@ -1,0 +1,57 @@
+import type { Config } from '../config.js';
+import { CellportError } from '../errors.js';
+import { createContext } from '../graphql/context.js';
+import { startWork } from '../graphql/work.js';
+import { type FoundEdge, type TextSearchInput, searchText } from '../map/text-search.js';
+import { openEmbeddedReaders } from '../search/embedded/embedded-engine.js';
+import type { SearchReader } from '../search/engine.js';
+import { readCheckpoint } from '../search/follow.js';
+import type { Backend } from './backend.js';
+import { createServices } from './services.js';
+
+/** What a search has found. */
+export interface FoundText {
+  readonly edges: readonly FoundEdge[];
+  /** The cursor of the next page; null on the last one. */
+  readonly next: string | null;
+  readonly total: number;
+  /** When the index was last known to be up to date, in milliseconds since 1970. */
+  readonly asOf: number;
+}
+
+/** Searches with the most recent complete index that a server keeps in the data folder. Throws UNAVAILABLE if there is none. */
+export async function findText(
+  { dataDir, tables, limits }: Pick<Config, 'dataDir' | 'tables' | 'limits'>,
+  backend: Backend,
+  input: TextSearchInput,
+  signal: AbortSignal,
+): Promise<FoundText> {
+  const readers = await openEmbeddedReaders({ folder: dataDir, table: tables.entities });
+  const work = startWork(limits);
+  signal.addEventListener('abort', work.abandon, { once: true });
+  try {
+    const found = await mostRecent(readers);
+    if (found === undefined) {
+      const message = `there is no complete search index in ${dataDir}: \`cellport serve\` builds one`;
+      throw new CellportError('UNAVAILABLE', message);
+    }
+    const { map } = createContext(createServices(backend, { cacheBytes: 0, limits }), work);
+    const { edges, pageInfo, count } = await searchText(map, found.reader, input);
+    const next = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+    return { edges, next, total: await count(), asOf: found.asOf };
+  } finally {
+    work.end();
+    signal.removeEventListener('abort', work.abandon);
+    for (const reader of readers) await reader.close();
+  }
+}
+
+async function mostRecent(readers: readonly SearchReader[]) {
+  let best: { readonly reader: SearchReader; readonly asOf: number } | undefined;
+  for (const reader of readers) {
+    const checkpoint = await reader.checkpoint();
+    const { complete, asOf } = checkpoint === undefined ? { complete: false, asOf: 0 } : readCheckpoint(checkpoint);
+    if (complete && asOf >= (best?.asOf ?? 0)) best = { reader, asOf };
+  }
+  return best;
+}

@@ -1,0 +1,90 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { silentLog } from '../../src/log.js';
+import { openSearch } from '../../src/server/search.js';
+import { createCollection } from '../../src/store/collection/collections.js';
+import { createMarker } from '../../src/store/marker/markers.js';
+import { deleteMarker } from '../../src/store/marker/marker-changes.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { createStreamsClient } from '../../src/stream/dynamodb.js';
+import { until } from '../live/support.js';
+import { runCliHere } from '../support/run-cli.js';
+import { engine, engineSettings, testDatabase } from '../support/test-database.js';
+
+const NOW = '2026-11-21T10:00:00.000Z';
+const CITIES = {
+  'São Paulo': [-46.6, -23.5],
+  Poznań: [16.9, 52.4],
+  'Port Louis': [57.5, -20.2],
+  Potsdam: [13.1, 52.4],
+};
+const db = await testDatabase('readable', { stream: true });
+
+let folder = '';
+const cli = async (...args: string[]) =>
+  runCliHere(['search', ...args], {
+    CELLPORT_DATA_DIR: folder,
+    CELLPORT_TABLE: db.tables.entities,
+    ...engineSettings(),
+  });
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cellport-found-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+describe('cellport search', () => {
+  test('says what to do where no server has built an index', async () => {
+    const { code, output } = await cli('poznan');
+    expect(output).toMatch(/there is no complete search index in .*: `cellport serve` builds one/);
+    expect(code).toBe(1);
+  });
+
+  test('finds by text, box and distance what a server has indexed, page by page, as it is now in the table', async () => {
+    const collection = await createCollection(db, { key: 'cities', name: 'Cities' }, NOW, newCall());
+    for (const [name, [lng = 0, lat = 0]] of Object.entries(CITIES)) {
+      const input = { key: name, name, category: 'city', position: { lng, lat }, properties: {} };
+      await createMarker(db, collection, input, NOW, newCall());
+    }
+    const streams = createStreamsClient(engine());
+    const config = { searchBytes: 2 ** 26, dataDir: folder, tables: db.tables };
+    const search = openSearch(config, { database: db, streams }, silentLog);
+    search?.start();
+    await until(() => search?.status.state === 'following');
+
+    const found = await cli('sao', 'pau');
+    expect(found).toMatchObject({ code: 0 });
+    expect(found.output).toBe('São Paulo  city  at -46.6,-23.5  marker::cities::S\u00e3o Paulo\n1 of 1 results\n');
+    const names = async (...args: string[]) => {
+      const { output } = await cli(...args, '--json');
+      const { results } = JSON.parse(output) as { results: { name: string }[] };
+      return results.map(({ name }) => name);
+    };
+    expect(await names('--bounds', '10,50,20,55')).toEqual(expect.arrayContaining(['Poznań', 'Potsdam']));
+    expect(await names('po', '--near', '13,52', '-c', 'cities')).toEqual(['Potsdam', 'Poznań', 'Port Louis']);
+    const first = await cli('po', '--near', '13,52', '--first', '2');
+    const [, cursor = ''] = /2 of 3 results; next page: --after (\S+)/.exec(first.output) ?? [];
+    expect(await names('po', '--near', '13,52', '--first', '2', '--after', cursor)).toEqual(['Port Louis']);
+
+    // The index of a server that has stopped still finds what is in the table.
+    await search?.stop();
+    streams.destroy();
+    await deleteMarker(db, { collection, key: 'Potsdam' }, { now: NOW }, newCall());
+    expect(await names('pots')).toEqual([]);
+    expect(await names('pozn')).toEqual(['Poznań']);
+  });
+
+  test.each([
+    [['x', '--near', '0,95'], /--near\.lat must be a latitude/],
+    [['x', '--collection', 'parks'], /no collection parks; there are: cities/],
+    [['...'], /text must be text with a letter or a digit/],
+    [['x', '--bounds', '0,5,1,1'], /bounds\.south must be at most north/],
+  ])('%s is a clear error', async (args, message) => {
+    const { code, output } = await cli(...args);
+    expect(output).toMatch(message);
+    expect(code).not.toBe(0);
+  });
+});
