@@ -49,7 +49,7 @@ export interface SearchHit {
 export interface SearchEngine {
   /**
    * Applies changes in their order, then stores the checkpoint, all or nothing. A state that is older than what is known of
-   * an item changes nothing. Throws IndexFull.
+   * an item changes nothing; the same state changes its rank. Throws IndexFull.
    */
   write(changes: readonly SearchChange[], checkpoint: string): Promise<void>;
   /** The last checkpoint that was stored; undefined for an empty index. */

@@ -40,7 +40,7 @@ export interface FollowIndexOptions {
 /** What the checkpoint of an index holds. */
 interface Progress {
   readonly state: StreamState;
-  /** How far the table is read; null once all of it is. */
+  /** How far the table is read; null once all of it is. A complete index reads it again for other ranks. */
   readonly scan: { readonly after: Key | null } | null;
   readonly read: number;
   /** Whether the stream was read to its end after that. */
@@ -61,11 +61,6 @@ const REST_WHILE_BUSY_MS = 2_000;
 const LIMITS = { records: 1_000, cells: 10_000 };
 /** How often the checkpoint is written while nothing happens: a shard that is not read for a day counts as lost. */
 const STORE_EVERY_MS = 60_000;
-
-/** The documents are not in the order that their collections ask for now. */
-class RanksChanged extends Error {
-  override readonly name = 'RanksChanged';
-}
 
 /** Keeps an index like the table, from the stream, as one more reader of it. */
 export class IndexFollower {
@@ -89,7 +84,7 @@ export class IndexFollower {
     for (let failures = 0; !signal.aborted; failures += 1) {
       try {
         const begun = await this.#begin();
-        const read = begun.scan === null ? begun : await this.#scan(begun, signal);
+        const read = begun.complete ? begun : await this.#scan(begun, signal);
         await this.#follow(read, signal, () => {
           failures = 0;
         });
@@ -112,7 +107,7 @@ export class IndexFollower {
       return 'ended';
     }
     if (error instanceof NoStream) this.#status = { ...this.#status, state: 'failed', reason };
-    const isOutdated = error instanceof RecordsLost || error instanceof StreamReplaced || error instanceof RanksChanged;
+    const isOutdated = error instanceof RecordsLost || error instanceof StreamReplaced;
     if (!isOutdated) return 'failed';
     this.#consumerIsLost ||= error instanceof RecordsLost;
     this.#status = { state: 'building', read: 0, reason: null };
@@ -151,20 +146,23 @@ export class IndexFollower {
 
   /** Reads the whole table. What changes meanwhile is in the stream, which is read from before. */
   async #scan(begun: Progress, signal: AbortSignal): Promise<Progress> {
-    const { tables, clock, keys } = this.#options;
     let progress = begun;
-    while (progress.scan) {
-      const { items, next } = await tables.readItems(progress.scan.after);
-      const changes = items.flatMap((item): SearchChange[] => {
-        const document = documentOf(keys, item, this.#rankBy);
-        return document ? [{ type: 'put', document }] : [];
-      });
-      const read = progress.read + items.length;
-      progress = await this.#store(changes, { ...progress, read, scan: next && { after: next } });
-      await clock.sleep(REST_MS, signal);
-      signal.throwIfAborted();
-    }
+    while (progress.scan) progress = await this.#scanSome(progress, signal);
     return progress;
+  }
+
+  async #scanSome(progress: Progress, signal: AbortSignal): Promise<Progress> {
+    const { tables, clock, keys } = this.#options;
+    const { items, next } = await tables.readItems(progress.scan?.after ?? null);
+    const changes = items.flatMap((item): SearchChange[] => {
+      const document = documentOf(keys, item, this.#rankBy);
+      return document ? [{ type: 'put', document }] : [];
+    });
+    const read = progress.read + items.length;
+    const stored = await this.#store(changes, { ...progress, read, scan: next && { after: next } });
+    await clock.sleep(REST_MS, signal);
+    signal.throwIfAborted();
+    return stored;
   }
 
   async #follow(begun: Progress, signal: AbortSignal, onBatch: () => void): Promise<never> {
@@ -178,51 +176,63 @@ export class IndexFollower {
     for (;;) {
       records = [];
       const batch = await reader.gather(LIMITS, () => false);
-      for (const record of records) await this.#learnRanks(record);
+      let scan = progress.scan;
+      // The documents keep their old ranks until they are read again; meanwhile the index answers and follows.
+      for (const record of records) if (await this.#learnRanks(record)) scan = { after: null };
       const changes = records.flatMap((record) => searchChange(keys, record, this.#rankBy) ?? []);
       const complete = progress.complete || batch.endAt !== undefined;
+      const read = scan?.after === null ? 0 : progress.read;
       const isDue = records.length > 0 || complete !== progress.complete || clock.now() - storedAt >= STORE_EVERY_MS;
-      progress = { ...progress, state: passedBy(progress.state, batch, clock.wall()), complete };
+      progress = { ...progress, state: passedBy(progress.state, batch, clock.wall()), complete, scan, read };
       if (isDue) {
         progress = await this.#store(changes, { ...progress, rankBy: [...this.#rankBy] });
         storedAt = clock.now();
       }
       onBatch();
+      if (progress.scan) {
+        const until = clock.now() + pollMs;
+        do progress = await this.#scanSome(progress, signal);
+        while (progress.scan && clock.now() < until);
+        continue;
+      }
       const restMs = batch.endAt === undefined ? REST_MS : pollMs;
       await clock.sleep(isBusy() ? REST_WHILE_BUSY_MS : restMs, signal);
       signal.throwIfAborted();
     }
   }
 
-  async #readRanks(): Promise<void> {
+  /** Whether a collection that was known is ranked by another property now. */
+  async #readRanks(): Promise<boolean> {
     const { tables, keys } = this.#options;
+    const before = this.#rankBy;
     const collections = await tables.listCollections();
     this.#rankBy = new Map(collections.map((collection) => [keys.scope(collection), collection.rankBy]));
+    return [...this.#rankBy].some(([scope, property]) => before.has(scope) && before.get(scope) !== property);
   }
 
-  /** Learns from the record of a collection by what its markers are ranked, and from the table when it comes too late. */
-  async #learnRanks({ keys: named, after }: StreamRecord): Promise<void> {
+  /**
+   * Learns from the record of a collection by what its markers are ranked, and from the table when it comes too late. Whether
+   * a known collection is ranked by another property now.
+   */
+  async #learnRanks({ keys: named, after }: StreamRecord): Promise<boolean> {
     const { keys } = this.#options;
     const { pk, sk } = itemOfImage(named);
     const key = { pk: String(pk), sk: String(sk) };
     const scope = scopeOf(keys, key);
-    if (scope === undefined) return;
+    if (scope === undefined) return false;
     if (keys.parseCollection(key) === undefined) {
-      if (after === undefined || this.#rankBy.has(scope)) return;
-      await this.#readRanks();
+      if (after === undefined || this.#rankBy.has(scope)) return false;
+      const changed = await this.#readRanks();
       if (!this.#rankBy.has(scope)) this.#rankBy.set(scope, null);
-      return;
+      return changed;
     }
     const collection = after && collectionFromItem({ keys }, itemOfImage(after));
-    if (!collection) return;
+    if (!collection) return false;
     const name = keys.scope(collection);
     const known = this.#rankBy.get(name);
-    if (known !== undefined && known !== collection.rankBy) {
-      // Older records may say what is no longer so.
-      await this.#readRanks();
-      const now = this.#rankBy.get(name);
-      if (now !== undefined && now !== known)
-        throw new RanksChanged(`collection ${name} is ranked by ${now ?? 'nothing'} now`);
-    } else this.#rankBy.set(name, collection.rankBy);
+    // Older records may say what is no longer so.
+    if (known !== undefined && known !== collection.rankBy) return this.#readRanks();
+    this.#rankBy.set(name, collection.rankBy);
+    return false;
   }
 }

@@ -218,6 +218,17 @@ export function describeEngine(name: string, open: () => Promise<SearchEngine>):
       );
     });
 
+    test('the same state takes another rank, an older one does not', async () => {
+      const own = await filled([
+        put(documentOf('a', { name: 'Oslo', rank: 5, version: 2 })),
+        put(documentOf('b', { name: 'Oslo', rank: 4, version: 2 })),
+      ]);
+      await own.write([put(documentOf('b', { name: 'Oslo', rank: 9, version: 1 }))], 'older');
+      expect(keysOf(await all(own, typed('oslo')))).toEqual(['a', 'b']);
+      await own.write([put(documentOf('b', { name: 'Oslo', rank: 6, version: 2 }))], 'same');
+      expect(keysOf(await all(own, typed('oslo')))).toEqual(['b', 'a']);
+    });
+
     test('a change takes the place of what was there, and `clear` removes everything', async () => {
       const own = await filled([
         put(documentOf('a', { name: 'Oslo', rank: 5 })),

@@ -34,11 +34,16 @@ interface Running {
 }
 
 /** An index that follows the table until it is stopped; the file stays. */
-async function follow(table: string, scanned: string[] = []): Promise<Running> {
+async function follow(
+  table: string,
+  scanned: string[] = [],
+  beforeScan: () => Promise<void> = () => Promise.resolve(),
+): Promise<Running> {
   const engine = await openEmbeddedEngine({ folder, table, maxBytes: 2 ** 26 }, () => Date.now());
   const tables = openSearchTables(db, 'cells');
-  const readItems: typeof tables.readItems = (after) => {
+  const readItems: typeof tables.readItems = async (after) => {
     scanned.push(table);
+    await beforeScan();
     return tables.readItems(after);
   };
   const follower = new IndexFollower({ ...streamParts(db), engine, tables: { ...tables, readItems } });
@@ -136,6 +141,41 @@ test('an index follows creations, changes, deletions and new markers under old k
   await until(async () => (await running.engine.count(named('parks'))) === 1);
   await deleteCollection(db, 'parks', NOW, newCall());
   await until(async () => (await running.engine.count(named('parks'))) === 0);
+  await running.stop();
+});
+
+test('an index answers, and follows, while it takes over other ranks', async () => {
+  const towns = await createCollection(db, { key: 'towns', name: 'Places', rankBy: 'size' }, NOW, newCall());
+  await create(towns, 'small', 'Hamlet', { size: 1, depth: 9 });
+  await create(towns, 'large', 'Hamlet', { size: 7, depth: 2 });
+  const scanned: string[] = [];
+  let goOn = () => {};
+  let waiting: Promise<void> | undefined;
+  const running = await follow('ranks', scanned, () => waiting ?? Promise.resolve());
+  const found = async () => {
+    expect(running.follower.status.state).toBe('following');
+    const hits = await running.engine.search(named('hamlet'), { after: undefined, limit: 9 });
+    return hits.map(({ key }) => key.pk.split('::')[2]).join();
+  };
+  await until(() => running.follower.status.state === 'following');
+  expect(await found()).toBe('large,small');
+  const before = scanned.length;
+  await create(towns, 'new', 'Hamlet', { size: 3, depth: 5 });
+  await until(async () => (await found()) === 'large,new,small');
+
+  waiting = new Promise((resolve) => {
+    goOn = resolve;
+  });
+  await updateCollection(db, 'towns', { rankBy: 'depth' }, { now: NOW }, newCall());
+  await until(async () => {
+    expect(await found()).toBe('large,new,small');
+    return scanned.length > before;
+  });
+  // Written while the table is read: the index is not emptied, and has it afterwards.
+  await create(towns, 'last', 'Hamlet', { size: 9, depth: 1 });
+  expect(await found()).toBe('large,new,small');
+  goOn();
+  await until(async () => (await found()) === 'small,new,large,last');
   await running.stop();
 });
 

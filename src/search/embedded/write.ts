@@ -93,15 +93,17 @@ export class IndexWriter {
   #put(document: SearchDocument): void {
     const { key, incarnation, version } = document;
     const known = this.#get('SELECT id, incarnation, version FROM docs WHERE pk = ? AND sk = ?', key.pk, key.sk);
-    if (incarnation !== '') {
-      const same = known?.['incarnation'] === incarnation;
-      if (same && Number(known['version']) >= version) return;
-      if (!same && this.#isGone(key, incarnation)) return;
-    }
     const rank = rankBits(document.rank);
     const id = known === undefined ? undefined : Number(known['id']);
+    const hasRank = id !== undefined && Math.floor(id / IDS_OF_RANK) === rank;
+    if (incarnation !== '') {
+      const same = known?.['incarnation'] === incarnation;
+      const newer = same ? Number(known['version']) - version : -1;
+      if (newer > 0 || (newer === 0 && hasRank)) return;
+      if (!same && this.#isGone(key, incarnation)) return;
+    }
     if (id !== undefined) this.#delete(id);
-    this.#insert(id !== undefined && Math.floor(id / IDS_OF_RANK) === rank ? id : this.#freeId(rank), document);
+    this.#insert(hasRank ? id : this.#freeId(rank), document);
   }
 
   #isGone({ pk, sk }: SearchDocument['key'], incarnation: string): boolean {
