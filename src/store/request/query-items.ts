@@ -1,6 +1,7 @@
 import { ScanCommand, type ScanCommandInput } from '@aws-sdk/client-dynamodb';
 import { QueryCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 
+import { eachInTurns, takeTurn } from '../../turns.js';
 import { exact } from './exact-values.js';
 import { type WireMap, itemOf } from './wire.js';
 
@@ -21,10 +22,14 @@ async function bytesIn(body: Response['body']): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
+/** Parsing more takes milliseconds: several such responses arrive at once. */
+const LONG_RESPONSE_BYTES = 64 * 1024;
+
 /** Takes the items out of a response, so that the SDK reads the rest of it. One that is not JSON is left to the SDK. */
 async function takeItems(response: Response): Promise<readonly WireMap[] | undefined> {
   const bytes = await bytesIn(response.body);
   response.body = bytes;
+  if (bytes.length > LONG_RESPONSE_BYTES) await takeTurn();
   try {
     const { Items, ...rest } = JSON.parse(bytes.toString()) as QueryAnswer;
     response.body = Buffer.from(JSON.stringify(rest));
@@ -46,6 +51,13 @@ interface Stack {
   ): void;
 }
 
+/** Converts items, a whole page of which would keep other requests waiting. */
+async function converted(items: readonly WireMap[], convert: (item: WireMap) => unknown): Promise<unknown[]> {
+  const results: unknown[] = [];
+  await eachInTurns(items, takeTurn, (item) => results.push(convert(item)));
+  return results;
+}
+
 /** A command whose items come from `convert`; the middleware `behind` does not see them. */
 function withItems<C>(command: C, convert: (item: WireMap) => unknown, behind: string): C {
   const { middlewareStack } = command as unknown as { readonly middlewareStack: Stack };
@@ -54,7 +66,8 @@ function withItems<C>(command: C, convert: (item: WireMap) => unknown, behind: s
     (next) => async (request) => {
       const result = await next(request);
       const response = result.response as Response;
-      items = response.statusCode === 200 ? (await takeItems(response))?.map(convert) : undefined;
+      const taken = response.statusCode === 200 ? await takeItems(response) : undefined;
+      items = taken && (await converted(taken, convert));
       return result;
     },
     // lib-dynamodb adds the command's own steps to the stack twice.
