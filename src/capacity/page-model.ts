@@ -37,10 +37,14 @@ export function modelDirectory(distribution: Distribution, cover: readonly ZRang
     const markers = distribution.within(range);
     if (ranges.length === 0 || markers <= 0) continue;
     const pages = Math.max(1, Math.ceil(markers / page.markers));
-    const pageAt = (z: number) =>
-      Math.min(pages - 1, Math.max(0, Math.floor((distribution.before(z) - before) / page.markers)));
-    const beginOf = (number: number) =>
-      number === 0 ? partition : fromZ(distribution.positionAt(before + number * page.markers), LONGEST_Z);
+    const firstOf = (number: number) => distribution.positionAt(before + number * page.markers);
+    const pageAt = (z: number) => {
+      let number = Math.min(pages - 1, Math.max(0, Math.floor((distribution.before(z + 1) - before) / page.markers)));
+      // Between the last marker of a page and the first of the next one.
+      while (number > 0 && firstOf(number) > z) number -= 1;
+      return number;
+    };
+    const beginOf = (number: number) => (number === 0 ? partition : fromZ(firstOf(number), LONGEST_Z));
     const hints: PageHint[] = [];
     const add = (from: number, to: number) => {
       if (from >= to) return;
