@@ -2,13 +2,12 @@ import { badInput } from '../errors.js';
 import { HALF_AROUND } from '../geo/circle.js';
 import { EARTH_RADIUS } from '../geo/distance.js';
 import { type Point, readPoint } from '../geo/point.js';
-import { type NearMarker, compareNear } from '../map/near/by-distance.js';
 import { Budget } from '../loaders/budget.js';
 import { listName } from '../map/cursor.js';
 import type { MarkerFilter, MarkerFilterInput } from '../map/filter.js';
 import { type NearbyPage, nearbyPage, readNearInput } from '../map/near/near.js';
 import type { PageInput } from '../map/page.js';
-import { type ScanSource, endedAt, scanOn } from '../map/near/scan.js';
+import { type ScanSource, walkRings } from '../map/near/scan.js';
 import type { MapMarker } from '../model/marker.js';
 import { planQueries } from './plan.js';
 import { type TableContext, isGeoPosition, readAt, readMarkers } from './read.js';
@@ -24,20 +23,17 @@ export interface NearbyQuery extends PageInput {
 const COVER = 48;
 /** Smaller cells cover a long ring with fewer hash keys. */
 const FINE_COVER = 600;
-/** The first ring is at most this fraction of the radius wide, and each further ring at most twice as wide as the last. */
+/** The first ring is at most this fraction of the radius wide. */
 const FIRST_PART = 8;
-const NARROWEST = 1;
 
 /** Twice the distance that would contain `first` of the items, if they were spread evenly over the globe. */
 function firstWidth(radius: number, first: number, items: number): number {
   const even = 4 * EARTH_RADIUS * Math.sqrt(first / Math.max(1, items));
-  return Math.max(NARROWEST, Math.min(radius / FIRST_PART, even));
+  return Math.min(radius / FIRST_PART, even);
 }
 
 /**
- * A page of the markers around a point, read in rings outward until it is full, so that a page costs what it contains.
- * A ring that takes more than the budget of a page is scanned over several pages; all but the last are empty. Throws
- * BAD_USER_INPUT for an invalid centre or radius.
+ * A page of the markers around a point, read in rings outward. Throws BAD_USER_INPUT for an invalid centre or radius.
  */
 export async function readNearby(
   context: TableContext,
@@ -52,9 +48,6 @@ export async function readNearby(
   const end = { distance: Math.min(radius, HALF_AROUND), key: null };
   const name = listName(['geo-table within', center, collection.key, filterInput ?? null]);
   const { request, cursor } = readNearInput(limits, name, page, isGeoPosition);
-  const { first } = request;
-  const begun = cursor.resumeAfter.distance;
-  let { resumeAfter, scan, width = firstWidth(end.distance, first, layout.items) } = cursor;
   const budget = Budget.of(limits);
 
   const source: ScanSource = {
@@ -77,23 +70,7 @@ export async function readNearby(
     },
   };
 
-  const found: NearMarker[] = [];
-  while (found.length <= first && compareNear(resumeAfter, end) < 0 && budget.calls > 0 && budget.items > 0) {
-    const from = resumeAfter;
-    const upTo = { distance: Math.min(end.distance, from.distance + width), key: null };
-    const most = scan ? first - found.length : Infinity;
-    const ring = endedAt(scan ?? { upTo, scanned: '', pending: [] }, end);
-    const result = await scanOn({ center, from }, ring, most, source);
-    found.push(...result.found);
-    ({ resumeAfter, rest: scan } = result);
-    if (scan) break;
-    width = Math.max(NARROWEST, 2 * (resumeAfter.distance - from.distance));
-  }
-
-  const full = found.length > first;
-  // The page was full before all that was read: the next page does not need to read as far.
-  if (full) width = Math.min(width, Math.max(NARROWEST, 2 * ((found[first - 1]?.distance ?? 0) - begun)));
-  const isOpen = compareNear(resumeAfter, end) < 0;
-  const rest = isOpen ? { resumeAfter, scan, width } : undefined;
-  return nearbyPage(name, found, request, rest, width);
+  const width = firstWidth(end.distance, request.first, layout.items);
+  const walked = await walkRings({ center, end, cursor, first: request.first, budget, source, width, growth: 2 });
+  return nearbyPage(name, walked.found, request, walked.rest, walked.width);
 }

@@ -46,6 +46,12 @@ function sumsOf(numbers: readonly number[]): number[] {
   return sums;
 }
 
+/** Neighbouring pages, by their indexes in a directory, both included. */
+export interface PageRun {
+  readonly first: number;
+  readonly last: number;
+}
+
 /**
  * The pages of a partition, which a geohash's first character names, in their order. This may lag behind: a page that is in it
  * exists, and others may have split from it.
@@ -87,12 +93,16 @@ export class PartitionPages {
     return (this.#markers[last + 1] ?? 0) - (this.#markers[first] ?? 0);
   }
 
-  /** The runs of neighbouring pages, by their first and last index, whose stretches overlap sorted, disjoint ranges of Z-order. */
-  overlapping(cover: readonly ZRange[]): { readonly first: number; readonly last: number }[] {
+  /** The first and last of the pages whose stretches meet a range of Z-order; the first is after the last if there are none. */
+  meeting({ from, to }: ZRange): PageRun {
+    return { first: firstAbove(this.#to, from), last: firstAbove(this.#from, to - 1) - 1 };
+  }
+
+  /** The runs of neighbouring pages whose stretches overlap sorted, disjoint ranges of Z-order. */
+  overlapping(cover: readonly ZRange[]): PageRun[] {
     const runs: { first: number; last: number }[] = [];
-    for (const { from, to } of cover) {
-      const first = firstAbove(this.#to, from);
-      const last = firstAbove(this.#from, to - 1) - 1;
+    for (const range of cover) {
+      const { first, last } = this.meeting(range);
       if (first > last) continue;
       const run = runs.at(-1);
       if (run && run.last >= first - 1) run.last = Math.max(run.last, last);

@@ -1,11 +1,9 @@
 import { type ZRange, intersect } from '../geo/ranges.js';
-import { type Directory, type PartitionPages, partitionRange } from './directory.js';
+import { type Directory, type PageRun, type PartitionPages, partitionRange } from './directory.js';
 
-/** What one request reads: neighbouring pages of a partition, by their indexes in the directory, both included. */
-export interface PlannedRead {
+/** What one request reads: neighbouring pages of a partition. */
+export interface PlannedRead extends PageRun {
   readonly partition: string;
-  readonly first: number;
-  readonly last: number;
   /** A Query, or a BatchGetItem, which may have the pages of several reads. */
   readonly by: 'query' | 'keys';
   /** Markers expected in it, also beside what is asked for. */
@@ -27,7 +25,12 @@ const MOST_RUNS = 64;
 /** Steps of a Query over so many bytes: one at least, else half a step is lost to rounding. */
 const stepsByQuery = (bytes: number) => Math.max(1, bytes / STEP_BYTES + 0.5);
 
-type Run = ReturnType<PartitionPages['overlapping']>[number];
+/** Runs of pages of one partition, in their order. */
+interface PartitionRuns {
+  readonly partition: string;
+  readonly pages: PartitionPages;
+  readonly runs: readonly PageRun[];
+}
 
 interface Choice {
   readonly cost: number;
@@ -35,14 +38,7 @@ interface Choice {
 }
 
 /** The cheapest reads of some runs of a partition, with runs by their keys or without. */
-function cheapest(
-  {
-    partition,
-    pages,
-    runs,
-  }: { readonly partition: string; readonly pages: PartitionPages; readonly runs: readonly Run[] },
-  { withKeys, request }: { readonly withKeys: boolean; readonly request: number },
-): Choice {
+function cheapest({ partition, pages, runs }: PartitionRuns, withKeys: boolean, request: number): Choice {
   type Step = { readonly cost: number; readonly from: number; readonly by: PlannedRead['by'] };
   const best: Step[] = [];
   runs.forEach(({ first, last }, to) => {
@@ -73,7 +69,7 @@ function stepsByKeys(pages: PartitionPages, first: number, last: number): number
 }
 
 /** Joins runs across the lightest gaps until there are at most `MOST_RUNS`. */
-function fewer(pages: PartitionPages, runs: readonly Run[]): readonly Run[] {
+function fewer(pages: PartitionPages, runs: readonly PageRun[]): readonly PageRun[] {
   if (runs.length <= MOST_RUNS) return runs;
   const gaps = runs.slice(1).map(({ first }, index) => {
     return { index: index + 1, bytes: pages.bytes((runs[index]?.last ?? 0) + 1, first - 1) };
@@ -89,64 +85,73 @@ function fewer(pages: PartitionPages, runs: readonly Run[]): readonly Run[] {
   return joined;
 }
 
-/** The runs of the pages of a run that are not known. */
-function unknownOf(pages: PartitionPages, { first, last }: Run, known: ReadonlySet<string>): Run[] {
-  const runs: { first: number; last: number }[] = [];
-  for (let index = first; index <= last; index++) {
-    if (known.has(pages.hints[index]?.begin ?? '')) continue;
-    const run = runs.at(-1);
-    if (run?.last === index - 1) run.last = index;
-    else runs.push({ first: index, last: index });
-  }
-  return runs;
-}
-
 /** Markers to expect in planned reads. */
 export const expectedOf = (reads: readonly PlannedRead[]): number =>
   reads.reduce((sum, { expected }) => sum + expected, 0);
 
-/** Requests that planned reads take. */
-export function requestsOf(reads: readonly PlannedRead[]): number {
-  let keys = 0;
-  let queries = 0;
-  for (const { by, first, last } of reads) {
-    if (by === 'query') queries += 1;
-    else keys += last - first + 1;
-  }
-  return queries + Math.ceil(keys / MOST_KEYS);
-}
+/** Pages that are read by their keys. */
+const keysOf = (reads: readonly PlannedRead[]): number =>
+  reads.reduce((sum, { by, first, last }) => sum + (by === 'keys' ? last - first + 1 : 0), 0);
 
-export interface PlanOptions {
-  /** Pages that are left out, by their begins. */
-  readonly known?: ReadonlySet<string>;
-  /** What a request is worth, in half read units. */
-  readonly request?: number;
-}
+/** Requests that planned reads take. */
+export const requestsOf = (reads: readonly PlannedRead[]): number =>
+  reads.filter(({ by }) => by === 'query').length + Math.ceil(keysOf(reads) / MOST_KEYS);
 
 /**
  * The reads, in Z-order, that give all pages which may have markers in sorted, disjoint ranges of Z-order at length 10, for the
  * least read units and requests: neighbours by one Query, across gaps that cost less than a further Query, and scattered pages
  * by their keys, up to 100 in one request.
  */
-export function planReads(
-  directory: Directory,
-  cover: readonly ZRange[],
-  { known = new Set(), request = REQUEST }: PlanOptions = {},
-): PlannedRead[] {
-  const partitions = [...directory].flatMap(([partition, pages]) => {
-    const all = pages.overlapping(intersect(cover, [partitionRange(partition)]));
-    const runs = fewer(pages, known.size === 0 ? all : all.flatMap((run) => unknownOf(pages, run, known)));
-    return runs.length === 0 ? [] : [{ partition, pages, runs }];
+export function planReads(directory: Directory, cover: readonly ZRange[]): PlannedRead[] {
+  const partitions = Array.from(directory, ([partition, pages]) => {
+    const runs = fewer(pages, pages.overlapping(intersect(cover, [partitionRange(partition)])));
+    return { partition, pages, runs };
   });
-  const plan = (withKeys: boolean) => partitions.map((some) => cheapest(some, { withKeys, request }));
+  return cheapestOf(partitions, REQUEST);
+}
+
+function cheapestOf(partitions: readonly PartitionRuns[], request: number): PlannedRead[] {
+  const plan = (withKeys: boolean) => partitions.map((some) => cheapest(some, withKeys, request));
   const queries = plan(false);
   const mixed = plan(true);
   const costOf = (choices: readonly Choice[]) => choices.reduce((sum, { cost }) => sum + cost, 0);
-  const keys = mixed
-    .flatMap(({ reads }) => reads)
-    .reduce((sum, { first, last, by }) => sum + (by === 'keys' ? last - first + 1 : 0), 0);
-  const isWorth = costOf(mixed) + request * Math.ceil(keys / MOST_KEYS) < costOf(queries);
-  return (isWorth ? mixed : queries).flatMap(({ reads }) => reads);
+  const readsOf = (choices: readonly Choice[]) => choices.flatMap(({ reads }) => reads);
+  const isWorth = costOf(mixed) + request * Math.ceil(keysOf(readsOf(mixed)) / MOST_KEYS) < costOf(queries);
+  return readsOf(isWorth ? mixed : queries);
+}
+
+/** What a request for scattered pages is worth: with as little as for a map, a nearest query takes a quarter more calls. */
+const SCATTERED_REQUEST = 2;
+
+/** The reads of some pages, by their indexes in each partition, in as few requests as that; or in as few as can be. */
+export function planPages(
+  directory: Directory,
+  chosen: ReadonlyMap<string, readonly number[]>,
+  calls: number,
+): PlannedRead[] {
+  const partitions = Array.from(chosen, ([partition, indexes]): PartitionRuns[] => {
+    const pages = directory.get(partition);
+    return pages ? [{ partition, pages, runs: runsOf(indexes) }] : [];
+  }).flat();
+  const reads = cheapestOf(
+    partitions.map(({ runs, ...of }) => ({ ...of, runs: fewer(of.pages, runs) })),
+    SCATTERED_REQUEST,
+  );
+  if (requestsOf(reads) <= calls) return reads;
+  return partitions.flatMap(({ partition, pages, runs }) =>
+    runs.map(({ first, last }) => ({ partition, first, last, by: 'keys', expected: pages.markers(first, last) })),
+  );
+}
+
+/** Runs of neighbours among some indexes. */
+function runsOf(indexes: readonly number[]): PageRun[] {
+  const runs: { first: number; last: number }[] = [];
+  for (const index of indexes.toSorted((a, b) => a - b)) {
+    const run = runs.at(-1);
+    if (run?.last === index - 1) run.last = index;
+    else runs.push({ first: index, last: index });
+  }
+  return runs;
 }
 
 /** How much to read at once. */

@@ -1,7 +1,7 @@
 import type { Area } from '../geo/bounds.js';
 import { LONGEST_Z, fromZ } from '../geo/geohash.js';
 import { type ZRange, coverArea } from '../geo/ranges.js';
-import { joinPieces, joinToFit } from './join.js';
+import { joinPieces } from './join.js';
 import { byPartition } from './partition.js';
 
 /** Where to look for markers in a geo index. */
@@ -39,9 +39,6 @@ export type MarkerPlanner = (part: PlanPart) => MarkerPlan;
 
 /** Ranges of Z-order that an area is cut into before they are joined: so fine that 1 marker in 100 read is outside. */
 const FINENESS = 512;
-
-/** Ranges beyond which a plan that has to be made as a whole is given up. */
-const MOST_RANGES = 512;
 
 /** So many markers are assumed in a search, evenly spread: few enough for about 4 ranges a viewport. */
 const ASSUMED = 50;
@@ -101,16 +98,3 @@ const plannedRange = ({ from, to }: ZRange, prefixLength: number): PlannedRange 
   from,
   to,
 });
-
-/**
- * The ranges of a whole plan, joined further to make at most `most` of them; more are left only where they lie in more
- * partitions than that. Undefined where there are very many.
- */
-export function planWhole(search: IndexSearch, most: number): readonly PlannedRange[] | undefined {
-  const { ranges, next } = markerPlanner(search)({ ceiling: MOST_RANGES });
-  if (next !== undefined) return undefined;
-  if (ranges.length <= most) return ranges;
-  const { cover, prefixLength } = search;
-  const fitted = joinToFit(ranges, most, partitionSize(prefixLength), assumedBefore(cover));
-  return fitted.map((range) => plannedRange(range, prefixLength));
-}

@@ -10,7 +10,8 @@ import { silentLog } from '../../src/log.js';
 import { Budget } from '../../src/loaders/budget.js';
 import type { Collection } from '../../src/model/collection.js';
 import { planReads } from '../../src/pages/plan-reads.js';
-import { ringCover } from '../../src/plan/rings.js';
+import { ringRelation } from '../../src/geo/circle.js';
+import { coverShape } from '../../src/geo/cover.js';
 import { createFolderStore } from '../../src/objects/folder-store.js';
 import { DEFAULT_LIMITS, type Limits } from '../../src/model/limits.js';
 import { createServices } from '../../src/server/services.js';
@@ -136,7 +137,7 @@ describe('attacks on the event loop', () => {
     const { loaders } = requestContext(memory).context;
     const budget = Budget.of({ rangesPerPage: 64, itemsPerField: 20_000 });
     const pages = await loaders.pages.open(cities);
-    const cover = ringCover({ center: { lng: 10, lat: 50 }, from: 0, to: 1_000_000 });
+    const cover = coverShape(ringRelation({ lng: 10, lat: 50 }, 0, 1_000_000), 192);
     const directory = (await pages?.directory(cover, budget)) ?? new Map();
     const question = { directory, reads: planReads(directory, cover), earlier: [], cover };
     expect(question.reads.length).toBeGreaterThan(0);

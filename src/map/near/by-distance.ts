@@ -1,8 +1,12 @@
 import { z } from 'zod';
 
 import { HALF_AROUND } from '../../geo/circle.js';
+import type { Point } from '../../geo/point.js';
 import { compareBytes } from '../../keys/byte-order.js';
+import type { Budget } from '../../loaders/budget.js';
+import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
+import type { MarkerFilter } from '../filter.js';
 
 /** A position in the order of distances from a center, then of keys by their bytes. */
 export interface NearPosition {
@@ -65,6 +69,26 @@ export interface NearCursor {
   readonly scan?: RingScan | undefined;
   /** How wide the next ring may be, in metres, if nothing else is known. */
   readonly width?: number | undefined;
+}
+
+/** A list by distance, or a page of it. */
+export interface NearQuery {
+  readonly collection: Collection;
+  readonly center: Point;
+  /** In metres, half around the globe at most. */
+  readonly radius: number;
+  /** Where it begins. */
+  readonly cursor: NearCursor;
+  readonly filter: MarkerFilter | undefined;
+  readonly wanted: number;
+  readonly budget: Budget;
+}
+
+export interface NearResult {
+  /** The nearest first. */
+  readonly found: readonly NearMarker[];
+  /** Where the list resumes; undefined if nothing is left. */
+  readonly rest: NearCursor | undefined;
 }
 
 const metres = z.number().min(0).max(HALF_AROUND);

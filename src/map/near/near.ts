@@ -8,6 +8,9 @@ import {
   BEGIN,
   type NearCursor,
   type NearMarker,
+  type NearQuery,
+  type NearResult,
+  compareNear,
   formatNearCursor,
   parseNearCursor,
   positionOf,
@@ -15,11 +18,11 @@ import {
 import type { MapContext } from '../context.js';
 import { isCursorPosition, listName, writeCursor } from '../cursor.js';
 import { type MarkerFilterInput, readFilter } from '../filter.js';
-import { walkOutward } from './outward.js';
-import type { NearQuery } from './rings.js';
+import { walkIndex } from './index-walk.js';
+import { PageWalk } from './page-walk.js';
 import { Edge, type Page, type PageInput, type PageRequest, pageOf, readPageInput, readWhole } from '../page.js';
 import { tooMuch } from '../markers/read-all.js';
-import { scanRing } from './scan-ring.js';
+import { cannotRead } from '../../loaders/pages/page-loader.js';
 
 /** A marker of a list by distance. */
 export class NearbyEdge extends Edge<MapMarker> {
@@ -41,17 +44,6 @@ const readMetres = (field: string, value: unknown): number => {
   if (typeof value === 'number' && value >= 0 && value <= HALF_AROUND) return value < FARTHEST ? value : HALF_AROUND;
   throw badInput(field, value, `a distance from 0 to ${FARTHEST} metres, half around the globe`);
 };
-
-/** Up to this radius in metres a page needs few Query calls, and at a pole one for each prefix of two characters. */
-const LOCAL = 50_000;
-const LOCAL_CALLS = 16;
-const POLAR_CALLS = 32;
-const POLAR_LAT = 89;
-
-function callsFor({ lat }: Point, radius: number, { rangesPerPage }: MapContext['limits']): number {
-  if (radius > LOCAL) return rangesPerPage;
-  return Math.min(rangesPerPage, Math.abs(lat) >= POLAR_LAT ? POLAR_CALLS : LOCAL_CALLS);
-}
 
 const cursorOf = (list: string, cursor: NearCursor) => writeCursor(list, formatNearCursor(cursor));
 
@@ -109,36 +101,39 @@ export async function markersWithin(
   const filter = readFilter(filterInput);
   const list = nameOf(collection, center, filterInput);
   const { request, cursor } = readNearInput(context.limits, list, page, isCursorPosition);
-  const { first } = request;
   const budget = Budget.of(context.limits);
-  const query: NearQuery = {
-    collection,
-    center,
-    radius,
-    after: cursor.resumeAfter,
-    filter,
-    // One more shows whether there is a next page.
-    wanted: first + 1,
-    budget,
-    reserve: budget.calls - callsFor(center, radius, context.limits),
-  };
-  const { found, rest } = cursor.scan
-    ? await scanRing(context, query, cursor.scan, first)
-    : await outwardOrScan(context, query, first);
+  // One more shows whether there is a next page.
+  const query = { collection, center, radius, cursor, filter, wanted: request.first + 1, budget };
+  const { found, rest } = await walkOutward(context, query);
   return nearbyPage(list, found, request, rest);
 }
 
-/** Markers outward or, if the next ring takes more than a page may read, a first scan of it. */
-async function outwardOrScan(context: MapContext, query: NearQuery, first: number) {
-  const { found, resumeAfter, scanUpTo } = await walkOutward(context, query);
-  if (!resumeAfter || scanUpTo === undefined) return { found, rest: resumeAfter && { resumeAfter } };
-  const scan = { upTo: { distance: scanUpTo, key: null }, scanned: '', pending: [] };
-  // The rest of the budget may not suffice: the next page begins with the scan.
-  const { rangesPerPage, itemsPerField } = context.limits;
-  const isHalfSpent = 2 * query.budget.calls < rangesPerPage || 2 * query.budget.items < itemsPerField;
-  if (isHalfSpent) return { found, rest: { resumeAfter, scan } };
-  return scanRing(context, { ...query, after: resumeAfter }, scan, first);
+/**
+ * Markers by distance, from pages or, while these cannot be trusted, from the geo index. Where pages have more markers at one spot
+ * than can be read at once, these are scanned over several pages of the list.
+ */
+async function walkOutward(context: MapContext, query: NearQuery): Promise<NearResult> {
+  const { collection, cursor, radius } = query;
+  const { resumeAfter } = cursor;
+  if (resumeAfter.distance > radius) return { found: [], rest: undefined };
+  const { pages } = context.loaders;
+  const open = cursor.scan ? undefined : await pages.open(collection);
+  if (open) {
+    try {
+      const { found, rest } = await new PageWalk(context, query, open).run();
+      if (!rest || compareNear(rest.resumeAfter, resumeAfter) > 0) return { found, rest };
+      const upTo = { distance: resumeAfter.distance + CROWD, key: null };
+      return { found, rest: { resumeAfter, scan: { upTo, scanned: '', pending: [] } } };
+    } catch (error) {
+      if (!cannotRead(error)) throw error;
+      pages.giveUp(collection);
+    }
+  }
+  return walkIndex(context, query);
 }
+
+/** How wide a ring is, in metres, that has more markers than can be read at once. */
+const CROWD = 4;
 
 /** Most markers that `nearest` returns. */
 const MOST_NEAREST = 1_000;
@@ -160,11 +155,12 @@ export async function nearestMarkers(
   const radius = readMetres('maxRadius', asked.maxRadius ?? HALF_AROUND);
   const filter = readFilter(filterInput);
   const limits = { rangesPerPage: 2 * rangesPerPage, itemsPerField };
-  const query = { collection, center, radius, filter, wanted, budget: Budget.of(limits), reserve: 0 };
-  const { found, resumeAfter } = await walkOutward(context, query);
-  if (resumeAfter !== undefined && found.length < wanted) {
+  const cursor = { resumeAfter: BEGIN };
+  const query = { collection, center, radius, cursor, filter, wanted, budget: Budget.of(limits) };
+  const { found, rest } = await walkOutward(context, query);
+  if (rest !== undefined && found.length < wanted) {
     throw tooMuch('nearest', limits, 'name a maxRadius, or page through within');
   }
   const list = nameOf(collection, center, filterInput);
-  return found.map((near) => new NearbyEdge(list, near));
+  return found.slice(0, wanted).map((near) => new NearbyEdge(list, near));
 }

@@ -1,8 +1,11 @@
+import { HALF_AROUND } from '../../geo/circle.js';
 import { distance } from '../../geo/distance.js';
 import type { Point } from '../../geo/point.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { OrderedMarker } from '../markers/search.js';
+import type { Budget } from '../../loaders/budget.js';
 import {
+  type NearCursor,
   type NearMarker,
   type NearPosition,
   type Pending,
@@ -112,4 +115,62 @@ export async function scanOn(
   // Kept markers may have moved to another position in the order.
   const found = nearestFirst(markers.map(near).filter((one) => isBetween(one, resumeAfter)));
   return { found, resumeAfter, rest };
+}
+
+/** A list by distance, read in rings. */
+export interface RingWalk {
+  readonly center: Point;
+  readonly end: NearPosition;
+  readonly cursor: NearCursor;
+  /** Markers of a page. More are returned where a ring has more. */
+  readonly first: number;
+  readonly budget: Budget;
+  readonly source: ScanSource;
+  /** How wide the first ring is, in metres, if the page before does not say; and how many times as wide the next may be. */
+  readonly width: number;
+  readonly growth: number;
+}
+
+export interface RingsRead {
+  readonly found: readonly NearMarker[];
+  /** Where the list resumes after all that was found; undefined if nothing is left. */
+  readonly rest: NearCursor | undefined;
+  /** How wide the next ring may be. */
+  readonly width: number;
+}
+
+const NARROWEST = 1;
+
+/**
+ * Reads rings outward until a page is full, so that it costs what it contains. A ring that takes more than the budget of a page is
+ * scanned over several pages; all but the last are empty.
+ */
+export async function walkRings({
+  center,
+  end,
+  cursor,
+  first,
+  budget,
+  source,
+  ...asked
+}: RingWalk): Promise<RingsRead> {
+  const begun = cursor.resumeAfter.distance;
+  let { resumeAfter, scan, width = Math.max(NARROWEST, asked.width) } = cursor;
+  const found: NearMarker[] = [];
+  while (found.length <= first && compareNear(resumeAfter, end) < 0 && budget.calls > 0 && budget.items > 0) {
+    const from = resumeAfter;
+    const upTo = { distance: Math.min(end.distance, from.distance + width), key: null };
+    const most = scan ? first - found.length : Infinity;
+    const ring = endedAt(scan ?? { upTo, scanned: '', pending: [] }, end);
+    const result = await scanOn({ center, from }, ring, most, source);
+    found.push(...result.found);
+    ({ resumeAfter, rest: scan } = result);
+    if (scan) break;
+    width = Math.min(HALF_AROUND, Math.max(NARROWEST, asked.growth * (resumeAfter.distance - from.distance)));
+  }
+  // The page was full before all that was read: the next page does not need to read as far.
+  if (found.length > first)
+    width = Math.min(width, Math.max(NARROWEST, 2 * ((found[first - 1]?.distance ?? 0) - begun)));
+  const rest = compareNear(resumeAfter, end) < 0 ? { resumeAfter, scan, width } : undefined;
+  return { found, rest, width };
 }

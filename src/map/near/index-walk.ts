@@ -1,0 +1,53 @@
+import { limitExceeded } from '../../errors.js';
+import { ringRelation } from '../../geo/circle.js';
+import { coverShape } from '../../geo/cover.js';
+import type { MapContext } from '../context.js';
+import { findMarkers } from '../markers/find-markers.js';
+import { type NearQuery, type NearResult, compareNear } from './by-distance.js';
+import { type ScanSource, walkRings } from './scan.js';
+
+/** Ranges of Z-order that a ring is cut into before they are joined. */
+const FINENESS = 512;
+/** How wide the first ring is, in metres, and how many times as wide the next. */
+const FIRST_RING = 1_500;
+const GROWTH = 3;
+
+/** Markers of a collection in the order of its index, and the current base items of those kept by earlier pages. */
+function sourceOf(context: MapContext, { collection, filter, budget }: NearQuery): ScanSource {
+  return {
+    async read({ center, from, upTo }, after, accept) {
+      const cover = coverShape(ringRelation(center, from.distance, upTo.distance), FINENESS);
+      const query = { collection, cover, budget, filter, wanted: Infinity, after: after === '' ? undefined : after };
+      const result = await findMarkers(context, { ...query, accept: ({ marker }) => accept(marker) });
+      return { found: result.found, scanned: result.ended ? null : (result.resumeAfter ?? after) };
+    },
+    loads: () => Infinity,
+    identityOf: ({ key }) => key,
+    async load(pending) {
+      const bases = await Promise.all(pending.map(({ key }) => context.loaders.marker({ collection, key })));
+      return bases.filter((base) => base !== null).filter((base) => filter?.passes(base) ?? true);
+    },
+  };
+}
+
+/**
+ * Reads markers by distance ring by ring, in the order of the geo index within a ring. Throws LIMIT_EXCEEDED if the budget does
+ * not even pay for one prefix.
+ */
+export async function walkIndex(context: MapContext, query: NearQuery): Promise<NearResult> {
+  const { center, radius, cursor, wanted, budget, collection } = query;
+  const end = { distance: radius, key: null };
+  const source = sourceOf(context, query);
+  const walk = { center, end, cursor, first: wanted - 1, budget, source, width: FIRST_RING, growth: GROWTH };
+  const { found, rest } = await walkRings(walk);
+  const isStuck = rest?.scan && rest.scan.scanned === (cursor.scan?.scanned ?? '');
+  if (isStuck && compareNear(rest.resumeAfter, cursor.resumeAfter) === 0) {
+    throw limitExceeded(
+      'within',
+      `in a collection of ${collection.writeShards} write shards, each of which takes a Query call`,
+      `${context.limits.rangesPerPage} Query calls`,
+      'raise CELLPORT_MAX_RANGES',
+    );
+  }
+  return { found, rest };
+}

@@ -1,0 +1,192 @@
+import { leastDistance } from '../../geo/circle.js';
+import { distance } from '../../geo/distance.js';
+import { GEOHASH_ALPHABET, cellBounds } from '../../geo/geohash.js';
+import type { ZRange } from '../../geo/ranges.js';
+import { entriesOf } from '../../loaders/pages/chain.js';
+import type { OpenPages } from '../../loaders/pages/page-loader.js';
+import type { MapMarker } from '../../model/marker.js';
+import { type PartitionPages, partitionRange } from '../../pages/directory.js';
+import { type PageAhead, PagesOutward } from '../../pages/outward.js';
+import { MOST_KEYS, type PlannedRead, planPages } from '../../pages/plan-reads.js';
+import { eachInTurns } from '../../turns.js';
+import type { MapContext } from '../context.js';
+import { MARKERS_AN_ITEM } from '../markers/page-source.js';
+import { passing } from '../markers/passing.js';
+import {
+  type NearMarker,
+  type NearPosition,
+  type NearQuery,
+  type NearResult,
+  compareNear,
+  nearestFirst,
+  positionOf,
+} from './by-distance.js';
+
+/** The greatest error of a distance, in metres. */
+const TOLERANCE = 1;
+/** So far around the center, in metres, the directory is read at least. */
+const DIRECTORY_AHEAD = 1_000_000;
+/** Pages of a batch after the first: at least so many, and so many times those that were read before it. */
+const LEAST_PAGES = 8;
+const GROWTH = 4;
+/** Most requests of a batch: for a few markers, and one more for so many of them. */
+const FEW_REQUESTS = 2;
+const MARKERS_A_REQUEST = 50;
+/** Base items that a filter may look up. */
+const LOOKUPS = 1_000;
+
+/**
+ * Reads markers by distance from pages, those first whose stretch is nearest (Hjaltason and Samet 1999), in growing batches:
+ * until no unread page can have a nearer marker than those wanted, or until the budget is spent.
+ */
+export class PageWalk {
+  readonly #context: MapContext;
+  readonly #query: NearQuery;
+  readonly #pages: OpenPages;
+  readonly #ahead: PagesOutward;
+  /** Partitions whose directory is not read, the nearest last. */
+  readonly #partitions: { readonly range: ZRange; readonly far: number }[];
+  readonly #directory = new Map<string, PartitionPages>();
+  #cover: readonly ZRange[] = [];
+  /** Markers of all pages that were read, by key. */
+  readonly #markers = new Map<string, NearMarker>();
+  readonly #done: PlannedRead[] = [];
+  #pagesRead = 0;
+  #resumeAfter: NearPosition;
+  #found: NearMarker[] = [];
+  #lookups = LOOKUPS;
+  /** Of the markers seen, how many passed the filter. */
+  #seen = 0;
+
+  constructor(context: MapContext, query: NearQuery, pages: OpenPages) {
+    const { center, cursor } = query;
+    this.#context = context;
+    this.#query = query;
+    this.#pages = pages;
+    this.#resumeAfter = cursor.resumeAfter;
+    this.#ahead = new PagesOutward(center, cursor.resumeAfter.distance);
+    this.#partitions = Array.from(GEOHASH_ALPHABET, (partition) => ({
+      range: partitionRange(partition),
+      far: leastDistance(center, cellBounds(partition)),
+    })).sort((a, b) => b.far - a.far);
+  }
+
+  async run(): Promise<NearResult> {
+    const { filter, wanted, radius } = this.#query;
+    for (;;) {
+      const rate = filter ? (this.#found.length + 1) / (this.#seen + 1) : 1;
+      const to = await this.#reach(Math.ceil((wanted - this.#found.length) / rate));
+      const isWhole = to !== undefined && (await this.#emit(to));
+      if (isWhole && to >= radius) return { found: this.#found, rest: undefined };
+      if (!isWhole || this.#found.length >= wanted) break;
+    }
+    return { found: this.#found, rest: { resumeAfter: this.#resumeAfter } };
+  }
+
+  /**
+   * Reads until all markers up to the distance that is returned are known, and so many of them are still to be emitted, if there
+   * are; up to a lesser distance if the budget ends. Undefined if nothing more can be known.
+   */
+  async #reach(goal: number): Promise<number | undefined> {
+    const { radius, budget } = this.#query;
+    for (;;) {
+      const left = Array.from(this.#markers.values(), positionOf).filter(
+        (one) => compareNear(one, this.#resumeAfter) > 0,
+      );
+      const last = left.map(({ distance: far }) => far).sort((a, b) => a - b)[goal - 1];
+      const enough = Math.min(radius, last ?? Infinity);
+      const next = await this.#next(enough);
+      if (!next) return enough;
+      if (budget.calls < 1 || budget.items < 1) {
+        const to = next.distance - TOLERANCE;
+        return to > this.#resumeAfter.distance ? to : undefined;
+      }
+      await this.#readBatch(enough, goal, goal - left.length);
+    }
+  }
+
+  /** The nearest page that was not read, if it may have markers up to a distance. */
+  async #next(distanceTo: number): Promise<PageAhead | undefined> {
+    for (;;) {
+      const page = this.#ahead.peek();
+      const nearest = this.#partitions.at(-1);
+      const far = Math.min(page?.distance ?? Infinity, distanceTo + TOLERANCE);
+      if (!nearest || nearest.far > far) return page && page.distance <= far ? page : undefined;
+      const upTo = Math.min(distanceTo + TOLERANCE, Math.max(2 * nearest.far, DIRECTORY_AHEAD));
+      const first = this.#partitions.findIndex((partition) => partition.far <= upTo);
+      const ranges = this.#partitions.splice(first).map(({ range }) => range);
+      ranges.sort((a, b) => a.from - b.from);
+      this.#cover = [...this.#cover, ...ranges].sort((a, b) => a.from - b.from);
+      for (const [partition, pages] of await this.#pages.directory(ranges, this.#query.budget)) {
+        this.#directory.set(partition, pages);
+        this.#ahead.add(partition, pages);
+      }
+    }
+  }
+
+  /** Reads the nearest pages: as many as may have the markers that are missing, and further ones that may have nearer ones. */
+  async #readBatch(distanceTo: number, goal: number, missing: number): Promise<void> {
+    const { budget } = this.#query;
+    const few = this.#pagesRead === 0 ? 1 : Math.max(LEAST_PAGES, GROWTH * this.#pagesRead);
+    const most = MOST_KEYS * budget.calls;
+    const chosen = new Map<string, number[]>();
+    let count = 0;
+    let expected = 0;
+    for (;;) {
+      const next = await this.#next(distanceTo);
+      if (!next || count >= most || (count > 0 && expected >= MARKERS_AN_ITEM * budget.items)) break;
+      if (count >= few && expected >= missing) break;
+      this.#ahead.take(next);
+      const { partition, first } = next;
+      chosen.set(partition, [...(chosen.get(partition) ?? []), first]);
+      expected += this.#directory.get(partition)?.markers(first, first) ?? 0;
+      count += 1;
+    }
+    this.#pagesRead += count;
+    const calls = Math.min(budget.calls, FEW_REQUESTS + Math.floor(goal / MARKERS_A_REQUEST));
+    await this.#read(planPages(this.#directory, chosen, calls));
+  }
+
+  async #read(reads: readonly PlannedRead[]): Promise<void> {
+    const { center, budget } = this.#query;
+    const question = { directory: this.#directory, reads, earlier: this.#done, cover: this.#cover };
+    const entries = entriesOf(await this.#pages.read(question, budget));
+    this.#done.push(...reads);
+    budget.debit({ items: Math.ceil(entries.length / MARKERS_AN_ITEM) });
+    const versionOf = (key: string) => this.#markers.get(key)?.marker.mapVersion ?? -1;
+    const add = (marker: MapMarker) =>
+      this.#markers.set(marker.key, { marker, distance: distance(center, marker.position) });
+    await eachInTurns(entries, this.#context.turn, ({ marker }) => {
+      if (marker.mapVersion > versionOf(marker.key)) add(marker);
+    });
+    for (const { key, mapVersion, entry } of this.#pages.ownWrites) {
+      if (versionOf(key) > mapVersion) continue;
+      if (entry) add(entry.marker);
+      else this.#markers.delete(key);
+    }
+  }
+
+  /** Emits what is still to be emitted up to a distance; false if it ends before, with what is wanted or with the last look-up. */
+  async #emit(to: number): Promise<boolean> {
+    const { collection, filter, wanted } = this.#query;
+    // A marker that has moved since it was emitted is where it was found last.
+    this.#found = this.#found.filter((one) => this.#markers.get(one.marker.key) === one);
+    const isLeft = (one: NearMarker) => one.distance <= to && compareNear(positionOf(one), this.#resumeAfter) > 0;
+    const ring = nearestFirst([...this.#markers.values()].filter(isLeft));
+    for (let next = 0; next < ring.length;) {
+      const count = Math.min(wanted - this.#found.length, this.#lookups);
+      const chunk = ring.slice(next, next + count);
+      const last = chunk.at(-1);
+      if (!last) return false;
+      await this.#context.turn();
+      const { passed, lookups } = await passing(this.#context, collection, filter, chunk);
+      this.#found.push(...passed);
+      this.#lookups -= lookups;
+      this.#seen += chunk.length;
+      this.#resumeAfter = positionOf(last);
+      next += count;
+    }
+    this.#resumeAfter = { distance: to, key: null };
+    return true;
+  }
+}
