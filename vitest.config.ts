@@ -31,6 +31,9 @@ const UNIT = [
   'test/web/{accents,base-tiles,coordinates,edit-forms,explain-cells,heat,import-files,url-hash}.test.ts',
 ];
 
+/** They need OpenSearch, and most of them DynamoDB Local. */
+const OPENSEARCH = ['test/search/opensearch/*.test.ts'];
+
 const ENGINE_SETUP = 'test/support/start-engine.ts';
 
 export default defineConfig({
@@ -74,11 +77,19 @@ export default defineConfig({
         test: {
           name: 'engine',
           include: ['test/**/*.test.ts'],
-          exclude: [...UNIT, ...BROWSER, ...SOAK],
+          exclude: [...UNIT, ...BROWSER, ...SOAK, ...OPENSEARCH],
           globalSetup: ENGINE_SETUP,
         },
       },
       { extends: true, test: { name: 'soak', include: SOAK, globalSetup: ENGINE_SETUP } },
+      {
+        extends: true,
+        test: {
+          name: 'opensearch',
+          include: OPENSEARCH,
+          globalSetup: [ENGINE_SETUP, 'test/support/start-opensearch.ts'],
+        },
+      },
     ],
   },
 });

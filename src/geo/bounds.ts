@@ -58,6 +58,12 @@ export function normalizeBounds(field: string, input: Bounds): Area {
   return { bounds, parts: west === 180 ? [beyond] : [part(west, 180), beyond] };
 }
 
+/** The middle of a bounding box. */
+export function middleOf({ west, south, east, north }: Bounds): Point {
+  const lng = (west + east + (west > east ? 360 : 0)) / 2;
+  return { lng: lng > 180 ? lng - 360 : lng, lat: (south + north) / 2 };
+}
+
 /** Whether a position lies in the area or on its edge; 180 and -180 are the same meridian. */
 export function areaContains(area: Area, { lng, lat }: Point): boolean {
   const meridian = canonicalLng(lng);

@@ -57,6 +57,7 @@ export function documentOf(keys: Keyspace, item: Item, rankBy: RankBy): SearchDo
     version,
     name: name ?? '',
     rest: restOf([marker?.category, marker?.place, properties]),
+    ...('geometry' in found ? { geometry: found.geometry } : {}),
     bounds: 'bounds' in found ? found.bounds : { west: lng, south: lat, east: lng, north: lat },
     rank: typeof rank === 'number' || typeof rank === 'bigint' ? Number(rank) : undefined,
   };

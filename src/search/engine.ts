@@ -1,6 +1,7 @@
 import type { Area, Bounds } from '../geo/bounds.js';
 import type { Point } from '../geo/point.js';
 import type { Key } from '../keys/document-id.js';
+import type { StoredGeometry } from '../model/zone.js';
 
 /** What an engine keeps of a marker, a zone or a collection. */
 export interface SearchDocument {
@@ -17,6 +18,8 @@ export interface SearchDocument {
   readonly rest: string;
   /** A box of no size for a marker; west > east across the antimeridian. Undefined for a collection. */
   readonly bounds: Bounds | undefined;
+  /** Of a zone. */
+  readonly geometry?: StoredGeometry | undefined;
   /** Of two that match equally well, the one with the higher number comes first; one without a number comes last. */
   readonly rank: number | undefined;
 }

@@ -54,8 +54,12 @@ const filters = {
   area: fc.option(area, { nil: undefined }),
 };
 
-/** What every engine promises. */
-export function describeEngine(name: string, open: () => Promise<SearchEngine>): void {
+/** What every engine promises; `numRuns` makes fewer runs of a property where each of them takes long. */
+export function describeEngine(
+  name: string,
+  open: () => Promise<SearchEngine>,
+  numRuns: (runs: number) => number = someOf,
+): void {
   describe(`the ${name} engine`, () => {
     let opened: SearchEngine | undefined;
     const engine = async () => (opened ??= await open());
@@ -91,7 +95,7 @@ export function describeEngine(name: string, open: () => Promise<SearchEngine>):
             if (expected.length >= 10) expect(exact).toEqual(hits);
           },
         ),
-        { numRuns: someOf(240) },
+        { numRuns: numRuns(240) },
       );
     });
 
@@ -114,7 +118,7 @@ export function describeEngine(name: string, open: () => Promise<SearchEngine>):
           }
           expect(hits.map(({ score }) => score)).toEqual(hits.map(({ score }) => score).toSorted((a, b) => b - a));
         }),
-        { numRuns: someOf(160) },
+        { numRuns: numRuns(160) },
       );
     });
 
@@ -205,6 +209,7 @@ export function describeEngine(name: string, open: () => Promise<SearchEngine>):
           const own = await filled([...seen, ...late]);
           await isOnly(own, lastName(seen));
         }),
+        { numRuns: numRuns(400) },
       );
     });
 
@@ -215,6 +220,7 @@ export function describeEngine(name: string, open: () => Promise<SearchEngine>):
           const own = await filled([...(read?.type === 'put' ? [read] : []), ...changes]);
           await isOnly(own, lastName(changes));
         }),
+        { numRuns: numRuns(400) },
       );
     });
 

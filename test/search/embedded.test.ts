@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 
 import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js';
-import { editsAllowed, editsBetween } from '../../src/search/embedded/typos.js';
+import { editsAllowed, editsBetween } from '../../src/search/typos.js';
 import { rankBits } from '../../src/search/embedded/write.js';
 import { IndexFull, type SearchQuery } from '../../src/search/engine.js';
 import { describeEngine } from './contract.js';

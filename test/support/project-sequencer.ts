@@ -1,7 +1,7 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take minutes run first, so that none is left for a single worker at the end. */
-const ORDER = ['soak', 'browser', 'engine', 'unit'];
+const ORDER = ['soak', 'opensearch', 'browser', 'engine', 'unit'];
 
 /** Orders files by project: Vitest ends a worker when the next file is of another one. */
 export class ProjectSequencer extends BaseSequencer {

@@ -1,26 +1,16 @@
 import type { Area } from '../../geo/bounds.js';
 import { circleArea } from '../../geo/circle.js';
 import type { SearchHit, SearchQuery } from '../engine.js';
+import { CANDIDATES, ENOUGH, LONGEST_FOLDED, TIERS, TYPO, type Tier, closeness, relevance } from '../score.js';
+import { editsAllowed, editsBetween, trigramsOf } from '../typos.js';
 import { type Sql, conditionsOf, idsIn, isSmall, join } from './filter.js';
 import type { Row, Sqlite } from './open.js';
-import { editsAllowed, editsBetween, trigramsOf } from './typos.js';
 import { chordOf, metresOf, vectorOf } from './vector.js';
-import { LONGEST_FOLDED } from './write.js';
 
-/** Typos are looked for only if fewer documents have the words as they are typed. */
-const ENOUGH = 10;
-/** How many names with the most groups of three letters in common are compared letter by letter. */
-const CANDIDATES = 300;
 /** Radii in metres within which the nearest are looked for before everywhere. */
 const RINGS = [20_000, 200_000, 1_000_000];
 /** Documents without a position come after all others: farther than the antipode, whose chord is 2. */
 const NOWHERE = 9;
-
-/** How well a document matches, the best first. */
-const TIERS = ['same name', 'in the name', 'anywhere', 'typo'] as const;
-type Tier = (typeof TIERS)[number];
-const SCORES: Readonly<Record<Tier, number>> = { 'same name': 1, 'in the name': 0.8, anywhere: 0.6, typo: 0.4 };
-const TYPO = TIERS.indexOf('typo');
 
 /** A hit by its place in the order: tier, then edits of a typo or distance, then id. */
 type Place = readonly [tier: number, by: number, id: number];
@@ -166,11 +156,9 @@ function chordBetween(from: Readonly<Record<'x' | 'y' | 'z', number>>, row: Row)
   return (['x', 'y', 'z'] as const).reduce((sum, axis) => sum + (Number(row[axis]) - from[axis]) ** 2, 0);
 }
 
-/** From 1 down: by tier, or by distance, where half of the best is 10 km away; typos are below all others. */
 function scoreOf([tier, by]: Place, isByDistance: boolean): number {
-  if (!isByDistance) return SCORES[TIERS[tier] ?? 'typo'] / Math.max(1, by);
-  const closeness = by >= NOWHERE ? 0 : 1 / (1 + metresOf(by) / 10_000);
-  return tier === TYPO ? closeness * SCORES.typo : SCORES.typo + (1 - SCORES.typo) * closeness;
+  if (!isByDistance) return relevance(tier, by);
+  return closeness(tier, by >= NOWHERE ? Infinity : metresOf(by));
 }
 
 /** The conditions of a query; small areas, and the ring around a point, restrict `id` by the R-tree. */

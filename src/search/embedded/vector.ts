@@ -1,4 +1,4 @@
-import type { Bounds } from '../../geo/bounds.js';
+import { type Bounds, middleOf } from '../../geo/bounds.js';
 import { EARTH_RADIUS } from '../../geo/distance.js';
 import type { Point } from '../../geo/point.js';
 
@@ -13,13 +13,9 @@ export interface Vector {
 
 /** The vector of a point, or of the middle of a box. */
 export function vectorOf(place: Point | Bounds): Vector {
-  const { lng, lat } = 'lng' in place ? place : middle(place);
+  const { lng, lat } = 'lng' in place ? place : middleOf(place);
   const around = Math.cos(lat * RADIANS);
   return { x: around * Math.cos(lng * RADIANS), y: around * Math.sin(lng * RADIANS), z: Math.sin(lat * RADIANS) };
-}
-
-function middle({ west, south, east, north }: Bounds): Point {
-  return { lng: (west + east + (west > east ? 360 : 0)) / 2, lat: (south + north) / 2 };
 }
 
 /** The square of the straight distance between two unit vectors that are this many metres apart on the globe. */

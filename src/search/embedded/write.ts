@@ -2,14 +2,13 @@ import type { Bounds } from '../../geo/bounds.js';
 import { canonicalLng } from '../../geo/point.js';
 import { takeTurn } from '../../turns.js';
 import { type SearchChange, type SearchDocument, IndexFull } from '../engine.js';
+import { LONGEST_FOLDED } from '../score.js';
 import { wordsOf } from '../words.js';
 import { type Row, type Sqlite, sqliteCode } from './open.js';
 import { vectorOf } from './vector.js';
 
 /** A deleted incarnation is remembered for longer than the stream keeps records, so that a late one brings nothing back. */
 const GONE_KEPT_MS = 48 * 3_600_000;
-/** Names are compared with typed text up to this length. */
-export const LONGEST_FOLDED = 100;
 /** Documents that share a rank: the low bits of their ids. With the 30 bits of the rank an id stays below 2^53. */
 const IDS_OF_RANK = 2 ** 23;
 const LAST_RANK = 2 ** 30 - 1;

@@ -5,8 +5,8 @@ const LONGEST = 64;
 export const editsAllowed = (length: number): number => (length <= 2 ? 0 : length <= 5 ? 1 : 2);
 
 /** The groups of three characters of a text, each once, with spaces around it: short words share theirs, too. */
-export function trigramsOf(text: string): string[] {
-  const characters = Array.from(` ${text.slice(0, LONGEST)} `);
+export function trigramsOf(text: string, longest = LONGEST): string[] {
+  const characters = Array.from(` ${text.slice(0, longest)} `);
   return [...new Set(characters.slice(2).map((_, index) => characters.slice(index, index + 3).join('')))];
 }
 

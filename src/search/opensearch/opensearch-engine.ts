@@ -1,0 +1,79 @@
+import type { SearchEngine, SearchReader } from '../engine.js';
+import type { Client } from './client.js';
+import { type IndexNames, createIndex, dropOthers, hasIndex, pointAlias } from './indexes.js';
+import { placeIn } from './query.js';
+import { IndexReader } from './read.js';
+import { IndexWriter, type WriterOptions } from './write.js';
+
+/** Which index is written, and its checkpoint; stored outside of OpenSearch, which has no transactions. */
+export interface IndexState {
+  /** Empty before the first one. */
+  readonly index: string;
+  readonly checkpoint: string | undefined;
+}
+
+/** Where the state is kept. A write fails once another process has taken over. */
+export interface IndexStateStore {
+  load(): Promise<IndexState>;
+  store(state: IndexState): Promise<void>;
+}
+
+/** Searches the current index of a table. */
+export function openReader(client: Client, names: IndexNames, state: Pick<IndexStateStore, 'load'>): SearchReader {
+  const reader = new IndexReader(client, names.alias);
+  return {
+    checkpoint: async () => (await state.load()).checkpoint,
+    search: (query, { after, limit }) => reader.search(query, after === undefined ? undefined : placeIn(after), limit),
+    count: (query) => reader.count(query),
+    isPosition: (text) => placeIn(text) !== undefined,
+    close: () => Promise.resolve(),
+  };
+}
+
+export interface EngineOptions extends WriterOptions {
+  readonly names: IndexNames;
+  readonly state: IndexStateStore;
+  /** Whether searches go to this index as soon as there is one, and all others are deleted; not while another one is in use. */
+  readonly inUse: boolean;
+  /** Indexes that are built beside this one. */
+  readonly others: () => Promise<readonly string[]>;
+}
+
+/** An index in OpenSearch that one process at a time writes. */
+export function openSearchEngine(options: EngineOptions): SearchEngine {
+  const { client, names, state, inUse, others } = options;
+  const writer = new IndexWriter(options);
+
+  async function use(index: string): Promise<void> {
+    if (!inUse) return;
+    await pointAlias(client, names, index);
+    await dropOthers(client, names, [index, ...(await others())]);
+  }
+
+  async function clear(): Promise<void> {
+    const index = names.next();
+    await createIndex(client, names, index);
+    await state.store({ index, checkpoint: undefined });
+    await use(index);
+  }
+
+  return {
+    ...openReader(client, names, state),
+    /** Makes the index ready, which a crash, or somebody's deletion of it, may have left undone. */
+    async checkpoint() {
+      const { index, checkpoint } = await state.load();
+      if (await hasIndex(client, index)) {
+        await use(index);
+        return checkpoint;
+      }
+      await clear();
+      return undefined;
+    },
+    async write(changes, checkpoint) {
+      const { index } = await state.load();
+      await writer.apply(names.writing(index), changes);
+      await state.store({ index, checkpoint });
+    },
+    clear,
+  };
+}

@@ -1,0 +1,94 @@
+import { CellportError } from '../../errors.js';
+import { distance } from '../../geo/distance.js';
+import type { SearchHit, SearchQuery } from '../engine.js';
+import { ENOUGH, TYPO, closeness, relevance } from '../score.js';
+import { editsBetween } from '../typos.js';
+import type { Client } from './client.js';
+import { type Clause, type Place, matching, pageRequest, placeOfHit, typoRequest } from './query.js';
+import type { Stored } from './stored.js';
+
+interface Found {
+  readonly place: Place;
+  readonly pk: string;
+  readonly sk: string;
+}
+
+interface Answer {
+  readonly hits: {
+    readonly total?: { readonly value: number };
+    readonly hits: readonly { readonly _source?: Stored; readonly sort?: readonly unknown[] }[];
+  };
+}
+
+/** How long a search waits: a cluster that does not respond must not hold up requests. */
+const ANSWERS_WITHIN_MS = 10_000;
+
+const compare = (a: Place, b: Place) =>
+  a[0] - b[0] || a[1] - b[1] || b[2] - a[2] || (a[3] < b[3] ? -1 : a[3] > b[3] ? 1 : 0);
+
+/** Searches the documents behind an alias. Its methods throw UNAVAILABLE while the cluster does not answer. */
+export class IndexReader {
+  readonly #client: Client;
+  readonly #alias: string;
+
+  constructor(client: Client, alias: string) {
+    this.#client = client;
+    this.#alias = alias;
+  }
+
+  async #ask(body: Clause): Promise<Answer['hits']> {
+    try {
+      const request = { index: this.#alias, body: { track_total_hits: ENOUGH, ...body } };
+      const answer = await this.#client.search(request as never, { requestTimeout: ANSWERS_WITHIN_MS });
+      return (answer.body as unknown as Answer).hits;
+    } catch (cause) {
+      throw new CellportError('UNAVAILABLE', 'the search index does not answer; try again later', {}, { cause });
+    }
+  }
+
+  /** See `SearchEngine.search`. */
+  async search(query: SearchQuery, after: Place | undefined, limit: number): Promise<SearchHit[]> {
+    const isPastExact = (after?.[0] ?? 0) >= TYPO;
+    const { hits, total } = await this.#ask(
+      isPastExact ? { query: matching(query), size: 0 } : pageRequest(query, after, limit),
+    );
+    const found = hits.flatMap(({ _source: source, sort = [] }): Found[] =>
+      source ? [{ place: placeOfHit(sort, query), pk: source.pk, sk: source.sk }] : [],
+    );
+    if (found.length < limit && query.words.length > 0 && (total?.value ?? 0) < ENOUGH)
+      found.push(...(await this.#typos(query, after)).slice(0, limit - found.length));
+    return found.map(({ place, pk, sk }) => ({
+      key: { pk, sk },
+      score: query.near ? closeness(place[0], place[1]) : relevance(place[0], place[1]),
+      position: JSON.stringify(place),
+    }));
+  }
+
+  /** See `SearchEngine.count`. */
+  async count(query: SearchQuery): Promise<number> {
+    const { total } = await this.#ask({ query: matching(query), size: 0, track_total_hits: true });
+    const exact = total?.value ?? 0;
+    return exact < ENOUGH && query.words.length > 0 ? exact + (await this.#typos(query, undefined)).length : exact;
+  }
+
+  /** Documents whose names are a few letters away, without those that have the words as they are typed. */
+  async #typos(query: SearchQuery, after: Place | undefined): Promise<Found[]> {
+    const typed = query.words.join(' ');
+    const request = typoRequest(query);
+    if (request === undefined) return [];
+    const { hits } = await this.#ask(request);
+    return hits
+      .flatMap(({ _source: source }): Found[] => {
+        const edits = editsBetween(typed, source?.folded ?? '');
+        if (source === undefined || edits === Infinity) return [];
+        const { pk, sk, id, rank = 0 } = source;
+        return [{ place: [TYPO, query.near ? metresTo(source, query) : edits, rank, id], pk, sk }];
+      })
+      .toSorted((a, b) => compare(a.place, b.place))
+      .filter(({ place }) => after === undefined || compare(place, after) > 0);
+  }
+}
+
+function metresTo({ location }: Stored, { near }: SearchQuery): number {
+  return near && location ? distance(near, { lng: location.lon, lat: location.lat }) : Infinity;
+}
