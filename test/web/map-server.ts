@@ -17,6 +17,8 @@ export interface MapServer {
   ask(query: string, variables?: Json): Promise<any>;
   /** Waits until the cells include everything that was written. */
   counted(): Promise<void>;
+  /** Searches fail from now on. */
+  stopSearch(): Promise<void>;
   /** Bytes that all its connections have sent so far, with their headers. */
   bytesSent(): number;
   close(): Promise<void>;
@@ -75,6 +77,7 @@ export async function startMapServer(
       return data;
     },
     counted: () => heard.cells.caughtUp(new AbortController().signal),
+    stopSearch: async () => search?.stop(),
     bytesSent: () => [...sockets].reduce((total, { bytesWritten }) => total + bytesWritten, 0),
     async close() {
       await close();

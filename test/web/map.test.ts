@@ -1,9 +1,10 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSchema, parse, validate } from 'graphql';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { encode } from '../../src/geo/geohash.js';
 import { openCities } from '../../src/ingest/markers/cities.js';
@@ -59,6 +60,7 @@ const HANDLE = 'globalThis.cellport';
 describe.skipIf(!hasChromium)('the map page in a browser', async () => {
   const db = await testDatabase('readable', { stream: true });
   const cities = await readCities();
+  const searchFolder = mkdtempSync(join(tmpdir(), 'cellport-search-'));
   const elsewhere: string[] = [];
   const faults: string[] = [];
   let server: MapServer;
@@ -135,8 +137,8 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
   const readLondon = async () => (await server.ask(DETAILS, { id: `marker::cities::${LONDON}` })).marker;
 
   beforeAll(async () => {
-    [server, browser] = await Promise.all([startMapServer(db), openBrowser()]);
-    await server.ask(`mutation { createCollection(input: { key: "cities", name: "Cities of the world", mapProperties: ["population"] }) { id } }`); // prettier-ignore
+    [server, browser] = await Promise.all([startMapServer(db, BUILT_PAGES, { searchFolder }), openBrowser()]);
+    await server.ask(`mutation { createCollection(input: { key: "cities", name: "Cities of the world", mapProperties: ["population"], rankBy: "population" }) { id } }`); // prettier-ignore
     await server.ask(`mutation { createCollection(input: { key: "countries", name: "Countries" }) { id } }`);
     for (let at = 0; at < cities.length; at += 100) {
       const markers = cities
@@ -166,6 +168,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
   afterAll(async () => {
     await browser.close();
     await server.close();
+    rmSync(searchFolder, { recursive: true });
   });
 
   it('shows all cities at first, as clusters and markers, under a strict content security policy', async () => {
@@ -336,36 +339,92 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
   });
 
-  it('finds places by the beginning of a word, and positions by their coordinates, and goes back', async () => {
-    const page = await show('#at=9/51.5/-0.1&on=cities');
-    const before = page.url();
-    const options = page.locator('#search [role=option]');
-    await page.evaluate('document.activeElement?.blur()');
-    await page.keyboard.press('/');
-    await page.locator('#search input:focus').waitFor();
-    await page.keyboard.type('LOND');
-    await options.filter({ hasText: 'London' }).first().waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await page.keyboard.press('Enter');
-    await page.locator('#card .id', { hasText: LONDON }).waitFor();
-    expect(page.url()).toContain(`place=marker::cities::${LONDON}`);
-    await page.getByRole('button', { name: 'Search' }).click();
-    await page.locator('#search input').fill('48.2, 16.37');
-    expect(await options.allTextContents()).toEqual([
-      '48.20000° N, 16.37000° ELatitude, longitude',
-      '16.37000° N, 48.20000° ELongitude, latitude',
-    ]);
-    await page.keyboard.press('ArrowDown');
-    expect(await options.nth(1).getAttribute('aria-selected')).toBe('true');
-    await options.first().click();
-    await settled(page);
-    expect(page.url()).toMatch(/#at=12\/48.2\/16.37&on=cities&pin=48.2\/16.37$/);
-    expect(await page.locator('#card h2').textContent()).toBe('48.20000° N, 16.37000° E');
-    await page.goBack();
-    await page.locator('#card h2', { hasText: 'London' }).waitFor();
-    await page.goBack();
-    await page.locator('#card').waitFor({ state: 'hidden' });
-    expect(page.url()).toBe(before);
+  describe('the search box', () => {
+    const options = (page: Page) => page.locator('#search [role=option]');
+    const note = (page: Page) => page.locator('#search [role=status]');
+    /** Opens the box with `/`. */
+    async function openBox(page: Page): Promise<void> {
+      await page.evaluate('document.activeElement?.blur()');
+      await page.keyboard.press('/');
+      await page.locator('#search input:focus').waitFor();
+    }
+
+    it('finds what the page has not loaded, shows it on the map, and goes there by keyboard and back', async () => {
+      await vi.waitFor(() => server.ask('{ search(text: "warszawa") { totalCount } }'), 30_000);
+      const page = await show('#at=9/51.5/-0.1&on=cities');
+      const before = page.url();
+      await openBox(page);
+      // With a typo, and far away.
+      await page.keyboard.type('Barcelna');
+      await options(page).filter({ hasText: 'Barcelona' }).first().waitFor();
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await page.locator('#search input').fill('lond');
+      await options(page).filter({ hasText: 'London' }).first().waitFor();
+      const rings = `${HANDLE}.map.querySourceFeatures('search-results')`;
+      await expectSoon(page, `${rings}.some(({ properties }) => properties.active)`);
+      // Whoever presses Enter before the results are there means the best of them.
+      await page.locator('#search input').fill('london');
+      await page.keyboard.press('Enter');
+      await page.locator('#card .id', { hasText: LONDON }).waitFor();
+      expect(page.url()).toContain(`place=marker::cities::${LONDON}`);
+      expect(await page.evaluate<number>(`${rings}.length`)).toBe(0);
+      await openBox(page);
+      await page.locator('#search input').fill('austr');
+      const austria = options(page).filter({ hasText: 'Austria' });
+      await austria.waitFor();
+      for (let press = 0; (await austria.getAttribute('aria-selected')) !== 'true' && press < 9; press += 1)
+        await page.keyboard.press('ArrowDown');
+      expect(await page.locator('#search input').getAttribute('aria-activedescendant')).toBe(await austria.getAttribute('id')); // prettier-ignore
+      await page.keyboard.press('Enter');
+      await page.locator('#card h2', { hasText: 'Austria' }).waitFor();
+      await settled(page);
+      await expectSoon(page, `${HANDLE}.map.getBounds().contains([13.3, 47.5])`);
+      await page.goBack();
+      await page.locator('#card h2', { hasText: 'London' }).waitFor();
+      await page.goBack();
+      await page.locator('#card').waitFor({ state: 'hidden' });
+      expect(page.url()).toBe(before);
+    });
+
+    it('shows positions for coordinates, collections for their names, and closes with Escape', async () => {
+      const page = await show('#at=9/51.5/-0.1&on=cities');
+      await page.getByRole('button', { name: 'Search' }).click();
+      await page.locator('#search input').fill('48.2, 16.37');
+      await options(page).filter({ hasText: 'Latitude, longitude' }).waitFor();
+      expect(await options(page).allTextContents()).toEqual([
+        '48.20000° N, 16.37000° ELatitude, longitude',
+        '16.37000° N, 48.20000° ELongitude, latitude',
+      ]);
+      await page.keyboard.press('ArrowDown');
+      expect(await options(page).nth(1).getAttribute('aria-selected')).toBe('true');
+      await options(page).first().click();
+      await settled(page);
+      expect(page.url()).toMatch(/#at=12\/48.2\/16.37&on=cities&pin=48.2\/16.37$/);
+      expect(await page.locator('#card h2').textContent()).toBe('48.20000° N, 16.37000° E');
+      await openBox(page);
+      await page.locator('#search input').fill('cities of');
+      await options(page).filter({ hasText: 'Cities of the world' }).waitFor();
+      await page.keyboard.press('Escape');
+      await page.locator('#search').waitFor({ state: 'hidden' });
+      await openBox(page);
+      await page.locator('#search input').fill('countries');
+      await page.keyboard.press('Enter');
+      await page.locator('#search').waitFor({ state: 'hidden' });
+      await settled(page);
+      expect(page.url()).toContain('on=cities,countries');
+    });
+
+    it('finds names that the page has loaded, and says so, while the server cannot search', async () => {
+      await server.stopSearch();
+      const page = await show('#at=9/51.5/-0.1&on=cities');
+      await openBox(page);
+      await page.locator('#search input').fill('LOND');
+      await note(page)
+        .filter({ hasText: /^Searches only the [\d,]+ names on this page: .+\.$/ })
+        .waitFor();
+      expect(await options(page).first().textContent()).toContain('London');
+      await page.keyboard.press('Escape');
+    });
   });
 
   it('filters, colours and sizes places by their properties, as the link says', async () => {

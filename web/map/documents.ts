@@ -136,3 +136,42 @@ export const DELETE = `mutation Delete($id: ID!, $expectedVersion: Int) {
 export const UPSERT = `mutation Upsert($collection: String!, $markers: [MarkerInput!]!) {
   upsertMarkers(collection: $collection, markers: $markers) { created updated unchanged failures { index message } }
 }`;
+
+/** What `search` finds. */
+export type Found =
+  | (Pick<Marker, 'id' | 'key' | 'name' | 'category' | 'position'> & InCollection<'Marker'>)
+  | (Pick<ZoneDetails, 'id' | 'key' | 'name'> & InCollection<'Zone'> & { readonly bounds: Bounds })
+  | { readonly __typename: 'Collection'; readonly key: string };
+
+interface InCollection<T> {
+  readonly __typename: T;
+  readonly collection: { readonly name: string };
+}
+
+interface FoundEdges {
+  readonly edges: readonly { readonly score: number; readonly node: Found }[];
+}
+
+export interface SearchAnswer {
+  readonly inView: FoundEdges;
+  readonly all: FoundEdges;
+}
+
+const FOUND = `edges {
+    score
+    node {
+      __typename
+      ... on Marker { id key name category position { lng lat } collection { name } }
+      ... on Zone { id key name bounds { west south east north } collection { name } }
+      ... on Collection { key }
+    }
+  }`;
+
+/**
+ * The best matches in view and everywhere. Not `near`: it orders by distance alone, so that a hamlet close by would come
+ * before a city of the same name, and each pan would change the order.
+ */
+export const SEARCH = `query Search($text: String!, $bounds: BoundsInput!, $inView: Int!, $all: Int!) {
+  inView: search(text: $text, bounds: $bounds, first: $inView) { ${FOUND} }
+  all: search(text: $text, first: $all) { ${FOUND} }
+}`;

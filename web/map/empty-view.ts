@@ -1,23 +1,17 @@
 import type { Map as MapLibre } from 'maplibre-gl';
 
 import { boundsOf } from '../../src/client/maplibre.js';
+import { distanceText } from './distance-text.js';
 import { NEAREST, type Nearest } from './documents.js';
 import { button, byId, element } from './element.js';
 import { request } from './graphql.js';
 import type { CollectionLayer } from './layers/collection-layer.js';
-import { formatNumber } from './numbers.js';
 import { placesIn } from './places-list.js';
 
 /** A view has to stay empty for this long: whoever pans across an ocean asks nothing. */
 const WAIT_MS = 700;
 /** The largest collections are asked, each with one `nearest` query, which the server limits. */
 const MAX_ASKED = 4;
-
-/** A distance in metres as people say it. */
-export function distanceText(metres: number): string {
-  if (metres < 1_000) return `${Math.round(metres)} m`;
-  return `${formatNumber(metres < 10_000 ? metres / 1_000 : Math.round(metres / 1_000))} km`;
-}
 
 /** Whether nothing of these layers is on the screen: tiles reach beyond it. */
 const isEmpty = (map: MapLibre, layers: readonly CollectionLayer[]) =>

@@ -1,12 +1,5 @@
-import type { Map as MapLibre } from 'maplibre-gl';
-
-import type { Address } from './address.js';
-import { byId } from './element.js';
-import { flyToBounds, flyToPosition } from './fly.js';
-import type { CollectionLayer } from './layers/collection-layer.js';
-import type { Selection } from './panel/selection.js';
-import type { Seen } from './seen.js';
 import type { Status } from './status.js';
+import type { MapSearchOptions } from './search/search.js';
 import type { SearchBox } from './search/search-box.js';
 
 /** What the first load of the page leaves out. */
@@ -18,43 +11,17 @@ export interface OnDemand {
   missing(): void;
 }
 
-export interface OnDemandOptions {
-  readonly map: MapLibre;
-  readonly layers: () => readonly CollectionLayer[];
-  readonly seen: Seen;
-  readonly selection: Selection;
-  readonly address: () => Address;
+export interface OnDemandOptions extends MapSearchOptions {
   readonly status: Status;
 }
 
-/** Single places are drawn from here on. */
-const PLACE_ZOOM = 9;
-const POSITION_ZOOM = 12;
-
 /** Loads parts of the page when they are first used. */
-export function createOnDemand({ map, layers, seen, selection, address, status }: OnDemandOptions): OnDemand {
+export function createOnDemand({ status, ...options }: OnDemandOptions): OnDemand {
   let box: SearchBox | undefined;
 
   async function search(): Promise<void> {
-    const { SearchBox } = await import('./search/search-box.js');
-    box ??= new SearchBox({
-      place: byId('search'),
-      layers,
-      seen,
-      onMarker({ id, name, key, position }) {
-        void selection.openMarker(id, name ?? key);
-        flyToPosition(map, position, PLACE_ZOOM);
-      },
-      onPosition(position) {
-        selection.openPosition(position);
-        flyToPosition(map, position, POSITION_ZOOM);
-      },
-      onZone({ id, name, bounds }) {
-        address().write('coming');
-        flyToBounds(map, bounds);
-        void selection.openZone(id, name ?? '');
-      },
-    });
+    const { createSearch } = await import('./search/search.js');
+    box ??= createSearch(options);
     box.open();
   }
 

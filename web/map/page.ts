@@ -99,7 +99,17 @@ export class Page {
       },
       onMissing: () => this.#onDemand.missing(),
     });
-    this.#onDemand = createOnDemand({ map, layers, seen, selection, address, status });
+    this.#onDemand = createOnDemand({
+      map,
+      layers,
+      seen,
+      selection,
+      status,
+      showLayer: (layer) => {
+        if (layer.drawn === 'off') this.#setLayer(layer, 'points');
+      },
+      onStep: () => this.#address.write('coming'),
+    });
     this.#watchEmpty = watchEmptyViews(map, layers);
     this.#tools = createTools(byId('tools'), map, {
       onSearch: () => this.#onDemand.search(),

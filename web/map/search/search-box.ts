@@ -1,66 +1,24 @@
 import './search.css';
-import type { MapMarker, MapZone } from '../../../src/client/public.js';
 import { element } from '../element.js';
 import { icon } from '../icons.js';
-import type { CollectionLayer } from '../layers/collection-layer.js';
-import { countOf } from '../numbers.js';
-import { positionText } from '../position-text.js';
-import type { Seen } from '../seen.js';
-import { type Position, readCoordinates } from './coordinates.js';
-import { findNames } from './names.js';
+import type { Result, Results } from './results.js';
 
-const MOST_ROWS = 8;
+/** Whoever types on is not asked for: one request for the letters of this time. */
+const WAIT_MS = 120;
+/** Longer texts are refused by the server. */
+const LONGEST_TEXT = 256;
 
-export interface SearchOptions {
+export interface SearchBoxOptions {
   readonly place: HTMLElement;
-  readonly layers: () => readonly CollectionLayer[];
-  readonly seen: Seen;
-  readonly onMarker: (marker: MapMarker) => void;
-  readonly onZone: (zone: MapZone, layer: CollectionLayer) => void;
-  readonly onPosition: (position: Position) => void;
+  /** Never rejects; what it returns after an abort is not shown. */
+  readonly find: (text: string, signal: AbortSignal) => Promise<Results>;
+  /** Shows results on the map. */
+  readonly onResults: (results: readonly Result[], active: number) => void;
 }
 
-/** A result. */
-interface Row {
-  readonly title: string;
-  readonly detail: string;
-  readonly go: () => void;
-}
-
-const READ_AS = {
-  first: 'Latitude, longitude',
-  second: 'Longitude, latitude',
-};
-
-/** Everything with a name that the page has loaded. Large numbers among its properties make a marker come first. */
-function loaded({ layers, seen, onMarker, onZone }: SearchOptions) {
-  return layers().flatMap((layer) => {
-    const { name: collection } = layer.collection;
-    const markers = seen.of(layer).map((marker) => {
-      const numbers = Object.values(marker.properties as object).filter((value) => typeof value === 'number');
-      const detail = marker.category === null ? collection : `${marker.category} · ${collection}`;
-      return { name: marker.name ?? marker.key, weight: Math.max(0, ...numbers), detail, go: () => onMarker(marker) };
-    });
-    const zones = layer.states
-      .flatMap((state) => state.zones)
-      .map((zone) => ({ name: zone.name ?? zone.key, weight: 0, detail: collection, go: () => onZone(zone, layer) }));
-    return [...markers, ...zones];
-  });
-}
-
-function rowsFor(text: string, options: SearchOptions): readonly Row[] {
-  const positions = readCoordinates(text).map(({ position, latitude }) => ({
-    title: positionText(position),
-    detail: latitude ? READ_AS[latitude] : 'Position',
-    go: () => options.onPosition(position),
-  }));
-  const named = findNames(text, loaded(options), MOST_ROWS - positions.length);
-  return [...positions, ...named.map(({ name, detail, go }) => ({ title: name, detail, go }))];
-}
-
-/** The search box: a combobox whose list has what is loaded and, for coordinates, their positions. */
+/** The search box: a combobox with the list of results. */
 export class SearchBox {
-  readonly #options: SearchOptions;
+  readonly #options: SearchBoxOptions;
   readonly #input = element('input', {
     type: 'search',
     role: 'combobox',
@@ -69,23 +27,29 @@ export class SearchBox {
     'aria-autocomplete': 'list',
     'aria-controls': 'found',
     'aria-expanded': 'false',
+    maxlength: String(LONGEST_TEXT),
     autocomplete: 'off',
     spellcheck: 'false',
   });
   readonly #list = element('ul', { id: 'found', role: 'listbox', 'aria-label': 'Results' });
   readonly #note = element('p', { role: 'status' });
-  #rows: readonly Row[] = [];
+  #results: readonly Result[] = [];
   #active = 0;
   #before: Element | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Of the search in progress, if there is one. */
+  #searching: AbortController | undefined;
+  /** Enter was pressed before the results were there. */
+  #goAtOnce = false;
 
-  constructor(options: SearchOptions) {
+  constructor(options: SearchBoxOptions) {
     this.#options = options;
     const { place } = options;
     place.replaceChildren(element('label', {}, icon('search'), this.#input), this.#list, this.#note);
     this.#input.addEventListener('input', () => this.#search());
     this.#input.addEventListener('keydown', (event) => this.#onKey(event));
     place.addEventListener('focusout', ({ relatedTarget }) => {
-      if (!(relatedTarget instanceof Node && place.contains(relatedTarget))) place.hidden = true;
+      if (!(relatedTarget instanceof Node && place.contains(relatedTarget))) this.#hide();
     });
     // The input keeps the focus while a result is clicked.
     this.#list.addEventListener('pointerdown', (event) => event.preventDefault());
@@ -100,23 +64,32 @@ export class SearchBox {
     this.#input.select();
   }
 
+  #hide(): void {
+    this.#stop();
+    this.#options.place.hidden = true;
+    this.#options.onResults([], 0);
+  }
+
   #close(): void {
     if (this.#before instanceof HTMLElement) this.#before.focus();
     else this.#input.blur();
-    this.#options.place.hidden = true;
+    this.#hide();
   }
 
-  #go(row: Row | undefined): void {
-    if (row === undefined) return;
+  #go(result: Result | undefined): void {
+    if (result === undefined) return;
     this.#close();
-    row.go();
+    result.go();
   }
 
   #onKey(event: KeyboardEvent): void {
-    const count = this.#rows.length;
+    const count = this.#results.length;
     const step = { ArrowDown: 1, ArrowUp: count - 1 }[event.key];
+    // Enter ends the composition of a character first.
+    if (event.isComposing) return;
     if (step !== undefined && count > 0) this.#setActive((this.#active + step) % count);
-    else if (event.key === 'Enter') this.#go(this.#rows[this.#active]);
+    else if (event.key === 'Enter' && this.#searching) this.#goAtOnce = true;
+    else if (event.key === 'Enter') this.#go(this.#results[this.#active]);
     else if (event.key === 'Escape') this.#close();
     else return;
     event.preventDefault();
@@ -127,29 +100,49 @@ export class SearchBox {
     for (const [at, item] of [...this.#list.children].entries())
       item.setAttribute('aria-selected', String(at === index));
     this.#list.children[index]?.scrollIntoView({ block: 'nearest' });
-    if (this.#rows.length > 0) this.#input.setAttribute('aria-activedescendant', `found-${index}`);
+    if (this.#results.length > 0) this.#input.setAttribute('aria-activedescendant', `found-${index}`);
     else this.#input.removeAttribute('aria-activedescendant');
+    this.#options.onResults(this.#results, index);
   }
 
+  #stop(): void {
+    clearTimeout(this.#timer);
+    this.#searching?.abort();
+    this.#searching = undefined;
+    this.#goAtOnce = false;
+  }
+
+  /** Searches for what is typed. The former results stay until there are others. */
   #search(): void {
-    this.#rows = rowsFor(this.#input.value, this.#options);
+    this.#stop();
+    const searching = new AbortController();
+    this.#searching = searching;
+    this.#timer = setTimeout(() => void this.#find(searching), WAIT_MS);
+  }
+
+  async #find(searching: AbortController): Promise<void> {
+    const found = await this.#options.find(this.#input.value.trim(), searching.signal);
+    if (this.#searching !== searching) return;
+    this.#searching = undefined;
+    this.#show(found);
+    if (this.#goAtOnce) this.#go(this.#results[0]);
+  }
+
+  #show({ results, note }: Results): void {
+    this.#results = results;
     this.#list.replaceChildren(
-      ...this.#rows.map((row, index) => {
-        const item = element(
-          'li',
-          { role: 'option', id: `found-${index}` },
-          row.title,
-          element('small', {}, row.detail),
-        );
-        item.addEventListener('click', () => this.#go(row));
+      ...results.map(({ title, detail, go }, index) => {
+        const attributes = { role: 'option', id: `found-${index}` };
+        const item = element('li', attributes, element('span', {}, title), element('small', {}, detail));
+        item.addEventListener('click', () => {
+          this.#close();
+          go();
+        });
         return item;
       }),
     );
-    this.#input.setAttribute('aria-expanded', String(this.#rows.length > 0));
+    this.#input.setAttribute('aria-expanded', String(results.length > 0));
+    this.#note.textContent = note;
     this.#setActive(0);
-    const among = countOf(loaded(this.#options).length, 'name');
-    const hint = `Searches ${among} that this page has loaded. Zoom in to load more.`;
-    const isSearching = this.#input.value.trim() !== '';
-    this.#note.textContent = isSearching && this.#rows.length === 0 ? `Nothing found. ${hint}` : hint;
   }
 }

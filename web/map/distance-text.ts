@@ -1,0 +1,7 @@
+import { formatNumber } from './numbers.js';
+
+/** A distance in metres as people say it. */
+export function distanceText(metres: number): string {
+  if (metres < 1_000) return `${Math.round(metres)} m`;
+  return `${formatNumber(metres < 10_000 ? metres / 1_000 : Math.round(metres / 1_000))} km`;
+}

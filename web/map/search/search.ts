@@ -1,0 +1,57 @@
+import type { Map as MapLibre } from 'maplibre-gl';
+
+import { byId } from '../element.js';
+import { flyToBounds, flyToPosition } from '../fly.js';
+import type { CollectionLayer } from '../layers/collection-layer.js';
+import type { Selection } from '../panel/selection.js';
+import type { Seen } from '../seen.js';
+import { type SearchOptions, findResults } from './results.js';
+import { createResultsOnMap } from './results-on-map.js';
+import { SearchBox } from './search-box.js';
+
+export interface MapSearchOptions {
+  readonly map: MapLibre;
+  readonly layers: () => readonly CollectionLayer[];
+  readonly seen: Seen;
+  readonly selection: Selection;
+  /** Switches a layer on. */
+  readonly showLayer: (layer: CollectionLayer) => void;
+  /** Called before the map flies, where that is a step of the history. */
+  readonly onStep: () => void;
+}
+
+/** Single places are drawn from here on. */
+const PLACE_ZOOM = 9;
+const POSITION_ZOOM = 12;
+
+/** Search on the map: choosing a result flies there and opens its card. */
+export function createSearch({ map, layers, seen, selection, showLayer, onStep }: MapSearchOptions): SearchBox {
+  const options: SearchOptions = {
+    map,
+    layers,
+    seen,
+    onMarker({ id, name, key, position }) {
+      void selection.openMarker(id, name ?? key);
+      flyToPosition(map, position, PLACE_ZOOM);
+    },
+    onPosition(position) {
+      selection.openPosition(position);
+      flyToPosition(map, position, POSITION_ZOOM);
+    },
+    onZone({ id, name, bounds }) {
+      void selection.openZone(id, name ?? '');
+      flyToBounds(map, bounds);
+    },
+    onCollection(layer) {
+      const { bounds } = layer.collection;
+      if (bounds) onStep();
+      showLayer(layer);
+      if (bounds) flyToBounds(map, bounds);
+    },
+  };
+  return new SearchBox({
+    place: byId('search'),
+    find: (text, signal) => findResults(text, options, signal),
+    onResults: createResultsOnMap(map),
+  });
+}
