@@ -74,11 +74,18 @@ export async function runCliHere(
     vi.spyOn(console, 'error').mockImplementation(print),
   ];
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  const before = process.listeners('exit');
   try {
     const code = await runProgram(args);
     return { code, output };
   } finally {
     vi.unstubAllEnvs();
+    // They would pile up until Node warns, in the output of a later command.
+    for (const listener of process.listeners('exit')) {
+      if (before.includes(listener)) continue;
+      process.off('exit', listener);
+      listener.call(process, 0);
+    }
     for (const spy of spies) spy.mockRestore();
   }
 }
