@@ -6,6 +6,8 @@ import { readKeeperFile } from './keeper-file.js';
 import { type KeeperAddress, firstLine } from './protocol.js';
 
 const ANSWERS_WITHIN_MS = 2_000;
+/** How long a keeper may take to start or to stop on a busy machine. */
+const SETTLES_WITHIN_MS = 15_000;
 const POLL_MS = 50;
 const CANDIDATES = 8;
 
@@ -63,15 +65,17 @@ async function runningKeeper(file: string): Promise<KeeperAddress | undefined> {
  */
 export async function takeFolder(server: Server, dataDir: string, file: string): Promise<KeeperAddress | undefined> {
   for (const port of keeperPorts(dataDir)) {
-    if (await listen(server, port)) return runningKeeper(file);
-    const holder = await ask<{ keeperOf?: unknown }>(port, { whose: dataDir });
-    // A keeper of this folder that has just started may not have written its file yet. Ports of other programs are skipped.
-    for (let waited = 0; holder?.keeperOf === dataDir && waited < ANSWERS_WITHIN_MS; waited += POLL_MS) {
+    for (let waited = 0; ; waited += POLL_MS) {
+      if (await listen(server, port)) return runningKeeper(file);
+      const holder = await ask<{ keeperOf?: unknown }>(port, { whose: dataDir });
+      // The port of another program.
+      if (holder?.keeperOf !== dataDir) break;
+      // The keeper may not have written its file yet, or waits for its Java to end.
       const other = await runningKeeper(file);
       if (other !== undefined) return other;
+      if (waited >= SETTLES_WITHIN_MS) throw new Error('another keeper of this folder is starting or stopping; retry');
       await sleep(POLL_MS);
     }
-    if (holder?.keeperOf === dataDir) throw new Error('another keeper of this folder is starting or stopping; retry');
   }
   throw new Error('no free port for the keeper of the embedded DynamoDB');
 }

@@ -66,7 +66,9 @@ async function writeThrough(key: string): Promise<Set<string>> {
   const deadline = performance.now() + RECOVERS_WITHIN_MS;
   for (;;) {
     const { errors } = await create(key);
-    if (errors === undefined) return codes;
+    // A conflict with an attempt that was done, though its response was lost.
+    const isDone = codes.size > 0 && errors?.every(({ extensions }) => extensions.code === 'CONFLICT');
+    if (errors === undefined || isDone) return codes;
     for (const { extensions } of errors) codes.add(extensions.code);
     if (performance.now() > deadline) throw new Error(`no write in ${RECOVERS_WITHIN_MS} ms: ${[...codes].join()}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
