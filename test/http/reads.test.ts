@@ -57,7 +57,7 @@ function holds({ geohashes }: Read, geohash: string): boolean {
 const sum = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0);
 
 describe.each(['readable', 'compact'] as const)('with %s keys', async (style) => {
-  const db = await testDatabase(style);
+  const db = await testDatabase(style, { waitsForDisk: true });
   const sent = recordCalls(db);
   const servers: LiveServer[] = [];
 
@@ -195,7 +195,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
 });
 
 describe('requesting reads', async () => {
-  const db = await testDatabase();
+  const db = await testDatabase('readable', { waitsForDisk: true });
   let compiled: LiveServer;
   let interpreted: LiveServer;
   const sent = recordCalls(db);

@@ -20,7 +20,7 @@ const COUNT = 600;
 const STAY = 450;
 const ROUNDS = someOf(12);
 
-const db = await testDatabase('readable', { stream: true });
+const db = await testDatabase('readable', { stream: true, waitsForDisk: true });
 const streams = createStreamsClient(engine());
 const backend = { database: db, streams };
 const random = randomFrom(20_261_122);

@@ -52,7 +52,7 @@ function isInRing(ring: readonly (readonly number[])[], lng: number, lat: number
 }
 
 describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
-  const db = await testDatabase();
+  const db = await testDatabase('readable', { waitsForDisk: true });
   let staticDir = '';
   let browser: Browser;
   let server: LiveServer;

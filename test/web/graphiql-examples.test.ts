@@ -87,7 +87,7 @@ interface Answer {
 }
 
 describe('the examples of GraphiQL, run in the order shown', async () => {
-  const db = await testDatabase('readable', { stream: true });
+  const db = await testDatabase('readable', { stream: true, waitsForDisk: true });
   const searchFolder = mkdtempSync(join(tmpdir(), 'cellport-examples-'));
   let server: MapServer;
 

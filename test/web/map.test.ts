@@ -58,7 +58,7 @@ const MOVING = { reducedMotion: 'no-preference' } as const;
 const HANDLE = 'globalThis.cellport';
 
 describe.skipIf(!hasChromium)('the map page in a browser', async () => {
-  const db = await testDatabase('readable', { stream: true });
+  const db = await testDatabase('readable', { stream: true, waitsForDisk: true });
   const cities = await readCities();
   const searchFolder = mkdtempSync(join(tmpdir(), 'cellport-search-'));
   const elsewhere: string[] = [];

@@ -34,6 +34,9 @@ interface Event {
 
 const isBefore = (a: Event, b: Event) => a.at < b.at || (a.at === b.at && a.order < b.order);
 
+/** Immediates queued together: a turn of the event loop for each took a tenth of the time. */
+const STEPS_A_TURN = 50;
+
 /** A clock that advances only when all processes wait: events in order, each with all its immediate consequences. */
 export class World {
   readonly chance: Chance;
@@ -88,20 +91,41 @@ export class World {
   }
 
   /** Advances time until `done`, or by `limitMs` at most; returns whether it was done. */
-  async run(done: () => boolean, limitMs: number): Promise<boolean> {
+  run(done: () => boolean, limitMs: number): Promise<boolean> {
     const limit = this.#now + limitMs;
-    while (!done()) {
-      const next = this.#events[0];
-      if (next === undefined || next.at > limit) {
-        this.#now = limit;
-        return false;
-      }
-      this.#take();
-      this.#now = next.at;
-      next.run();
-      // One turn of the event loop: by then every promise that the event resolves has run its callbacks.
-      await new Promise(setImmediate);
+    return new Promise((resolve, reject) => {
+      let outcome: boolean | undefined;
+      // One immediate per event: before the next one, all promises that it resolves have run their callbacks.
+      const step = () => {
+        if (outcome !== undefined) return;
+        try {
+          outcome = this.#step(done, limit);
+        } catch (error) {
+          outcome = false;
+          reject(error);
+        }
+        if (outcome !== undefined) resolve(outcome);
+      };
+      const steps = () => {
+        if (outcome !== undefined) return;
+        for (let index = 0; index < STEPS_A_TURN; index += 1) setImmediate(step);
+        setImmediate(steps);
+      };
+      steps();
+    });
+  }
+
+  /** Runs the next event; whether it was done if there is nothing to run. */
+  #step(done: () => boolean, limit: number): boolean | undefined {
+    if (done()) return true;
+    const next = this.#events[0];
+    if (next === undefined || next.at > limit) {
+      this.#now = limit;
+      return false;
     }
-    return true;
+    this.#take();
+    this.#now = next.at;
+    next.run();
+    return undefined;
   }
 }
