@@ -92,6 +92,7 @@ export function importCommand(): Command {
     .option('--name-column <name>', 'column or property that holds the name (name)')
     .option('--category-column <name>', 'column or property that holds the category (category)')
     .option('--rejects <file>', 'file for rejected rows (FILE.rejects.ndjson)')
+    .option('--wait', 'end only once counts include all rows, even if a running server counts them')
     .option('--name <name>', 'name of the collection to create (its key)')
     .option('--code <code>', 'two-character code of the collection to create, for compact keys')
     .addOption(

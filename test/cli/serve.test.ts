@@ -218,13 +218,16 @@ describe('cellport import', () => {
         .map((line) => JSON.parse(line) as { line: number });
       expect(rejects.map(({ line }) => line)).toEqual([ROWS + 2, ROWS + 3]);
 
-      const third = await runCliHere(args, settings);
-      expect(third).toMatchObject({ code: 0 });
-      expect(third.output).toMatch(/0 created, 0 updated, 4,050 unchanged, 2 rejected/);
+      expect(second.output).toMatch(/counts and clusters include all rows\nto see it, run `cellport serve`/);
 
       const tables = { entities: 'imported', derived: 'imported-derived' };
       const server = await startServer(newDatabase('readable', { tables }));
       onTestFinished(() => server.close());
+      const third = await runCliHere(args, { ...settings, PORT: new URL(server.url).port });
+      expect(third).toMatchObject({ code: 0 });
+      expect(third.output).toMatch(/0 created, 0 updated, 4,050 unchanged, 2 rejected/);
+      expect(third.output).toMatch(/the running server counts them.*\nsee it: http/);
+
       expect(await countOf(server.url, 'places')).toBe(ROWS);
     },
     LONG,

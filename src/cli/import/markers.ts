@@ -49,7 +49,10 @@ export async function importMarkersFile(path: string, options: ImportOptions): P
   });
 }
 
-/** Imports the markers of the source that `open` returns, and waits until the cells include them. */
+/**
+ * Imports the markers of the source that `open` returns. Waits until the cells include them, unless a running server adds
+ * them: its owner looks at the map meanwhile.
+ */
 export async function importMarkerRows(
   name: string,
   options: ImportOptions,
@@ -85,9 +88,14 @@ export async function importMarkerRows(
       });
       await done?.();
       report({ ...loaded, took: performance.now() - began });
-      await openCells().caughtUp(signal);
-      console.log('all rows are in the cells');
-      console.log(await whereToSee(config, loaded.collection, extent.at));
+      const { served, line } = await whereToSee(config, loaded.collection, extent.at);
+      if (served && options.wait !== true && cells?.status().owner !== true) {
+        console.log('the running server counts them: counts and clusters include all rows within seconds');
+      } else {
+        await openCells().caughtUp(signal);
+        console.log('counts and clusters include all rows');
+      }
+      console.log(line);
     } finally {
       await cells?.stop();
     }

@@ -62,10 +62,23 @@ async function serves(url: string, { key, createdAt }: Collection): Promise<bool
   }
 }
 
-/** Where to see a collection on the map; and how to start a server, if none that has it answers where one would listen. */
-export async function whereToSee({ http }: Config, collection: Collection, at: string | undefined): Promise<string> {
+/** Where to see a collection. */
+export interface WhereToSee {
+  /** Whether a server that has the collection answers at the configured address. */
+  readonly served: boolean;
+  /** A line with the link to the map and, unless it is served, how to start a server. */
+  readonly line: string;
+}
+
+/** Where to see a collection on the map. */
+export async function whereToSee(
+  { http }: Config,
+  collection: Collection,
+  at: string | undefined,
+): Promise<WhereToSee> {
   const host = http.host === '0.0.0.0' || http.host === '::' ? '127.0.0.1' : http.host;
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${http.port}`;
   const link = `${url}/#${at === undefined ? '' : `at=${at}&`}on=${encodeURIComponent(collection.key)}`;
-  return (await serves(url, collection)) ? `see it: ${link}` : `to see it, run \`cellport serve\` and open ${link}`;
+  const served = await serves(url, collection);
+  return { served, line: served ? `see it: ${link}` : `to see it, run \`cellport serve\` and open ${link}` };
 }

@@ -31,6 +31,6 @@ export async function importZonesFile(path: string, options: ImportOptions): Pro
       call: { ...newCall(signal), unpriced: true },
     });
     report({ counts, created, took: performance.now() - began });
-    console.log(await whereToSee(config, collection, undefined));
+    console.log((await whereToSee(config, collection, undefined)).line);
   });
 }
