@@ -18,7 +18,7 @@ const WARM_UP_MS = 5_000;
 const WARM_UP_ROUNDS = 4;
 const ROUND_MS = 10_000;
 
-/** What happened to requests that were sent at a rate, whatever became of those before. */
+/** What happened to requests that were sent at a rate, without waiting for responses. */
 interface Round {
   readonly goodput: number;
   readonly accepted: readonly number[];
@@ -144,8 +144,8 @@ export const admission: Benchmark = {
       const [, url = ''] = await waitForOutput(server, /Serving\s+(http:\S+)/);
       await fillPlaces(database);
       const rows = await measure(`${url}/graphql`, say);
-      const text = `Viewports of 1,000 markers with 8 fields are requested at a fixed rate for ${ROUND_MS / 1_000} s, whatever became of those
-before. Server, database and load share the machine.`;
+      const text = `Viewports of 1,000 markers with 8 fields are requested at a fixed rate for ${ROUND_MS / 1_000} s, without
+waiting for responses. Server, database and load share the machine.`;
       return { title: 'More work than the server can do', rows, text };
     } finally {
       await server.stop();

@@ -1,7 +1,7 @@
 import type { Fields, Log, Write } from './log.js';
 
 const COUNT_EVERY_MS = 1_000;
-/** Failures that are told apart within a second; beyond these they are counted together. */
+/** Failures that are distinguished within a second; any others are counted together. */
 const MOST_FAILURES = 100;
 
 interface Failure {

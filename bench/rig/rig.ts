@@ -86,7 +86,7 @@ export async function startRig(): Promise<Rig> {
   const watched = watchWire(db);
   const directories = new DirectoryCache();
   let usesPages = true;
-  // The clock of the state and of those who read it stands still, so that it is read once.
+  // The clock of the state and of its readers stands still, so that it is read once.
   const report = async () => (usesPages ? storedReport({ database: db }) : undefined);
   const trust = new PageTrust({ own: () => undefined, stored: report, wall: () => 0 });
   const pageServices = { ...testPages({ trusted: true, directories }), trust };

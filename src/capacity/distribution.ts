@@ -88,7 +88,7 @@ export class Distribution {
     return { prefix: fromZ(hottest.prefix, length), share };
   }
 
-  /** As many markers as told, spread as these are. */
+  /** The given number of markers, spread as these are. */
   scaledTo(markers: number): Distribution {
     const factor = markers / this.markers;
     return new Distribution(this.stretches.map((each) => ({ ...each, markers: each.markers * factor })));

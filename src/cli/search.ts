@@ -15,7 +15,7 @@ function parseNear(text: string): readonly [number, number] {
 export function searchCommand(): Command {
   return new Command('search')
     .description('Find markers, zones and collections by text, in the search index of a server on this machine')
-    .argument('[text...]', 'words; the last one may be incomplete; none with --bounds finds whatever is inside')
+    .argument('[text...]', 'words; the last one may be incomplete; none with --bounds finds everything inside')
     .addOption(
       new Option('-c, --collection <key>', 'only in this collection; may be repeated').argParser(
         (key, before: readonly string[] | undefined) => [...(before ?? []), key],

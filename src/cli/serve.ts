@@ -44,7 +44,7 @@ async function openGeoTable({ database }: Session, { geoTable: name, ...names }:
   return table;
 }
 
-/** Loads the demo while the server answers. A failure is told, and does not stop the server. */
+/** Loads the demo while the server answers. A failure is logged, and does not stop the server. */
 async function loadDemo({ signal }: Session, demo: Demo, cells: Cells, url: string): Promise<void> {
   const bars = importBars('Cities');
   const began = performance.now();

@@ -36,7 +36,7 @@ export interface ViewportOptions {
   readonly precision?: ((zoom: number) => number) | undefined;
   /** Margin around the screen that is loaded too, in px (default 64). */
   readonly padding?: number | undefined;
-  /** How long a map has to stand still before anything is loaded, in ms (default 100); while it keeps moving, four times that. */
+  /** How long a map must be still before anything is loaded, in ms (default 100); while it keeps moving, four times that. */
   readonly debounce?: number | undefined;
   /** Whether to follow changes (default true). Otherwise, what is older than a minute is loaded again. */
   readonly live?: boolean | undefined;

@@ -253,7 +253,7 @@ class TiledViewport implements Viewport {
 }
 
 /**
- * A viewport for any map library. When the map stands still, it loads the tiles of the geohash grid that it lacks, joined
+ * A viewport for any map library. When the map is still, it loads the tiles of the geohash grid that it lacks, joined
  * to few rectangles, in one request; it aborts requests that the map has left behind, and applies live changes.
  */
 export function createViewport(options: ViewportOptions): Viewport {

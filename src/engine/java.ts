@@ -19,7 +19,7 @@ const POLL_MS = 50;
 const ATTEMPTS_FOR_A_PORT = 3;
 const LONGEST_ERROR_OUTPUT = 2_000;
 
-/** The parallel collector does not pay off; whoever wants it sets JDK_JAVA_OPTIONS, which Java reads itself. */
+/** The parallel collector does not pay off. JDK_JAVA_OPTIONS, which Java reads itself, replaces this. */
 const JAVA_OPTIONS = process.env['JDK_JAVA_OPTIONS'] === undefined ? ['-XX:+UseSerialGC'] : [];
 
 const MISSING_JAVA =

@@ -1,6 +1,6 @@
 /**
  * The keeper: a small process that owns the Java process of DynamoDB Local for one data folder. Every process that uses
- * the engine holds a connection to it. When the last connection closes, for whatever reason (kill -9 closes sockets too),
+ * the engine holds a connection to it. When the last connection closes, for any reason (kill -9 closes sockets too),
  * the keeper stops Java and exits. It runs in its own process group, so that Ctrl-C in a terminal stops only the server,
  * and Java keeps running until the server has stopped.
  *
@@ -59,7 +59,7 @@ class Keeper {
   readonly #dataDir: string | undefined;
   readonly #stopping = new AbortController();
   readonly #users = new Set<Socket>();
-  /** What users are told; undefined until the engine runs or has failed. */
+  /** The answer to users; undefined until the engine runs or has failed. */
   #answer: KeeperAnswer | undefined;
   #engine: JavaEngine | undefined;
   #starting: Promise<void> = Promise.resolve();
@@ -91,18 +91,18 @@ class Keeper {
     if (this.#answer !== undefined) socket.write(`${JSON.stringify(this.#answer)}\n`);
   }
 
-  #tell(answer: KeeperAnswer): void {
+  #answerUsers(answer: KeeperAnswer): void {
     this.#answer = answer;
     for (const socket of this.#users) socket.write(`${JSON.stringify(answer)}\n`);
   }
 
-  /** Runs the engine, again whenever it ends, until nobody uses it. */
+  /** Runs the engine, again whenever it ends, until it has no users. */
   run(settings: EngineSettings): void {
     setTimeout(() => {
       if (this.#users.size === 0) void this.stop();
     }, FIRST_CONNECTION_WITHIN_MS);
     this.#starting = this.#start(settings).catch((error: unknown) => {
-      this.#tell({ state: 'failed', error: error instanceof Error ? error.message : String(error) });
+      this.#answerUsers({ state: 'failed', error: error instanceof Error ? error.message : String(error) });
     });
   }
 
@@ -114,7 +114,7 @@ class Keeper {
     this.#engine = engine;
     onJava(engine.process.pid ?? 0);
     engine.process.once('exit', () => this.#restart(settings, performance.now() - began));
-    this.#tell({ state: 'ready', endpoint: `http://127.0.0.1:${engine.port}`, region: REGION, accessKey: key });
+    this.#answerUsers({ state: 'ready', endpoint: `http://127.0.0.1:${engine.port}`, region: REGION, accessKey: key });
   }
 
   #restart(settings: EngineSettings, ranForMs: number): void {

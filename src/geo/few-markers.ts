@@ -21,7 +21,7 @@ function apart(a: Pixel, b: Pixel, world: number): number {
   return Math.hypot(Math.min(across, world - across), a.y - b.y);
 }
 
-/** The positions of its markers if there are few, each alone in its cell: only then do the sums of cells tell them. */
+/** The positions of its markers if there are few, each alone in its cell: only then are they the sums of cells. */
 function markersOf({ count, cells }: Group, position: Pixel, { spacing }: Windows): readonly Pixel[] {
   const { zoom, distance } = spacing;
   if (count === 1 || count > FEW || cells.length < count) return [];

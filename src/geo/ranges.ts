@@ -7,7 +7,7 @@ export interface ZRange {
   readonly to: number;
 }
 
-/** The positions in Z-order at length 10 that a cell stands for; those of the cell of length 10 around a smaller one. */
+/** The positions in Z-order at length 10 of a cell; those of the cell of length 10 around a smaller one. */
 export function cellRange(geohash: string): ZRange {
   const hash = geohash.slice(0, LONGEST_Z);
   const size = 32 ** (LONGEST_Z - hash.length);

@@ -62,7 +62,7 @@ class Removal implements RemovalOrder {
   readonly #tree: KDBush | undefined;
   /** The greatest weight that is removed. */
   readonly #limit: number;
-  /** Equal weights go by position, whatever the direction of the path: a common border stays the same in both its zones. */
+  /** Equal weights go by position, not by the direction of the path: a common border stays the same in both its zones. */
   readonly #queue = new TinyQueue<Candidate>(
     [],
     (a, b) =>

@@ -1,4 +1,4 @@
-/** Long work in steps of at most a few milliseconds. Whoever runs it may do something else after each of them. */
+/** Long work in steps of at most a few milliseconds. Its caller may do something else after each of them. */
 export type Steps<Result> = Generator<void, Result, void>;
 
 /** The result of all steps, done at once. */

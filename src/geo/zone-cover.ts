@@ -19,7 +19,7 @@ const BITS: Readonly<Record<number, number>> = { 1: 4, 3: 15, 5: 25 };
 
 /** One of the cells that cover a zone. */
 export interface Cover {
-  /** One of the three lengths. A single character stands for its cell and the one to the east. */
+  /** One of the three lengths. A single character denotes its cell and the one to the east. */
   readonly geohash: string;
   /** The bounding box of the part of the zone in this cell: west <= east. */
   readonly box: Bounds;
@@ -30,13 +30,13 @@ export interface Coverable {
   relationToCell(cell: Bounds): Relation;
 }
 
-/** The character that stands for a pair of cells: the western cell's. */
+/** The character that denotes a pair of cells: the western cell's. */
 function pairOf(geohash: string): string {
   const value = GEOHASH_ALPHABET.indexOf(geohash.charAt(0));
   return GEOHASH_ALPHABET.charAt(value - (value % 2));
 }
 
-/** The last cell of its length that a geohash of a cover stands for. */
+/** The last cell of its length that a geohash of a cover denotes. */
 export function lastInCover(geohash: string): string {
   if (geohash.length !== 1) return geohash;
   return GEOHASH_ALPHABET.charAt(GEOHASH_ALPHABET.indexOf(geohash) + 1);

@@ -155,7 +155,7 @@ function measure(document: DocumentNode, fragments: Fragments): Size {
 const MAX_EQUAL_FIELDS = 50;
 /** Maximum of all these comparisons together, longer arguments counting as more: 50 fields compared with 49 take 2,450. */
 const MAX_COMPARISONS = 10_000;
-/** The rules of validation follow the fragments of each operation anew. */
+/** The rules of validation follow the fragments of each operation again. */
 const MAX_OPERATIONS = 100;
 
 /** Throws LIMIT_EXCEEDED naming what a document has too much of. */

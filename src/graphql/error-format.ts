@@ -31,7 +31,7 @@ function shortMessage(message: string): string {
   return cut(shorter, LONGEST_TEXT);
 }
 
-/** An error for a client, whatever a client has put into its texts. */
+/** An error that is safe to send, even if its texts quote a client. */
 function answered(
   message: string,
   details: Readonly<Record<string, unknown>>,

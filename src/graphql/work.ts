@@ -20,7 +20,7 @@ export interface Work extends Call {
   readonly recount: () => void;
   /** Why the whole request is refused, if it is. */
   readonly refusal: () => CellportError | undefined;
-  /** Resolves shortly after the deadline with the error to respond with, whatever is still running. */
+  /** Resolves shortly after the deadline with the error to respond with, even if work is still running. */
   readonly overdue: Promise<CellportError>;
   /** Frees the timers. */
   readonly end: () => void;

@@ -16,7 +16,7 @@ export interface Place {
 
 /** Decides which requests are worked on now, wait for a moment, or are refused. */
 export interface Admission {
-  /** Resolves with a place, or undefined if the request has to be refused; `document` tells requests of one kind. */
+  /** Resolves with a place, or undefined if the request has to be refused; `document` identifies requests of one kind. */
   enter(document: string): Promise<Place | undefined>;
   /** Whether a request whose kind is not known would be refused. */
   isFull(): boolean;
@@ -55,7 +55,7 @@ const LONGEST_WAIT_MS = 3_000;
 const MOST_WAITING = 1_000;
 /** So many may always wait. */
 const FEW_WAITING = 16;
-/** The same for a while after a refusal: whoever waits in a queue that never empties only delays those behind. */
+/** The same for a while after a refusal: requests in a queue that never empties only delay those behind. */
 const OVERLOAD = { forMs: 1_000, waitMs: 20, fewWaiting: 3 };
 /** For so many refusals in a turn, one more request starts in the next: clients that retry at once cost time, too. */
 const REFUSALS_PER_START = 20;
@@ -87,7 +87,7 @@ const EVENT_LOOP: Turns = { now: () => performance.now(), later: (callback) => s
  * that those who are admitted are answered in time, however many there are; while some are refused, others hardly wait.
  *
  * One request starts in each turn of the event loop, or some light ones. Otherwise a turn would answer, one after the other, all requests
- * that arrived during the last one, and nobody could be refused before that.
+ * that arrived during the last one, and no request could be refused before that.
  */
 export function createAdmission({ now, later }: Turns = EVENT_LOOP): Admission {
   const kinds = new LRUCache<string, { readonly ms: number }>({ max: KINDS });

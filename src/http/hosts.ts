@@ -33,7 +33,7 @@ export function isLoopback(name: string): boolean {
 export function accessWarning(host: string, readOnly: boolean): string | undefined {
   if (readOnly || isLoopback(host)) return undefined;
   return (
-    `HOST is ${host} and there is no authentication: whoever reaches this server may change and delete all data; ` +
+    `HOST is ${host} and there is no authentication: anyone who can reach this server can change and delete all data; ` +
     'CELLPORT_READ_ONLY=1 refuses changes'
   );
 }

@@ -8,7 +8,7 @@ export function isForeignPage({ origin, host }: IncomingHttpHeaders, allowed: re
   return !URL.canParse(origin) || new URL(origin).host !== host;
 }
 
-/** What such a page is told. */
+/** The message for such a page. */
 export function foreignPage({ origin = '' }: IncomingHttpHeaders): CellportError {
   const shown = JSON.stringify(origin.slice(0, 80));
   return new CellportError(

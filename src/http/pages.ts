@@ -113,7 +113,7 @@ export function addMap(server: FastifyInstance, root: string | undefined, style:
     addFiles(scope, { root, prefix: '/map/', contentSecurityPolicy: mapPolicy(style) });
     const readPage = keepRead(join(root, 'index.html'));
     scope.get('/', async ({ protocol, host, headers }, reply) => {
-      // No proxy is trusted to tell another protocol or name.
+      // No proxy is trusted to name another protocol or host.
       const page = filled(await readPage(), host === '' ? '' : `${protocol}://${host}`, style.styleUrl);
       const etag = tagOf(page);
       void reply.headers({ etag, 'cache-control': 'no-cache' });

@@ -20,7 +20,7 @@ export class SocketAnswers {
     this.#maxBytes = maxBytes;
   }
 
-  /** The payload for graphql-ws that stands for an answer. */
+  /** The payload for graphql-ws that represents an answer. */
   async mark(answer: OperationResult): Promise<Readonly<Record<string, number>>> {
     const text = await writtenAnswer(answer, this.#maxBytes);
     const mark = randomUUID();

@@ -78,7 +78,7 @@ export class PartitionPages {
     this.#markers = sumsOf(hints.map(({ markers }) => markers));
   }
 
-  /** The positions in Z-order at length 10 that the pages from one index to another stand for, both included. */
+  /** The positions in Z-order at length 10 of the pages from one index to another, both included. */
   range(first: number, last: number): ZRange {
     return { from: this.#from[first] ?? 0, to: this.#to[last] ?? 0 };
   }

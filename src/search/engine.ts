@@ -31,7 +31,7 @@ export type SearchChange =
 
 /** What is searched for: documents with all the words, the last of which may be the beginning of one. */
 export interface SearchQuery {
-  /** As `wordsOf` gives them. Empty: whatever lies in the area. */
+  /** As `wordsOf` gives them. Empty: everything in the area. */
   readonly words: readonly string[];
   /** Collections as keys name them; undefined for all. */
   readonly scopes: readonly string[] | undefined;

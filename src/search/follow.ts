@@ -111,12 +111,12 @@ export class IndexFollower {
     if (!isOutdated) return 'failed';
     this.#consumerIsLost ||= error instanceof RecordsLost;
     this.#status = { state: 'building', read: 0, reason: null };
-    log.warn({ reason }, 'The search index is built anew');
+    log.warn({ reason }, 'rebuilding the search index');
     await engine.clear();
     return 'rebuilt';
   }
 
-  /** Where the index stands; if it is of no use, an empty one that is to be read from the table. */
+  /** The position of the index; if it is of no use, an empty one to be filled from the table. */
   async #begin(): Promise<Progress> {
     const { engine, stream, tables, clock } = this.#options;
     const identity = await stream.identify();

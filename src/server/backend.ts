@@ -18,7 +18,7 @@ export interface Backend {
   readonly streams: DynamoDBStreamsClient;
   /** For display: which database this is. */
   readonly where: string;
-  /** What keeps data from being written, as far as this machine can tell; undefined if nothing does. */
+  /** What keeps data from being written, as far as this machine knows; undefined if nothing does. */
   storageFault(this: void): Promise<string | undefined>;
   /** Closes all connections, and the embedded engine unless another process uses it. */
   close(): Promise<void>;

@@ -150,7 +150,7 @@ function noted(pages: PagesPort, generation: string, cache: PageCache | undefine
     try {
       return await pages.write(replacements);
     } finally {
-      // Whatever became of them: a write that fails may have been done.
+      // Even if they failed: a write that fails may have been done.
       for (const { scope, begin, round } of replacements) cache?.changed({ scope, generation }, [begin], round);
     }
   };

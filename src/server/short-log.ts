@@ -21,7 +21,7 @@ async function runTransaction(database: Database, signal: AbortSignal): Promise<
 
 /**
  * Keeps the write-ahead log of the embedded engine's database short. SQLite folds it into the database when a commit finds
- * nobody reading. DynamoDB Local commits single writes while its own reads are open, but transactions after them, so one
+ * no reader. DynamoDB Local commits single writes while its own reads are open, but transactions after them, so one
  * is run whenever the log is long and has been written.
  */
 export function keepLogShort(database: Database, log: string): { stop(): Promise<void> } {

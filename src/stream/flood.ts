@@ -27,7 +27,7 @@ export const LOAD_POLICY = {
   firstLoad: { blocks: 250, waitMs: 60_000, fromRestMs: 60_000 },
 } as const satisfies LoadPolicy;
 
-/** Where writes cost nothing but time: the first counts come at once, and the others when nobody else writes. */
+/** Where writes cost nothing but time: the first counts come at once, and the others when no one else writes. */
 export const EMBEDDED_LOAD_POLICY = {
   ...LOAD_POLICY,
   firstLoad: { ...LOAD_POLICY.firstLoad, fromRestMs: 0 },

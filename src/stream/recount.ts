@@ -70,7 +70,7 @@ const LIMITS = { records: 100_000, cells: 1_000_000 };
 const nameOf = ({ pk, sk }: WireImage) => `${String(pk?.['S'])}#${String(sk?.['S'])}`;
 
 /**
- * Counts all markers, replaces the cells and builds all pages anew, while markers are being written: takes the work over from
+ * Counts all markers, replaces the cells and rebuilds all pages, while markers are being written: takes the work over from
  * its owner, reads every marker, then the stream up to a record that was written after the last of them. A marker with a
  * record in the stream counts as its last image says, any other as it was read. A recount that is interrupted leaves a gap.
  * Counts of another layout are upgraded, unless they are only to be checked: then OtherLayout is thrown. Rejects with LeaseLost
@@ -215,7 +215,7 @@ class Recount {
 
   async #finishPlan(): Promise<void> {
     const { state, pages, checkOnly } = this.#options;
-    // Pages that cannot even be read must not keep it from building them anew.
+    // Pages that cannot even be read must not keep it from rebuilding them.
     if (!checkOnly) await this.#lease.update((now) => ({ ...now, pages: null }));
     const applying = { ...this.#applying(), state, pages: keptPages(this.#lease.current, pages) };
     try {

@@ -24,7 +24,7 @@ export interface PageEdits {
 const MOST_PARTS = 50;
 /** Packing as many takes some 30 ms. More would keep the process busy for too long, and might be too many for a transaction. */
 const MOST_AT_ONCE = 1_200;
-/** By how much a page may be too full to be cut into halves rather than packed anew. */
+/** By how much a page may be too full to be cut into halves rather than packed again. */
 const HALVES = 3;
 
 /**

@@ -127,7 +127,7 @@ export function recounting(state: StreamState, wall: number): StreamState {
 
 /**
  * The state of counts of another layout, accepted by this version: only a recount can add what they lack. A plan in
- * progress cannot be folded as it was, so its records are part of the gap. Pages, too, are made anew by that recount.
+ * progress cannot be folded as it was, so its records are part of the gap. Pages, too, are rebuilt by that recount.
  */
 export function upgraded(state: StreamState, wall: number): StreamState {
   const reason = `the counts had layout ${state.layout} and now have ${LAYOUT}`;

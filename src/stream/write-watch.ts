@@ -9,7 +9,7 @@ export interface FailingWrites {
 }
 
 /**
- * Whether writes succeed. Reads do not show it: they go on when a disk is full. Kinds of writes are told apart, because
+ * Whether writes succeed. Reads do not show it: they go on when a disk is full. Kinds of writes are distinguished, because
  * small ones may still succeed where large ones fail. Being throttled is no failure.
  */
 export class WriteWatch {

@@ -17,7 +17,7 @@ const inOrder = (files: Readonly<Record<string, string>>): Example[] =>
       headers: /^# Headers: (\{.*\})$/m.exec(query)?.[1] ?? null,
     }));
 
-/** Those of the tabs, which tell a story. */
+/** Those of the tabs, from first steps to live changes. */
 export const tabs = inOrder(
   import.meta.glob<string>('./examples/tabs/*.graphql', { query: '?raw', import: 'default', eager: true }),
 );

@@ -8,7 +8,7 @@ import { request } from './graphql.js';
 import type { CollectionLayer } from './layers/collection-layer.js';
 import { placesIn } from './places-list.js';
 
-/** A view has to stay empty for this long: whoever pans across an ocean asks nothing. */
+/** A view has to stay empty for this long: panning across an ocean sends no requests. */
 const WAIT_MS = 700;
 /** The largest collections are asked, each with one `nearest` query, which the server limits. */
 const MAX_ASKED = 4;
@@ -19,7 +19,7 @@ const isEmpty = (map: MapLibre, layers: readonly CollectionLayer[]) =>
   layers.every(({ states }) => states.every(({ cells }) => cells.length === 0));
 
 /**
- * Tells the nearest marker, and offers to go there, where none is in view. Returns a function to call when the view, its
+ * Names the nearest marker, and offers to go there, where none is in view. Returns a function to call when the view, its
  * content or the layers have changed.
  */
 export function watchEmptyViews(map: MapLibre, layers: () => readonly CollectionLayer[]): () => void {

@@ -1,7 +1,7 @@
 import { formatNumber } from './numbers.js';
 import type { Status } from './status.js';
 
-/** The part of /readyz that tells how far the demo is loaded. */
+/** The part of /readyz about the loading of the demo. */
 interface Readiness {
   readonly load: {
     readonly state: 'loading' | 'complete' | 'failed';
@@ -22,7 +22,7 @@ function textOf({ state, cities, of, reason }: NonNullable<Readiness['load']>): 
     : 'Counting the last cities, loading countries';
 }
 
-/** Tells how far the server has loaded the demo, if it is doing so, and calls `refresh` with each step. */
+/** Shows how far the server has loaded the demo, if it is doing so, and calls `refresh` with each step. */
 export async function followLoad(status: Status, refresh: () => void): Promise<void> {
   for (let last = ''; ;) {
     const load = await fetch('/readyz')

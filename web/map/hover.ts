@@ -9,7 +9,7 @@ import { createTip } from './tip.js';
 /** How long the pointer has to rest on a cluster before its largest place is looked up. */
 const REST_MS = 120;
 
-/** Tells beside the pointer, or where a finger has tapped, the largest place of a cluster or the values of heatmaps. */
+/** Shows beside the pointer, or where a finger has tapped, the largest place of a cluster or the values of heatmaps. */
 export function createHover(map: MapLibre, layers: () => readonly CollectionLayer[]): (hovered: Hovered) => void {
   const tip = createTip(map);
   let last: Hovered | undefined;

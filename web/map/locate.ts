@@ -7,7 +7,7 @@ import type { Status } from './status.js';
 const WORLD_M = 40_075_017;
 const CLOSEST = 15;
 const MESSAGES: Readonly<Record<number, string>> = {
-  1: 'The browser may not tell your position. Allow it in its settings for this page.',
+  1: 'The browser may not share your position. Allow it in its settings for this page.',
   2: 'Your position is not known.',
   3: 'Your position could not be found in time.',
 };

@@ -7,7 +7,7 @@ import { valueText } from './heat/text.js';
 import type { CollectionLayer } from './layers/collection-layer.js';
 import { drawPlaces, placesIn, summary } from './places-list.js';
 
-/** How long the map has to stand still before the summary is announced. */
+/** How long the map must be still before the summary is announced. */
 const ANNOUNCE_DELAY_MS = 700;
 
 export interface PlacesPanel {
@@ -32,7 +32,7 @@ export function createPlacesPanel(
   let open = false;
   let announcing: ReturnType<typeof setTimeout> | undefined;
 
-  /** What a pointer in the middle would tell. */
+  /** What a pointer in the middle would show. */
   const heats = () =>
     layers().flatMap(({ heat }) => (heat ? `${valueText(heat, map.getCenter().wrap())} at the center` : []));
 

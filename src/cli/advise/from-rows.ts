@@ -19,7 +19,7 @@ export interface Source {
   readonly distribution: Distribution;
   readonly sample: readonly MarkerInput[];
   readonly collection: SizedCollection;
-  /** Whether the markers stand for others of which only figures are known. */
+  /** Whether the markers represent others of which only figures are known. */
   readonly isAssumed?: boolean;
   /** The layout that a live collection has. */
   readonly current?: { readonly prefixLength: number; readonly writeShards: number };

@@ -191,7 +191,7 @@ async function* readRows<C>(records: Records, header: Header<C>): AsyncGenerator
   if (batch.length > 0) yield rowsOf(batch, header);
 }
 
-/** A line by which Excel is told the delimiter, before the header. */
+/** A line before the header that names the delimiter for Excel. */
 const SEPARATOR_LINE = /^sep=([,;\t|])$/i;
 
 /**

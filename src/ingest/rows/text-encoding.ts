@@ -1,7 +1,7 @@
 /** The encodings that spreadsheets write. */
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
-/** How much of a file tells its encoding. */
+/** How much of a file is read to detect its encoding. */
 export const SAMPLE_BYTES = 1024 * 1024;
 
 /**

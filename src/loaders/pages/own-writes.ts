@@ -25,7 +25,7 @@ const LONGEST_MS = 60_000;
 const MOST = 50_000;
 
 /**
- * What this process has written lately and pages may not have yet: whoever edits a map sees the edit in the next answer of the
+ * What this process has written lately and pages may not have yet: a user who edits a map sees the edit in the next answer of the
  * same server.
  */
 export class OwnWrites {

@@ -52,7 +52,7 @@ export class PageTrust {
   /** The pages to read; undefined if the geo index must answer. */
   async pages(): Promise<TrustedPages | undefined> {
     const own = this.#options.own();
-    // Whoever cannot tell reads the index.
+    // Without a report, the index is read.
     const report = own ?? (await this.#stored().catch(() => undefined));
     if (report === undefined) return undefined;
     const { pages, complete, endAt } = report;
@@ -78,7 +78,7 @@ export class PageTrust {
     return this.#latest !== undefined && !this.#isDue() && !this.#isUsable(this.#latest, false);
   }
 
-  /** Reads the report anew the next time: it may be outdated. */
+  /** Reads the report again the next time: it may be outdated. */
   forget(): void {
     this.#report = undefined;
     this.#latest = undefined;

@@ -8,7 +8,7 @@ import { CellportError } from '../../errors.js';
 export type Sqlite = Libsql.Database;
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Names the tables below and what is written into them: raise it with any change of either, and indexes are built anew. */
+/** Names the tables below and what is written into them: raise it with any change of either, and indexes are rebuilt. */
 const LAYOUT = 1;
 const PAGE_BYTES = 4_096;
 /** Servers that may keep indexes of one table in one folder. */

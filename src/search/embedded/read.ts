@@ -176,7 +176,7 @@ function select(
   ring?: Area,
   more: readonly Sql[] = [],
 ): Sql {
-  // The plus sign keeps SQLite from running the full-text query anew for each id.
+  // The plus sign keeps SQLite from running the full-text query again for each id.
   const id = match === undefined ? 'd.id' : '+f.rowid';
   const from = match === undefined ? 'docs d' : 'words f CROSS JOIN docs d ON d.id = f.rowid';
   const matched: Sql[] = match === undefined ? [] : [{ sql: 'words MATCH ?', values: [match] }];

@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Client } from './client.js';
 import { statusOf } from './client.js';
 
-/** Names the mapping below and what is written into it: raise it with any change of either, and indexes are built anew. */
+/** Names the mapping below and what is written into it: raise it with any change of either, and indexes are rebuilt. */
 export const LAYOUT = 1;
 
 /**

@@ -60,7 +60,7 @@ export interface StreamState extends Leased {
   readonly pages: PageGeneration | null;
 }
 
-/** Names pages that belong together: a recount writes all of them anew, as another generation. */
+/** Names pages that belong together: a recount rewrites all of them as another generation. */
 export interface PageGeneration {
   readonly generation: string;
 }

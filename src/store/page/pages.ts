@@ -8,7 +8,7 @@ import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { decodePage } from './page-data.js';
 
-/** The pages of a collection that belong together: a recount writes all of them anew, as another generation. */
+/** The pages of a collection that belong together: a recount rewrites all of them as another generation. */
 export interface PagesOf {
   readonly scope: string;
   /** The key of the collection, for its markers. */

@@ -185,7 +185,7 @@ interface GeometryUpdate extends ZoneChange {
   readonly prepare: () => Promise<PreparedGeometry>;
 }
 
-/** Changes the geometry of a zone, and whatever else is updated with it. */
+/** Changes the geometry of a zone, and other fields updated with it. */
 async function updateWithGeometry(
   database: Database,
   reference: ZoneReference,

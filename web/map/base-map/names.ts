@@ -17,7 +17,7 @@ const base = { source: 'base', type: 'symbol' } as const;
 const COUNTRIES_TO_ZOOM = 9;
 
 /**
- * Where a country's name may stand: in its middle, or else above or below what stands there, such as a cluster, or on
+ * Where a country's name may be: in its middle, or else above or below what is there, such as a cluster, or on
  * large scales beside it. Offsets are in ems of the name.
  */
 const ABOVE_OR_BELOW = ['center', [0, 0], ...[1.2, 2, 2.8].flatMap((far) => ['bottom', [0, -far], 'top', [0, far]])];

@@ -42,7 +42,7 @@ function directionOf({ key, ctrlKey, metaKey, shiftKey }: KeyboardEvent): 'undo'
   return key === 'y' ? 'redo' : undefined;
 }
 
-/** What to tell the user about a failed write. */
+/** The message about a failed write. */
 function messageOf(error: unknown, code: string): string {
   if (REFUSED_CODES.has(code)) return 'You do not have permission to edit on this server.';
   if (code === 'CONFLICT')
@@ -181,7 +181,7 @@ export class EditMode {
     return layers.find(({ collection }) => collection.key === this.#target) ?? layers[0];
   }
 
-  /** Runs a write. If it fails, tells the user why. Returns whether it succeeded. */
+  /** Runs a write. If it fails, shows the user why. Returns whether it succeeded. */
   async #attempt(write: () => Promise<Step | void>): Promise<boolean> {
     try {
       const step = await write();

@@ -1,5 +1,5 @@
 /**
- * The JSON value that a text in a form stands for: numbers, true, false, null, lists and objects as in JSON; anything else
+ * The JSON value of a text in a form: numbers, true, false, null, lists and objects as in JSON; anything else
  * is a string, which may be quoted as in JSON.
  */
 export function valueFrom(text: string): unknown {

@@ -7,7 +7,7 @@ import { type Condition, type Field, type Range, type Rules, isRange } from './r
 const MOST_VALUES = 12;
 
 export const labelOf = (field: Field): string => field ?? 'category';
-/** Tells fields apart in a select: a property may be called `category`. */
+/** Distinguishes fields in a select: a property may be called `category`. */
 const idOf = (field: Field) => (field === null ? 'category' : `property ${field}`);
 
 /** The rules with another condition on a field, or none. */

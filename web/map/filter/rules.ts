@@ -61,7 +61,7 @@ function meets(marker: Described, condition: Condition): boolean {
 export const passes = (marker: Described, { conditions }: Rules): boolean =>
   conditions.every((condition) => meets(marker, condition));
 
-/** A choice does not tell texts from true and false. */
+/** A choice does not distinguish texts from true and false. */
 const jsonValues = (text: string) => (text === 'true' || text === 'false' ? [text, text === 'true'] : [text]);
 
 /** The API's filter for the conditions; undefined if there are none. */

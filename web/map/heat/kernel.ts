@@ -1,6 +1,6 @@
 import type { MapCell } from '../../../src/client/public.js';
 
-/** Standard deviation of the kernel over the mean side of a cell: less shows the grid, more blurs what the cells tell. */
+/** Standard deviation of the kernel over the mean side of a cell: less shows the grid, more blurs what the cells show. */
 const SPREAD = 0.5;
 /** Beyond this latitude (78 degrees) the kernel no longer grows with the map's scale. */
 const LEAST_COSINE = 0.2;

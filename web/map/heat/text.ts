@@ -27,7 +27,7 @@ export function valueText(heat: Heat, at: MapCell['centroid']): string {
   return `${value < LEAST ? 'No' : `≈ ${ROUGH.format(value)}`} ${unitText(heat)}`;
 }
 
-/** Round values of the scale with the share of its length where they stand. */
+/** Round values of the scale with their positions as shares of its length. */
 export function ticksOf({ scale, areCells }: Heat): readonly { readonly text: string; readonly share: number }[] {
   const top = scale.top * (areCells ? 1 : scale.perUnit);
   const tick = (part: number) => ({ text: COMPACT.format(top * part).replace('K', 'k'), share: shareOf(part, 1) });

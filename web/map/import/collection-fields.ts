@@ -67,7 +67,7 @@ export async function createCollection(input: { readonly name: string; readonly 
 
 const REFUSED_CODES = new Set(['UNAUTHENTICATED', 'UNAUTHORIZED', 'FORBIDDEN']);
 
-/** What to tell the user about a write that failed. */
+/** The message about a write that failed. */
 export function refusal(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof ViewportError) || !REFUSED_CODES.has(error.code)) return message;

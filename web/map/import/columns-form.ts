@@ -43,21 +43,21 @@ export function columnsForm(columns: Columns, onChange: () => void): ColumnsForm
     return element('label', {}, `${LABELS[part]} ${noun}`, select);
   });
   const chosen = (part: Part) => selects.get(part)?.value ?? '';
-  const tell = () => {
-    const told = parts
+  const describe = () => {
+    const used = parts
       .filter((part) => chosen(part) !== '')
       .map((part) => `${LABELS[part].toLowerCase()} from ${chosen(part)}`);
     const title = noun === 'column' ? 'Columns' : 'Properties';
-    summary.textContent = [title, told.join(', ')].filter((text) => text !== '').join(': ');
+    summary.textContent = [title, used.join(', ')].filter((text) => text !== '').join(': ');
   };
   const both = element('p', {}, `If one ${noun} holds both coordinates, choose it for both.`);
   const content = holdPosition ? labels.toSpliced(2, 0, both) : labels;
   const form = element('details', { class: 'columns' }, summary, element('div', {}, ...content));
   form.addEventListener('change', () => {
-    tell();
+    describe();
     onChange();
   });
-  tell();
+  describe();
   return {
     element: form,
     get choice() {

@@ -38,7 +38,7 @@ class FilePreview {
   readonly #form: HTMLFormElement;
   readonly #submit = element('button', { class: 'act', type: 'submit' });
   /** How many places there are, or what is wrong. */
-  readonly #told = element('div');
+  readonly #report = element('div');
   readonly #rows = element('div');
   #survey: Survey | undefined;
   #signal: AbortSignal | undefined;
@@ -61,7 +61,7 @@ class FilePreview {
   async open(): Promise<void> {
     const choice = this.#choice ? [this.#choice.element] : [];
     this.#form.hidden = true;
-    this.#frame.show(this.#file.name, this.#told, ...choice, this.#rows, this.#form);
+    this.#frame.show(this.#file.name, this.#report, ...choice, this.#rows, this.#form);
     await this.#read();
     if (!this.#form.hidden) this.#submit.focus();
     else if (this.#columns?.holdPosition) this.#choice?.ask();
@@ -79,7 +79,7 @@ class FilePreview {
     const missing = this.#choice?.missing;
     if (missing !== undefined) return this.#fail(`Choose the ${missing}, too.`);
     const reading = note('Reading …');
-    this.#told.replaceChildren(reading);
+    this.#report.replaceChildren(reading);
     try {
       const onRead = (part: number) => (reading.textContent = `Reading … ${percent(part)}`);
       const survey = await surveyFile(this.#file, this.#readOptions, { signal, onRead });
@@ -90,7 +90,7 @@ class FilePreview {
   }
 
   #fail(message: string): void {
-    this.#told.replaceChildren(fault(message));
+    this.#report.replaceChildren(fault(message));
     this.#rows.replaceChildren();
     this.#form.hidden = true;
   }
@@ -104,12 +104,12 @@ class FilePreview {
       const text = rejects.count > 0 ? 'No row of this file is a place.' : 'This file is empty.';
       const areas = rejects.kept.some(({ reason }) => /^geometry is (?!Point)/.test(reason));
       const hint = areas ? [note('Areas and lines are imported where the server runs:'), commandFor(this.#file)] : [];
-      this.#told.replaceChildren(fault(text), ...hint);
+      this.#report.replaceChildren(fault(text), ...hint);
       this.#rows.replaceChildren(...list);
       return;
     }
     const keys = keysFromContent ? ' Rows without a key get one from their content.' : '';
-    this.#told.replaceChildren(note(`${countOf(count, 'place')} found. The same file again changes nothing.${keys}`));
+    this.#report.replaceChildren(note(`${countOf(count, 'place')} found. The same file again changes nothing.${keys}`));
     this.#rows.replaceChildren(previewTable(survey), ...list);
     this.#submit.textContent = `Import ${countOf(count, 'place')}`;
     this.#submit.disabled = false;

@@ -16,7 +16,7 @@ export interface FrameOptions {
   readonly onClose: () => void;
 }
 
-/** The panel around whatever is imported, and the work that goes on behind it. */
+/** The panel of an import, and the work that goes on behind it. */
 export class Frame {
   readonly map: MapLibre;
   readonly place: HTMLElement;
@@ -59,7 +59,7 @@ export class Frame {
 export const note = (text: string): HTMLElement => element('p', { role: 'status' }, text);
 export const fault = (text: string): HTMLElement => element('p', { role: 'alert', class: 'fault' }, text);
 
-/** What to tell the user about a failure. */
+/** The message about a failure. */
 export function messageOf(error: unknown): string {
   if (error instanceof WrongFile || error instanceof NotGeoJson || error instanceof NotUtf8) return error.message;
   return refusal(error);

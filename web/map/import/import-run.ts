@@ -19,17 +19,17 @@ export async function runImport(frame: Frame, { onWrite, onRetry, ...options }: 
   const total = countOf(survey.count, 'place');
   const bar = element('progress', { max: String(survey.count), 'aria-label': 'Import' });
   bar.value = 0;
-  const told = note(`0 of ${total}`);
+  const progress = note(`0 of ${total}`);
   const cancel = button({}, () => frame.cancel(), 'Cancel');
   frame.isWriting = true;
   previewPoints(frame.map, []);
-  frame.show(`Importing ${file.name}`, bar, told, element('div', { class: 'buttons' }, cancel));
+  frame.show(`Importing ${file.name}`, bar, progress, element('div', { class: 'buttons' }, cancel));
   cancel.focus();
   let written: Written = { created: 0, updated: 0, unchanged: 0 };
   const onProgress = (soFar: Written, rows: number) => {
     written = soFar;
     bar.value = rows;
-    told.textContent = `${formatNumber(rows)} of ${total}`;
+    progress.textContent = `${formatNumber(rows)} of ${total}`;
     onWrite(collection);
   };
   let failed: string | undefined;

@@ -9,7 +9,7 @@ export class NotUtf8 extends Error {
 export const tableEncoding = async (file: Blob): Promise<Encoding> =>
   encodingOfSample(new Uint8Array(await file.slice(0, SAMPLE_BYTES).arrayBuffer()));
 
-/** The text of a file, in pieces, without a byte order mark. `onRead` is told how many bytes have been read. */
+/** The text of a file, in pieces, without a byte order mark. `onRead` gets the number of bytes read so far. */
 export async function* readText(
   file: Blob,
   onRead: (bytes: number) => void = () => undefined,

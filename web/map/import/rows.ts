@@ -45,7 +45,7 @@ export interface Records {
   readonly lines: AsyncIterable<readonly Lines[]>;
 }
 
-/** Opens a file. `onRead` is told how many bytes have been read. Throws WrongFile if the page does not read such files. */
+/** Opens a file. `onRead` gets the number of bytes read so far. Throws WrongFile if the page does not read such files. */
 export async function openRecords(file: File, onRead?: (bytes: number) => void): Promise<Records> {
   const name = file.name.toLowerCase();
   const ending = ACCEPTED.find((each) => name.endsWith(each));
@@ -59,7 +59,7 @@ export async function openRecords(file: File, onRead?: (bytes: number) => void):
 
 /**
  * The rows of a file in batches; memory does not grow with the file. Throws WrongFile if it cannot be read as a whole.
- * `onRead` is told how many bytes have been read.
+ * `onRead` gets the number of bytes read so far.
  */
 export async function* readRows(
   file: File,

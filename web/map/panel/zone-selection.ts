@@ -65,7 +65,7 @@ export function createZoneSelection(map: MapLibre, layers: () => readonly Collec
       if (!node) return undefined;
       draw(node.geometry);
       const counts = element('div', { class: 'counts', role: 'status' });
-      // Without a count, the card still tells the rest.
+      // Without a count, the card still shows the rest.
       void count(id, counts).catch(() => undefined);
       return zoneCard(node, counts, onClose);
     },

@@ -72,7 +72,7 @@ const plain = (text: string) =>
     .replaceAll(/[\u2032\u2019]/g, "'")
     .replaceAll(/[\u2033\u201d]/g, '"');
 
-/** Which of two numbers may be the latitude, the likelier first, by what stands before them. */
+/** Which of two numbers may be the latitude, the likelier first, by what precedes them. */
 const LATITUDES: Readonly<Record<string, readonly ('first' | 'second')[]>> = {
   'GEO:': ['first'],
   'POINT(': ['second'],
