@@ -4,9 +4,7 @@ import { LONGEST_Z, encode, fromZ, toZ } from '../src/geo/geohash.js';
 import { type ZRange, coverArea } from '../src/geo/ranges.js';
 import type { Collection } from '../src/model/collection.js';
 import { rangeKeys } from '../src/plan/explain.js';
-import { joinToFit } from '../src/plan/join.js';
-import { partitionSize } from '../src/plan/markers.js';
-import { byPartition } from '../src/plan/partition.js';
+import { byPartition, joinPieces } from '../src/plan/join.js';
 import { rangeRequest } from '../src/store/request/ranges.js';
 import { areaOf, scan } from './rig/measure-views.js';
 import { type View, viewOf } from './rig/places.js';
@@ -71,9 +69,9 @@ async function inRanges(rig: Rig, collection: Collection, stored: readonly numbe
     }
     return low;
   };
-  const partition = partitionSize(collection.prefixLength);
+  const partition = 32 ** (LONGEST_Z - collection.prefixLength);
   const apart = [...byPartition(pieces, partition)].flatMap((group) => group.pieces);
-  const ranges: readonly ZRange[] = joinToFit(apart, most, partition, before);
+  const ranges: readonly ZRange[] = joinPieces(apart, partition, { heavy: 0, most, before });
   const reads = ranges.flatMap(({ from, to }) => {
     const prefix = fromZ(Math.floor(from / partition), collection.prefixLength);
     return rangeKeys({ prefix, from, to }, collection, rig.db.keys);

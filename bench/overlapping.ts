@@ -1,7 +1,7 @@
 import type { Bounds } from '../src/geo/bounds.js';
 import { newCall } from '../src/store/request/meter.js';
 import { rangeKeys } from '../src/plan/explain.js';
-import { planMarkers } from '../src/plan/markers.js';
+import { coverForPlan, planMarkers } from '../src/plan/markers.js';
 import { areaOf } from './rig/measure-views.js';
 import type { Rig } from './rig/rig.js';
 import { quantile, shown } from './rig/statistics.js';
@@ -33,7 +33,11 @@ interface Wanted {
 function rangesOf({ db }: Rig, collection: Collection): Wanted[] {
   const { prefixLength } = collection;
   return MAPS.flatMap((bounds) => {
-    const { ranges } = planMarkers({ area: areaOf({ name: '', zoom: 9, bounds }), prefixLength, ceiling: 64 });
+    const { ranges } = planMarkers({
+      cover: coverForPlan(areaOf({ name: '', zoom: 9, bounds })),
+      prefixLength,
+      ceiling: 64,
+    });
     return ranges.flatMap((planned) =>
       rangeKeys(planned, collection, db.keys).map((range) => ({ prefix: planned.prefix, range })),
     );

@@ -15,7 +15,7 @@ import type { EngineAddress } from '../../src/engine/start.js';
 import { openFreshTables } from './fresh-tables.js';
 import type { BenchMarker } from './points.js';
 import { type Wire, watchWire } from './wire.js';
-import { createCellCache } from '../../src/loaders/cell-cache.js';
+import { CellCache } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { storedReport } from '../../src/server/cells.js';
 import { putStreamState } from '../../src/store/cell/stream-state.js';
@@ -94,7 +94,7 @@ export async function startRig(): Promise<Rig> {
   const services = createServices(
     { database: db },
     {
-      cellCache: createCellCache({ maxBytes: 64 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
+      cellCache: new CellCache({ maxBytes: 64 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
       // No cache of pages, so that every map costs what it costs the first time.
       pageServices,
       // Never expires: a slow machine would reload it more often, and count more reads.

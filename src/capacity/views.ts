@@ -7,7 +7,7 @@ import { LONGEST_BLOCK } from '../model/cell.js';
 import { DEFAULT_LIMITS } from '../model/limits.js';
 import { planReads, requestsOf, takeReads } from '../pages/plan-reads.js';
 import { planBlocks } from '../plan/blocks.js';
-import { coverForPlan, markerPlanner } from '../plan/markers.js';
+import { coverForPlan, planMarkers } from '../plan/markers.js';
 import { precisionForZoom } from '../plan/precision.js';
 import type { Distribution } from './distribution.js';
 import { type PageSizes, modelDirectory } from './page-model.js';
@@ -109,7 +109,7 @@ export interface IndexLayout {
 export function costOnIndex(distribution: Distribution, { cover }: View, layout: IndexLayout): ReadCost {
   const { prefixLength, writeShards, entryBytes } = layout;
   const ceiling = Math.max(1, Math.floor(DEFAULT_LIMITS.rangesPerPage / writeShards));
-  const { ranges } = markerPlanner({ cover, prefixLength })({ ceiling });
+  const { ranges } = planMarkers({ cover, prefixLength, ceiling });
   const costs: ReadCost[] = [];
   let left: number = MOST_MARKERS;
   for (const range of ranges) {

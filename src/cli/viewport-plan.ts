@@ -7,7 +7,7 @@ import { LONGEST_BLOCK } from '../model/cell.js';
 import { DEFAULT_LIMITS } from '../model/limits.js';
 import { planBlocks } from '../plan/blocks.js';
 import { blockKeyRanges, explainMarkers } from '../plan/explain.js';
-import { planMarkers } from '../plan/markers.js';
+import { coverForPlan, planMarkers } from '../plan/markers.js';
 import { precisionForZoom } from '../plan/precision.js';
 import type { BoundsOption, KeyOptions } from './options.js';
 
@@ -32,7 +32,8 @@ export function planOf(options: Omit<PlanOptions, 'json' | 'style'>, style: KeyS
     geoSlot: 'A',
   } as const;
   const precision = precisionForZoom(zoom);
-  const markers = planMarkers({ area, prefixLength, ceiling: Math.floor(DEFAULT_LIMITS.rangesPerPage / writeShards) });
+  const ceiling = Math.floor(DEFAULT_LIMITS.rangesPerPage / writeShards);
+  const markers = planMarkers({ cover: coverForPlan(area), prefixLength, ceiling });
   return {
     bounds: area.bounds,
     zoom,

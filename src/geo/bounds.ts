@@ -9,6 +9,14 @@ export interface Bounds {
   readonly north: number;
 }
 
+/** The bounding box of boxes that do not cross the antimeridian, at least one. */
+export const boundsAround = (boxes: readonly Bounds[]): Bounds => ({
+  west: Math.min(...boxes.map(({ west }) => west)),
+  south: Math.min(...boxes.map(({ south }) => south)),
+  east: Math.max(...boxes.map(({ east }) => east)),
+  north: Math.max(...boxes.map(({ north }) => north)),
+});
+
 /** A normalized bounding box: code that uses its parts need not handle the antimeridian. */
 export interface Area {
   /** As clients see it: -180..180, west > east if it crosses the antimeridian. */

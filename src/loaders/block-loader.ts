@@ -9,7 +9,7 @@ import { blockFromItem } from '../store/cell/cells.js';
 import type { Database, Item } from '../store/database.js';
 import type { Call } from '../store/request/meter.js';
 import type { Budget } from './budget.js';
-import type { CellCache } from './cell-cache.js';
+import { type CellCache, blockName } from './cell-cache.js';
 import { groupBy } from './group.js';
 import type { RangeLoader } from './range-loader.js';
 import { type Turn, afterTurns, eachInTurns, takeTurn } from '../turns.js';
@@ -32,7 +32,7 @@ const MOST_LOOKED_UP = 8_192;
 
 const isOccupied = ({ children }: CellBlock) => children.size > 0;
 const emptyBlock = (parent: string): CellBlock => ({ parent, batch: 0, children: new Map() });
-const nameOf = ({ scope, parent }: BlockName) => `${scope}\n${parent}`;
+const nameOf = ({ scope, parent }: BlockName) => blockName(scope, parent);
 
 /** Reads cell blocks of one request, from the cache where it knows them. */
 export class BlockLoader {
@@ -42,21 +42,6 @@ export class BlockLoader {
   readonly #range: RangeLoader;
   readonly #turn: Turn = () => takeTurn(this.#call.signal);
   readonly #decoded = new WeakMap<Item, CellBlock>();
-  readonly #plans = new DataLoader<BlocksRequest, CellBlock[] | undefined>(
-    async (requests) => {
-      const settled = await Promise.allSettled(
-        requests.map(async (request) => {
-          await this.#turn();
-          return this.#loadPlan(request);
-        }),
-      );
-      return settled.map((one) => {
-        if (one.status === 'fulfilled') return one.value;
-        return one.reason instanceof Error ? one.reason : new Error('cells could not be read', { cause: one.reason });
-      });
-    },
-    { cache: false, batchScheduleFn: afterTurns },
-  );
   readonly #single = new DataLoader<BlockName, CellBlock, string>((names) => this.#loadEach(names), {
     cacheKeyFn: nameOf,
     batchScheduleFn: afterTurns,
@@ -71,27 +56,14 @@ export class BlockLoader {
 
   /**
    * The blocks of a plan that have children; undefined if the budget does not pay for them. Of each range only what lies
-   * between the first and the last missing block is read. Plans loaded in one tick resolve in one tick, so that what is
-   * planned from them can be read together too.
+   * between the first and the last missing block is read.
    */
-  load(request: BlocksRequest): Promise<CellBlock[] | undefined> {
-    return this.#plans.load(request);
-  }
-
-  /** The same without any call: undefined if one of the blocks is not in the cache. */
-  cached(scope: string, { length, ranges }: BlockPlan): CellBlock[] | undefined {
-    const known: CellBlock[][] = [];
-    let looked = 0;
-    for (const { from, to } of ranges) {
-      const blocks: CellBlock[] = [];
-      for (let z = from; z < to; z++) {
-        const block = looked++ < MOST_LOOKED_UP ? this.#cache.get(scope, fromZ(z, length)) : undefined;
-        if (!block) return undefined;
-        blocks.push(block);
-      }
-      known.push(blocks);
-    }
-    return known.flatMap((blocks) => this.#hit(scope, blocks)).filter(isOccupied);
+  async load({ scope, plan: { length, ranges }, budget }: BlocksRequest): Promise<CellBlock[] | undefined> {
+    await this.#turn();
+    if (ranges.length > budget.calls) return undefined;
+    const reads = ranges.map((range) => ({ range, share: budget.share(ranges.length) }));
+    const blocks = await Promise.all(reads.map(({ range, share }) => this.#loadRange(scope, length, range, share)));
+    return blocks.every((list) => list !== undefined) ? blocks.flat().filter(isOccupied) : undefined;
   }
 
   /** The block under a parent, an empty one if there is none; those of one tick are read in one batch. */
@@ -99,19 +71,11 @@ export class BlockLoader {
     return this.#single.load({ scope, parent });
   }
 
-  async #loadPlan({ scope, plan, budget }: BlocksRequest): Promise<CellBlock[] | undefined> {
-    const { length, ranges } = plan;
-    if (ranges.length > budget.calls) return undefined;
-    const reads = ranges.map((range) => ({ range, share: budget.share(ranges.length) }));
-    const blocks = await Promise.all(reads.map(({ range, share }) => this.#loadRange(scope, length, range, share)));
-    return blocks.every((list) => list !== undefined) ? blocks.flat().filter(isOccupied) : undefined;
-  }
-
   async #loadRange(scope: string, length: number, { from, to }: ZRange, budget: Budget) {
     const { keys } = this.#db;
     const isLong = to - from > MOST_LOOKED_UP;
     const parents = isLong ? [] : Array.from({ length: to - from }, (_, index) => fromZ(from + index, length));
-    const cached = parents.map((parent) => this.#cache.get(scope, parent));
+    const cached = parents.map((parent) => this.#cache.get(blockName(scope, parent)));
     const first = isLong ? 0 : cached.indexOf(undefined);
     const last = isLong ? to - from - 1 : cached.lastIndexOf(undefined);
     if (first < 0) return this.#hit(scope, cached);
@@ -124,12 +88,12 @@ export class BlockLoader {
       const block = this.#decode(item);
       if (block) read.push(block);
     });
-    if (isLong) return read.map((block) => this.#cache.put(scope, block, token));
+    if (isLong) return read.map((block) => this.#cache.put(blockName(scope, block.parent), block, token));
     const missing = new Map(parents.slice(first, last + 1).map((parent) => [parent, emptyBlock(parent)]));
     for (const block of read) missing.set(block.parent, block);
     return [
       ...this.#hit(scope, cached.slice(0, first)),
-      ...Array.from(missing.values(), (block) => this.#cache.put(scope, block, token)),
+      ...Array.from(missing.values(), (block) => this.#cache.put(blockName(scope, block.parent), block, token)),
       ...this.#hit(scope, cached.slice(last + 1)),
     ];
   }
@@ -147,7 +111,7 @@ export class BlockLoader {
     const token = this.#cache.begin();
     const known = new Map<string, CellBlock>();
     for (const name of names) {
-      const block = this.#cache.get(name.scope, name.parent);
+      const block = this.#cache.get(nameOf(name));
       if (block) known.set(nameOf(name), block);
       this.#hit(name.scope, [block]);
     }
@@ -158,7 +122,10 @@ export class BlockLoader {
     for (const [scope, group] of missing) {
       const parents = group.map(({ parent }) => parent);
       for (const block of await getBlocks(this.#db, scope, parents, this.#call)) {
-        known.set(nameOf({ scope, parent: block.parent }), this.#cache.put(scope, block, token));
+        known.set(
+          nameOf({ scope, parent: block.parent }),
+          this.#cache.put(blockName(scope, block.parent), block, token),
+        );
       }
     }
     return names.map((name) => known.get(nameOf(name)) ?? emptyBlock(name.parent));

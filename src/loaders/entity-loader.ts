@@ -1,6 +1,5 @@
 import DataLoader from 'dataloader';
 
-import { CellportError } from '../errors.js';
 import type { Key } from '../keys/document-id.js';
 import type { NodeId } from '../keys/ids.js';
 import { isCollectionKey } from '../keys/validate.js';
@@ -22,6 +21,7 @@ import type { Call } from '../store/request/meter.js';
 import { zoneFromItem } from '../store/zone/zone-item.js';
 import type { CollectionCache } from './collection-cache.js';
 import { afterTurns } from '../turns.js';
+import { ifPossible } from './impossible-keys.js';
 
 /** Entities by their names, null for those that do not exist: those of one tick are read in one batch. */
 export interface EntityLoaders {
@@ -67,7 +67,7 @@ export function createEntityLoaders(db: Database, collectionCache: CollectionCac
     if (cached || !isCollectionKey(key)) return cached ?? null;
     const item = await items.load(keys.collection(key));
     const collection = item && collectionFromItem(db, item);
-    if (collection) collectionCache.put(collection);
+    if (collection) collectionCache.set(collection.key, collection);
     return collection ?? null;
   }
 
@@ -79,16 +79,6 @@ export function createEntityLoaders(db: Database, collectionCache: CollectionCac
     return read;
   }
 
-  /** A key; undefined for an impossible name: one that is too long would fail the whole batch. */
-  function keyOf(make: (scope: string, key: string) => Key, scope: string, key: string): Key | undefined {
-    try {
-      return make(scope, key);
-    } catch (error) {
-      if (error instanceof CellportError) return undefined;
-      throw error;
-    }
-  }
-
   /** The object under a key of a collection, as of its last write. */
   async function currentIn<T>(
     collectionKey: string,
@@ -97,14 +87,14 @@ export function createEntityLoaders(db: Database, collectionCache: CollectionCac
     parse: (item: Item, collection: Collection) => T | undefined,
   ): Promise<T | null> {
     // Where keys are readable the collection's own is its scope, so both are read together.
-    const early = keys.style === 'readable' ? keyOf(make, collectionKey, key) : undefined;
+    const early = keys.style === 'readable' ? ifPossible(() => make(collectionKey, key)) : undefined;
     const [collection, item] = await Promise.all([
       collectionIn(collectionKey, current),
       early && isCollectionKey(collectionKey) ? current.load(early) : undefined,
     ]);
     if (!collection) return null;
     if (early) return (item && parse(item, collection)) ?? null;
-    const late = keyOf(make, keys.scope(collection), key);
+    const late = ifPossible(() => make(keys.scope(collection), key));
     const found = late && (await current.load(late));
     return (found && parse(found, collection)) ?? null;
   }
@@ -162,7 +152,7 @@ export function createEntityLoaders(db: Database, collectionCache: CollectionCac
     forgetCollection(key) {
       collections.delete(key);
       pages.clearAll();
-      collectionCache.forget(key);
+      collectionCache.delete(key);
       lagging.clear(keys.collection(key));
       current.clear(keys.collection(key));
     },

@@ -75,12 +75,12 @@ export class LoadedGeometry {
 
 /** Geometry shared by all requests of a process, by the hash of its bytes, so entries never go stale. */
 export interface GeometryCache {
-  get(sha256: string): LoadedGeometry | undefined;
-  put(sha256: string, geometry: LoadedGeometry): void;
-  /** The GeoJSON of a geometry without details smaller than a tolerance. */
-  getCoarse(sha256: string, tolerance: number): Buffer | undefined;
-  putCoarse(sha256: string, tolerance: number, json: Buffer): void;
+  readonly geometries: LRUCache<string, LoadedGeometry>;
+  /** GeoJSON without details smaller than a tolerance, by `coarseName`. */
+  readonly coarse: LRUCache<string, Buffer>;
 }
+
+export const coarseName = (sha256: string, tolerance: number): string => `${sha256} ${tolerance}`;
 
 /** Bytes of memory that a byte of GeoJSON may come to: the text, its numbers, and an index of its edges. */
 const BYTES_A_BYTE = 6;
@@ -89,23 +89,16 @@ const ENTRY_BYTES = 200;
 /** For coarse copies: those of a world for several zooms, when its geometries would take more than the whole cache. */
 const COARSE_SHARE = 1 / 4;
 
-/** A cache with a bound in bytes, 0 for none at all. */
+/** A cache with a bound in bytes. With 0, no geometry fits into it. */
 export function createGeometryCache({ maxBytes }: { readonly maxBytes: number }): GeometryCache {
-  if (maxBytes === 0) {
-    return { get: () => undefined, put: () => undefined, getCoarse: () => undefined, putCoarse: () => undefined };
-  }
-  const entries = new LRUCache<string, LoadedGeometry>({
-    maxSize: maxBytes * (1 - COARSE_SHARE),
-    sizeCalculation: ({ json }) => BYTES_A_BYTE * json.length + ENTRY_BYTES,
-  });
-  const coarse = new LRUCache<string, Buffer>({
-    maxSize: maxBytes * COARSE_SHARE,
-    sizeCalculation: (json) => json.length + ENTRY_BYTES,
-  });
   return {
-    get: (sha256) => entries.get(sha256),
-    put: (sha256, geometry) => void entries.set(sha256, geometry),
-    getCoarse: (sha256, tolerance) => coarse.get(`${sha256} ${tolerance}`),
-    putCoarse: (sha256, tolerance, json) => void coarse.set(`${sha256} ${tolerance}`, json),
+    geometries: new LRUCache({
+      maxSize: Math.ceil(maxBytes * (1 - COARSE_SHARE)) || 1,
+      sizeCalculation: ({ json }) => BYTES_A_BYTE * json.length + ENTRY_BYTES,
+    }),
+    coarse: new LRUCache({
+      maxSize: Math.ceil(maxBytes * COARSE_SHARE) || 1,
+      sizeCalculation: (json) => json.length + ENTRY_BYTES,
+    }),
   };
 }

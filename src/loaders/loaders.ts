@@ -1,7 +1,5 @@
 import pLimit from 'p-limit';
 
-import { INDEXES } from '../keys/indexes.js';
-import type { SortRange } from '../keys/keyspace.js';
 import type { CellBlock } from '../model/cell.js';
 import type { Collection } from '../model/collection.js';
 import type { KeyRange } from '../model/key-range.js';
@@ -11,7 +9,7 @@ import type { Database, Item } from '../store/database.js';
 import { mapMarkerFromIndex } from '../store/marker/marker-item.js';
 import type { Call } from '../store/request/meter.js';
 import { readPlaceCounts } from '../store/cell/place-counts.js';
-import { readPlacePage } from '../store/marker/place-index.js';
+import { type PlacePage, type PlaceQuery, readPlacePage } from '../store/marker/place-index.js';
 import { rangeRequest } from '../store/request/ranges.js';
 import { send } from '../store/request/send.js';
 import type { Budget } from './budget.js';
@@ -23,24 +21,6 @@ import { PageLoader, type PageServices } from './pages/page-loader.js';
 import { type MarkerLoader, type ReadingLimits, createMarkerLoader } from './marker-loader.js';
 import { type BudgetedRange, createRangeLoader, sortKeyOf } from './range-loader.js';
 import { type ZoneLoader, type ZoneLoaderOptions, createZoneLoader } from './zone-loader.js';
-
-/** A marker as the index of places holds it, its place included. */
-export interface MarkerAtPlace {
-  /** Its index sort key. */
-  readonly sortKey: string;
-  readonly marker: MapMarker & { readonly place: Place };
-}
-
-/** A range of one partition of the index of places. */
-export interface PlaceRequest {
-  readonly pk: string;
-  /** Bounds of the sort keys, both included; the whole partition if omitted. */
-  readonly range: SortRange | undefined;
-  /** A sort key of an entry, after which it begins; the entry may be gone. */
-  readonly after: string | undefined;
-  readonly limit: number;
-  readonly budget: Budget;
-}
 
 /** A marker as the geo index holds it. */
 export interface IndexedMarker {
@@ -63,11 +43,8 @@ export interface IndexedMarkers {
 export interface Loaders extends EntityLoaders, MarkerLoader, ZoneLoader {
   /** Markers of one range of the geo index, whose partition is named by `prefix`; items that are not markers are omitted. */
   markers(collection: Collection, prefix: string, request: BudgetedRange): Promise<IndexedMarkers>;
-  /** Markers by place, one Query; `next` is the sort key after which there may be more. */
-  markersAtPlaces(
-    collection: Collection,
-    request: PlaceRequest,
-  ): Promise<{ readonly markers: readonly MarkerAtPlace[]; readonly next: string | undefined }>;
+  /** A page of markers by place, one Query. */
+  markersAtPlaces(collection: Collection, query: PlaceQuery, budget: Budget): Promise<PlacePage>;
   /** The next level below a place, by the stored counts; undefined if it has more than `most` items. */
   placeCounts(collection: Collection, under: Place, most: number): Promise<PlaceCount[] | undefined>;
   readonly blocks: BlockLoader;
@@ -128,22 +105,9 @@ export function createLoaders(options: LoadersOptions): Loaders {
       const last = items.at(-1);
       return { markers, resumeAfter: complete || !last ? undefined : sortKeyOf(index, last), complete };
     },
-    async markersAtPlaces(collection, { pk, range: within, after, limit, budget }) {
+    async markersAtPlaces(collection, query, budget) {
       budget.debit({ calls: 1 });
-      const { pk: partition, sk: sort } = INDEXES.place;
-      const scope = keys.scope(collection);
-      const startOf = (sortKey: string): Item => {
-        const { key = '' } = keys.parsePlaceSort(sortKey) ?? {};
-        return { ...keys.marker(scope, key), [partition]: pk, [sort]: sortKey };
-      };
-      const start = after === undefined ? undefined : startOf(after);
-      const page = await readPlacePage(db, { pk, range: within, after: start, limit }, call);
-      const found = page.items.flatMap((item): MarkerAtPlace[] => {
-        const marker = mapMarkerFromIndex(keys, item, collection);
-        const place = keys.parsePlace({ pk, sk: String(item[sort]) });
-        return marker && place ? [{ sortKey: String(item[sort]), marker: { ...marker, place } }] : [];
-      });
-      return { markers: found, next: page.next && String(page.next[sort]) };
+      return readPlacePage(db, collection, query, call);
     },
     placeCounts: (collection, under, most) => readPlaceCounts(db, { scope: keys.scope(collection), under, most }, call),
     blocks,

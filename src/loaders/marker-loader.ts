@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import type { LimitFunction } from 'p-limit';
 
-import { CellportError, limitExceeded } from '../errors.js';
+import { type CellportError, limitExceeded } from '../errors.js';
 import type { Limits } from '../model/limits.js';
 import type { Marker } from '../model/marker.js';
 import { type Reading, partitionsOf } from '../model/reading.js';
@@ -15,6 +15,7 @@ import {
   readReadingsOf,
 } from '../store/reading/readings.js';
 import { afterTurns } from '../turns.js';
+import { ifPossible } from './impossible-keys.js';
 
 /** The name of a marker. */
 export type MarkerName = MarkerReference;
@@ -167,16 +168,8 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
     batchScheduleFn: afterTurns,
   });
 
-  /** Whether a marker can have this key at all: one that is too long would fail the whole batch. */
-  function canBe({ collection, key }: MarkerName): boolean {
-    try {
-      keys.marker(keys.scope(collection), key);
-      return true;
-    } catch (error) {
-      if (error instanceof CellportError) return false;
-      throw error;
-    }
-  }
+  const canBe = ({ collection, key }: MarkerName) =>
+    ifPossible(() => keys.marker(keys.scope(collection), key)) !== undefined;
 
   return {
     marker: async (name) => (canBe(name) ? (await loader.load({ name, wanted: undefined })).marker : null),

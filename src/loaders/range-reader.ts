@@ -20,15 +20,30 @@ export type ReadPage = (
   start: Item | undefined,
 ) => Promise<{ readonly items: readonly Item[]; readonly next: Item | undefined }>;
 
-interface Page {
-  /** All sort keys after this one ... */
-  readonly after: string;
-  /** ... up to this one, included, are read. */
-  readonly upTo: string;
+/** What one caller has got so far. */
+interface Slice extends RangeRequest {
+  readonly items: Item[];
+  calls: number;
+  complete: boolean;
+  /** Whether nothing more is to be read for it. */
+  ended: boolean;
+}
+
+/** The index of the first sort key that is not before this one, or of the first after it. */
+function indexOf(sortKeys: readonly string[], key: string, orAfter: boolean): number {
+  let low = 0;
+  let high = sortKeys.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const order = compareBytes(sortKeys[middle] ?? '', key);
+    if (order < 0 || (orAfter && order === 0)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /**
- * Reads a union once and cuts each request's slice out of it, by reference: `answers` has the order of
+ * Reads a union once and cuts each request's slice out of it, by reference: the answers have the order of
  * `union.requests`. Reading stops as soon as every request has its limit, and skips what lies between requests that
  * still want something and those that have enough. `sortKey` gives the sort key of an item.
  */
@@ -38,71 +53,39 @@ export async function readUnion(
   sortKey: (item: Item) => string,
 ): Promise<RangeAnswer[]> {
   const { index, pk } = union.range;
-  const items: Item[] = [];
-  const sortKeys: string[] = [];
-  const pages: Page[] = [];
-
-  /** The index of the first item whose sort key is not before this one. */
-  const indexOf = (key: string, orAfter: boolean) => {
-    let low = 0;
-    let high = sortKeys.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const order = compareBytes(sortKeys[middle] ?? '', key);
-      if (order < 0 || (orAfter && order === 0)) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  };
-  const held = ({ range }: RangeRequest) => indexOf(range.to, true) - indexOf(range.from, false);
-  const callsFor = ({ range }: RangeRequest) =>
-    pages.filter(({ after, upTo }) => compareBytes(after, range.to) < 0 && compareBytes(range.from, upTo) <= 0).length;
-
-  let open = [...union.requests];
-  const complete = new Set<RangeRequest>();
-  /** How far a request was read when it was dropped; later reads may be beyond a gap. */
-  const readUpTo = new Map<RangeRequest, string>();
-  /** Drops the requests that are satisfied, now that everything up to this key is read. */
-  const settle = (upTo: string) => {
-    open = open.filter((request) => {
-      const readThrough = compareBytes(request.range.to, upTo) <= 0;
-      const count = held(request);
-      if (readThrough && count <= request.limit) complete.add(request);
-      if (!readThrough && count < request.limit && callsFor(request) < request.maxCalls) return true;
-      readUpTo.set(request, readThrough ? request.range.to : upTo);
-      return false;
-    });
-  };
-
-  let position: string | undefined;
+  const slices = union.requests.map((request): Slice => {
+    return { ...request, items: [], calls: 0, complete: false, ended: false };
+  });
+  /** Everything up to here is read. */
+  let position = '';
   let next: Item | undefined;
-  let range = union.range;
-  while (open.length > 0) {
-    const first = open.map((request) => request.range.from).reduce((a, b) => (compareBytes(b, a) < 0 ? b : a));
-    const to = open.map((request) => request.range.to).reduce((a, b) => (compareBytes(b, a) > 0 ? b : a));
-    const gap = position !== undefined && compareBytes(first, position) > 0;
+  let { range } = union;
+  for (let open = slices; open.length > 0; open = open.filter(({ ended }) => !ended)) {
+    const from = open.map((slice) => slice.range.from).reduce((a, b) => (compareBytes(b, a) < 0 ? b : a));
+    const to = open.map((slice) => slice.range.to).reduce((a, b) => (compareBytes(b, a) > 0 ? b : a));
     // Beyond a gap a new read begins; otherwise the current one continues, whose bounds cannot change.
-    if (gap || next === undefined) {
-      range = { index, pk, from: first, to };
+    if (next === undefined || compareBytes(from, position) > 0) {
+      range = { index, pk, from, to };
       next = undefined;
     }
     // More than this cannot be used.
-    const wanted = open.reduce((sum, request) => sum + request.limit - held(request), 0);
-    const after = next && position !== undefined ? position : '';
+    const wanted = open.reduce((sum, { limit, items }) => sum + limit - items.length, 0);
+    const after = next ? position : '';
     const page = await read(range, Number.isFinite(wanted) ? wanted : undefined, next);
-    for (const item of page.items) {
-      items.push(item);
-      sortKeys.push(sortKey(item));
-    }
+    const sortKeys = page.items.map(sortKey);
     next = page.next;
     position = next ? sortKey(next) : range.to;
-    pages.push({ after, upTo: position });
-    settle(position);
+    for (const slice of open) {
+      const { limit, items, maxCalls } = slice;
+      const [begin, end] = [indexOf(sortKeys, slice.range.from, false), indexOf(sortKeys, slice.range.to, true)];
+      const isCut = end - begin > limit - items.length;
+      items.push(...page.items.slice(begin, Math.min(end, begin + limit - items.length)));
+      const isTouched = compareBytes(after, slice.range.to) < 0 && compareBytes(slice.range.from, position) <= 0;
+      if (isTouched) slice.calls += 1;
+      const isThrough = compareBytes(slice.range.to, position) <= 0;
+      slice.complete = isThrough && !isCut;
+      slice.ended = isThrough || items.length >= limit || slice.calls >= maxCalls;
+    }
   }
-
-  return union.requests.map((request) => {
-    const from = indexOf(request.range.from, false);
-    const until = Math.min(indexOf(readUpTo.get(request) ?? request.range.to, true), from + request.limit);
-    return { items: items.slice(from, until), complete: complete.has(request), calls: Math.max(1, callsFor(request)) };
-  });
+  return slices.map(({ items, complete, calls }) => ({ items, complete, calls: Math.max(1, calls) }));
 }

@@ -13,7 +13,7 @@ import type { Call } from '../store/request/meter.js';
 import { missing, readGeometry } from '../store/zone/zone-geometry.js';
 import { readZoneEntries, readZonePage } from '../store/zone/zone-index.js';
 import { type ZoneEntry, zoneFromItem } from '../store/zone/zone-item.js';
-import { type GeometryCache, LoadedGeometry } from './geometry-cache.js';
+import { type GeometryCache, LoadedGeometry, coarseName } from './geometry-cache.js';
 import { afterTurns } from '../turns.js';
 
 /** Reads of zones of one request. */
@@ -59,7 +59,7 @@ export function createZoneLoader({ db, geometryCache, call, slots }: ZoneLoaderO
 
   async function load(zone: Zone): Promise<LoadedGeometry> {
     const { geometry } = zone;
-    const cached = geometryCache.get(geometry.sha256);
+    const cached = geometryCache.geometries.get(geometry.sha256);
     if (cached) {
       call.meter.cacheHits++;
       return cached;
@@ -67,7 +67,7 @@ export function createZoneLoader({ db, geometryCache, call, slots }: ZoneLoaderO
     const json = await slots(() => readGeometry(db.geometry, geometry));
     if (json) {
       const loaded = new LoadedGeometry(json, geometry.sha256);
-      geometryCache.put(geometry.sha256, loaded);
+      geometryCache.geometries.set(geometry.sha256, loaded);
       return loaded;
     }
     // The zone got another geometry after its item was read, and the former object is gone: use the new one.
@@ -103,14 +103,14 @@ export function createZoneLoader({ db, geometryCache, call, slots }: ZoneLoaderO
     zonePage: (collection, page) => readZonePage(db, collection, page, call),
     zoneGeometry,
     async coarseGeometry(zone, tolerance) {
-      const known = geometryCache.getCoarse(zone.geometry.sha256, tolerance);
+      const known = geometryCache.coarse.get(coarseName(zone.geometry.sha256, tolerance));
       if (known) {
         call.meter.cacheHits++;
         return known;
       }
       const loaded = await zoneGeometry(zone);
       const json = await loaded.coarsened(tolerance);
-      geometryCache.putCoarse(loaded.sha256, tolerance, json);
+      geometryCache.coarse.set(coarseName(loaded.sha256, tolerance), json);
       return json;
     },
     geometrySource({ geometry: { object } }) {

@@ -1,3 +1,5 @@
+import TinyQueue from 'tinyqueue';
+
 import type { Bounds } from '../geo/bounds.js';
 import { cellBounds } from '../geo/geohash.js';
 import { cellRange } from '../geo/ranges.js';
@@ -64,15 +66,12 @@ async function extreme(
   of: (bounds: Bounds) => boolean,
 ): Promise<number | undefined> {
   const scope = keys.scope(collection);
-  const open = [{ geohash: '', score: -Infinity }];
+  // Of equal ones the longest, which is the nearest to the end.
+  const open = new TinyQueue([{ geohash: '', score: -Infinity }], (a, b) =>
+    a.score === b.score ? b.geohash.length - a.geohash.length : a.score - b.score,
+  );
   for (;;) {
-    let best = 0;
-    open.forEach((one, index) => {
-      const other = open[best];
-      if (!other || one.score < other.score) best = index;
-      else if (one.score === other.score && one.geohash.length > other.geohash.length) best = index;
-    });
-    const [next] = open.splice(best, 1);
+    const next = open.pop();
     if (!next) return undefined;
     if (next.geohash.length === PRECISION) return next.score;
     for (const { geohash } of cellsOfBlock(await loaders.block(scope, next.geohash))) {

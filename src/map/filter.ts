@@ -59,31 +59,17 @@ function checkLength(field: string, list: readonly unknown[], most: number, what
 
 /** Levels of nesting that DynamoDB stores. */
 const DEEPEST = 32;
-/** Characters and values of one comparison. */
+/** Characters of one comparison, as JSON. */
 const LONGEST = 20_000;
 
 /** Throws BAD_USER_INPUT for a value that is nested more deeply than any that is stored, or too long. */
 function checkSize(field: string, value: unknown): void {
-  let left = LONGEST;
-  const take = (amount: number) => {
-    left -= amount;
-    if (left < 0) throw badInput(field, 'a longer one', `at most ${LONGEST} characters and values`);
-  };
+  const within = (one: unknown): unknown[] => (typeof one === 'object' && one !== null ? Object.values(one) : []);
   let level = [value];
-  for (let depth = 0; level.length > 0; depth++) {
+  for (let depth = 0; level.length > 0; depth++, level = level.flatMap(within)) {
     if (depth > DEEPEST) throw badInput(field, `more than ${DEEPEST} levels`, `nested at most ${DEEPEST} levels deep`);
-    const next: unknown[] = [];
-    for (const one of level) {
-      take(typeof one === 'string' ? one.length : 1);
-      if (Array.isArray(one)) take(one.length);
-      if (typeof one !== 'object' || one === null) continue;
-      for (const [name, member] of Object.entries(one)) {
-        take(Array.isArray(one) ? 0 : name.length);
-        next.push(member);
-      }
-    }
-    level = next;
   }
+  if (JSON.stringify(value).length > LONGEST) throw badInput(field, 'a longer one', `at most ${LONGEST} characters`);
 }
 
 const sortedKeys = (_key: string, value: unknown) =>

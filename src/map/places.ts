@@ -1,10 +1,10 @@
 import { badInput, limitExceeded } from '../errors.js';
 import { readPlace } from '../keys/place.js';
 import { Budget } from '../loaders/budget.js';
-import type { MarkerAtPlace } from '../loaders/loaders.js';
 import { compareBytes } from '../keys/byte-order.js';
 import type { Collection } from '../model/collection.js';
 import type { PlaceCount } from '../model/place.js';
+import type { Loaders } from '../loaders/loaders.js';
 import type { MapContext } from './context.js';
 import { listName } from './cursor.js';
 import { type MarkerPage, type PageInput, markerPage, readPageInput } from './page.js';
@@ -35,12 +35,12 @@ export async function markersInPlace(
   const request = readPageInput(limits, list, page, inRange);
   const budget = Budget.of(limits);
 
-  const found = new Map<string, MarkerAtPlace>();
+  const found = new Map<string, Awaited<ReturnType<Loaders['markersAtPlaces']>>['markers'][number]>();
   let resumeAfter = request.after;
   do {
     // One more than requested shows whether there is a next page.
     const limit = request.first + 1 - found.size;
-    const read = await loaders.markersAtPlaces(collection, { pk, range, after: resumeAfter, limit, budget });
+    const read = await loaders.markersAtPlaces(collection, { pk, range, after: resumeAfter, limit }, budget);
     // In the middle of a change the index may hold a marker at its old and its new place.
     for (const one of read.markers) if (!found.has(one.marker.key)) found.set(one.marker.key, one);
     resumeAfter = read.next;

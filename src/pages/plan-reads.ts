@@ -124,7 +124,7 @@ function cheapestOf(partitions: readonly PartitionRuns[], request: number): Plan
 const SCATTERED_REQUEST = 2;
 
 /** The reads of some pages, by their indexes in each partition, in as few requests as that; or in as few as can be. */
-export function planPages(
+export function planChosen(
   directory: Directory,
   chosen: ReadonlyMap<string, readonly number[]>,
   calls: number,

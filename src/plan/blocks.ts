@@ -3,8 +3,7 @@ import { toZ } from '../geo/geohash.js';
 import { type ZRange, coverArea } from '../geo/ranges.js';
 import { CELL_SUFFIX_LENGTH } from '../keys/declarations.js';
 import { LONGEST_BLOCK } from '../model/cell.js';
-import { joinPieces, joinToFit } from './join.js';
-import { byPartition } from './partition.js';
+import { byPartition, joinPieces } from './join.js';
 
 /** Which cell blocks to read: ranges of parent cells. */
 export interface BlockPlan {
@@ -17,15 +16,14 @@ export interface BlockPlan {
 /** Ranges of blocks that an area is cut into before they are joined: those of a viewport come out as they are. */
 const FINENESS = 64;
 
-/** What reading a block costs, in markers: 600 bytes against 170, were every block there. */
-const MARKERS_A_BLOCK = 3;
+/** A gap of fewer blocks costs less than a further Query. */
+const HEAVY_GAP = 16;
 
 /** A plan with at most so many ranges of these sorted pieces, unless they lie in more partitions. */
-function planOf(length: number, pieces: readonly ZRange[], most = Infinity): BlockPlan {
+function planOf(length: number, pieces: readonly ZRange[], most?: number): BlockPlan {
   const size = 32 ** Math.min(CELL_SUFFIX_LENGTH, length);
-  const before = (z: number) => z * MARKERS_A_BLOCK;
-  const ranges = [...byPartition(pieces, size)].flatMap((group) => joinPieces(group.pieces, before));
-  return { length, ranges: joinToFit(ranges, most, size, before) };
+  const apart = [...byPartition(pieces, size)].flatMap((group) => group.pieces);
+  return { length, ranges: joinPieces(apart, size, { heavy: HEAVY_GAP, ...(most !== undefined && { most }) }) };
 }
 
 /**

@@ -1,5 +1,6 @@
-import type { Bounds } from '../geo/bounds.js';
-import { LONGEST_Z, cellBounds, fromZ } from '../geo/geohash.js';
+import { type Bounds, boundsAround } from '../geo/bounds.js';
+import { type Halving, WORLD, halves } from '../geo/cover.js';
+import { LONGEST_Z, fromZ } from '../geo/geohash.js';
 import type { ZRange } from '../geo/ranges.js';
 import type { Key, Keyspace } from '../keys/keyspace.js';
 import type { Collection } from '../model/collection.js';
@@ -67,21 +68,14 @@ export function explainPages(
 
 /** The bounding box of the cells of a range of Z-order at length 10, in degrees. */
 export function rangeBounds({ from, to }: ZRange): Bounds {
-  let { west, south, east, north } = cellBounds(fromZ(from, LONGEST_Z));
-  // From one character's border to the next, whole cells of the largest length that begins here and fits.
-  for (let z = from; z < to;) {
-    let length = LONGEST_Z;
-    let size = 1;
-    while (length > 0 && z % (size * 32) === 0 && z + size * 32 <= to) {
-      size *= 32;
-      length--;
-    }
-    const cell = cellBounds(fromZ(z / size, length));
-    west = Math.min(west, cell.west);
-    south = Math.min(south, cell.south);
-    east = Math.max(east, cell.east);
-    north = Math.max(north, cell.north);
-    z += size;
-  }
-  return { west, south, east, north };
+  const inside: Bounds[] = [];
+  const visit = (cell: Halving) => {
+    const size = 2 ** (5 * LONGEST_Z - cell.depth);
+    const begin = cell.z * size;
+    if (begin >= to || begin + size <= from) return;
+    if (from <= begin && begin + size <= to) inside.push(cell);
+    else halves(cell).forEach(visit);
+  };
+  visit(WORLD);
+  return boundsAround(inside);
 }

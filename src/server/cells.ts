@@ -5,7 +5,7 @@ import type { Collection } from '../model/collection.js';
 import { type Prefixes, occupiedLength, occupiedPrefixes } from '../store/cell/partition-prefixes.js';
 import { newCall } from '../store/request/meter.js';
 import { loadStreamState } from '../store/cell/stream-state.js';
-import type { PageCache } from '../loaders/pages/page-cache.js';
+import { type PageCache, pageName } from '../loaders/pages/page-cache.js';
 import type { ConsumerReport } from '../loaders/pages/trust.js';
 import type { PagesPort } from '../stream/ports.js';
 import { LAYOUT, changeOf } from '../stream/change.js';
@@ -151,7 +151,7 @@ function noted(pages: PagesPort, generation: string, cache: PageCache | undefine
       return await pages.write(replacements);
     } finally {
       // Even if they failed: a write that fails may have been done.
-      for (const { scope, begin, round } of replacements) cache?.changed({ scope, generation }, [begin], round);
+      for (const { scope, begin, round } of replacements) cache?.changed(pageName({ scope, generation }, begin), round);
     }
   };
   return { ...pages, write };

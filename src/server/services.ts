@@ -7,7 +7,7 @@ import { type GraphqlServer, createGraphqlServer } from '../graphql/server.js';
 import { type LoadReadiness, type Readiness, type StreamReadiness, checkReadiness } from '../http/health.js';
 import { type HttpOptions, buildHttp } from '../http/server.js';
 import type { LiveHub } from '../live/hub.js';
-import { createCellCache } from '../loaders/cell-cache.js';
+import { CellCache } from '../loaders/cell-cache.js';
 import { createCollectionCache } from '../loaders/collection-cache.js';
 import { createGeometryCache } from '../loaders/geometry-cache.js';
 import { DirectoryCache } from '../loaders/pages/directory-cache.js';
@@ -56,7 +56,7 @@ export function createServices(
   const trusted = () => isFollowing(consumerStatus());
   return {
     db: database,
-    cellCache: createCellCache({ maxBytes, now, trusted }),
+    cellCache: new CellCache({ maxBytes, now, trusted }),
     pageServices: pageServices({ maxBytes, now, trusted, consumerStatus, storedReport }),
     geometryCache: createGeometryCache({ maxBytes: Math.floor(cacheBytes / 4) }),
     collectionCache: createCollectionCache({ now }),

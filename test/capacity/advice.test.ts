@@ -8,7 +8,7 @@ import { PRICE_LIST, onDemandCost, provisionedCost } from '../../src/capacity/pr
 import { costOnIndex, costOnPages, viewsAt } from '../../src/capacity/views.js';
 import { LONGEST_Z, encode, toZ } from '../../src/geo/geohash.js';
 import { planReads, requestsOf } from '../../src/pages/plan-reads.js';
-import { markerPlanner } from '../../src/plan/markers.js';
+import { planMarkers } from '../../src/plan/markers.js';
 import { distributionOf, points } from './points.js';
 
 const zooms = fc.integer({ min: 0, max: 16 });
@@ -53,7 +53,9 @@ describe('the reads of a map', () => {
           const view = viewsAt(distribution, zoom)[number];
           if (!view) throw new Error('no views');
           const all = some.map((each) => toZ(encode(each, LONGEST_Z)));
-          const { ranges } = markerPlanner({ cover: view.cover, prefixLength })({
+          const { ranges } = planMarkers({
+            cover: view.cover,
+            prefixLength,
             ceiling: Math.floor(64 / writeShards),
           });
           const cost = costOnIndex(distribution, view, { prefixLength, writeShards, entryBytes: 170 });

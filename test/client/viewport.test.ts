@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test,
 import { type Viewport, type ViewportOptions, type ViewportState, createViewport } from '../../src/client/public.js';
 import { holds, levelAt, tileBounds, tileKeys, tilesOver } from '../../src/client/tiles.js';
 import { encode } from '../../src/geo/geohash.js';
-import { createCellCache } from '../../src/loaders/cell-cache.js';
+import { CellCache } from '../../src/loaders/cell-cache.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
@@ -21,7 +21,7 @@ const NOW = '2026-11-21T10:00:00.000Z';
 const db = memoryDatabase();
 /** A consumer updates its cells; those of the other database are written by the test. */
 const liveDb = await testDatabase('readable', { stream: true });
-const cellCache = createCellCache({ maxBytes: 1_000_000, trusted: () => true, now: () => performance.now() });
+const cellCache = new CellCache({ maxBytes: 1_000_000, trusted: () => true, now: () => performance.now() });
 const caches = { cellCache, pageServices: testPages({ trusted: false }) };
 /** While set, counts do not follow changes: they are emitted first and counted later. */
 let counting: Promise<void> | undefined;

@@ -10,7 +10,7 @@ import type { Services, StreamStatus } from '../../src/graphql/context.js';
 import { DEFAULT_LIMITS, type Limits } from '../../src/model/limits.js';
 import type { GraphqlServer, createGraphqlServer } from '../../src/graphql/server.js';
 import type { LiveHub } from '../../src/live/hub.js';
-import { type CellCache, createCellCache } from '../../src/loaders/cell-cache.js';
+import { CellCache } from '../../src/loaders/cell-cache.js';
 import type { PageServices } from '../../src/loaders/pages/page-loader.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { type Log, silentLog } from '../../src/log.js';
@@ -95,7 +95,7 @@ export async function startServer(
     executor,
     live,
     search,
-    cellCache = createCellCache({ maxBytes: 8 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
+    cellCache = new CellCache({ maxBytes: 8 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
     pageServices = testPages({ trusted: false }),
     geoTable,
     storageFault,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import type { CellSums } from '../../src/geo/cell-sums.js';
-import { createCellCache } from '../../src/loaders/cell-cache.js';
+import { CellCache, blockName } from '../../src/loaders/cell-cache.js';
 import type { CellBlock, CellChanges } from '../../src/model/cell.js';
 
 const figures = (count: number): CellSums => ({ count, sumLng: 10 * count, sumLat: -5 * count });
@@ -16,7 +16,7 @@ const changes = (scope: string, parent: string, children: Record<string, number>
 
 function cacheAt(options: { maxBytes?: number; trusted?: boolean } = {}) {
   const clock = { now: 1_000, trusted: options.trusted ?? true };
-  const cache = createCellCache({
+  const cache = new CellCache({
     maxBytes: options.maxBytes ?? 1e6,
     trusted: () => clock.trusted,
     now: () => clock.now,
@@ -27,18 +27,18 @@ function cacheAt(options: { maxBytes?: number; trusted?: boolean } = {}) {
 describe('a cell cache', () => {
   test('adds the changes of a batch once, and drops children without markers', () => {
     const { cache } = cacheAt();
-    cache.put('s', block('u', 3, { '0': 2, '1': 1 }), cache.begin());
+    cache.put(blockName('s', 'u'), block('u', 3, { '0': 2, '1': 1 }), cache.begin());
     cache.applied(4, changes('s', 'u', { '0': 1, '1': -1, '2': 5 }));
     cache.applied(4, changes('s', 'u', { '0': 1 }));
     cache.applied(3, changes('s', 'u', { '0': 1 }));
-    expect(cache.get('s', 'u')).toEqual(block('u', 4, { '0': 3, '2': 5 }));
-    expect(cache.get('t', 'u')).toBeUndefined();
+    expect(cache.get(blockName('s', 'u'))).toEqual(block('u', 4, { '0': 3, '2': 5 }));
+    expect(cache.get(blockName('t', 'u'))).toBeUndefined();
   });
 
   test('never changes a block that it has returned', () => {
     const { cache } = cacheAt();
-    cache.put('s', block('u', 1, { '0': 2 }), cache.begin());
-    const before = cache.get('s', 'u');
+    cache.put(blockName('s', 'u'), block('u', 1, { '0': 2 }), cache.begin());
+    const before = cache.get(blockName('s', 'u'));
     cache.applied(2, changes('s', 'u', { '0': 1 }));
     expect(before).toEqual(block('u', 1, { '0': 2 }));
   });
@@ -47,52 +47,53 @@ describe('a cell cache', () => {
     const { cache, clock } = cacheAt();
     const underWay = cache.begin();
     cache.applied(7, changes('s', 'u', { '0': 1 }));
-    expect(cache.put('s', block('u', 6, { '0': 1 }), underWay)).toEqual(block('u', 6, { '0': 1 }));
-    expect(cache.get('s', 'u')).toBeUndefined();
+    expect(cache.put(blockName('s', 'u'), block('u', 6, { '0': 1 }), underWay)).toEqual(block('u', 6, { '0': 1 }));
+    expect(cache.get(blockName('s', 'u'))).toBeUndefined();
     clock.now += 1_000;
-    cache.put('s', block('u', 6, { '0': 1 }), cache.begin());
-    expect(cache.get('s', 'u')).toBeUndefined();
-    cache.put('s', block('u', 7, { '0': 2 }), cache.begin());
-    expect(cache.get('s', 'u')?.batch).toBe(7);
-    expect(cache.put('s', block('u', 6, { '0': 1 }), cache.begin())).toEqual(block('u', 7, { '0': 2 }));
+    cache.put(blockName('s', 'u'), block('u', 6, { '0': 1 }), cache.begin());
+    expect(cache.get(blockName('s', 'u'))).toBeUndefined();
+    cache.put(blockName('s', 'u'), block('u', 7, { '0': 2 }), cache.begin());
+    expect(cache.get(blockName('s', 'u'))?.batch).toBe(7);
+    expect(cache.put(blockName('s', 'u'), block('u', 6, { '0': 1 }), cache.begin())).toEqual(block('u', 7, { '0': 2 }));
   });
 
   test('remembers missing blocks, and what is added to them', () => {
     const { cache } = cacheAt();
-    cache.put('s', block('u', 0, {}), cache.begin());
-    expect(cache.get('s', 'u')?.children.size).toBe(0);
+    cache.put(blockName('s', 'u'), block('u', 0, {}), cache.begin());
+    expect(cache.get(blockName('s', 'u'))?.children.size).toBe(0);
     cache.applied(2, changes('s', 'u', { z: 1 }));
-    expect(cache.get('s', 'u')).toEqual(block('u', 2, { z: 1 }));
+    expect(cache.get(blockName('s', 'u'))).toEqual(block('u', 2, { z: 1 }));
   });
 
   test('uses nothing older than two seconds while it receives no changes', () => {
     const { cache, clock } = cacheAt({ trusted: false });
-    cache.put('s', block('u', 1, { '0': 2 }), cache.begin());
+    cache.put(blockName('s', 'u'), block('u', 1, { '0': 2 }), cache.begin());
     clock.now += 1_999;
-    expect(cache.get('s', 'u')).toBeDefined();
+    expect(cache.get(blockName('s', 'u'))).toBeDefined();
     clock.now += 1;
-    expect(cache.get('s', 'u')).toBeUndefined();
+    expect(cache.get(blockName('s', 'u'))).toBeUndefined();
   });
 
   test('is cleared when the consumer changes, reads under way included', () => {
     const { cache } = cacheAt();
-    cache.put('s', block('u', 1, { '0': 2 }), cache.begin());
+    cache.put(blockName('s', 'u'), block('u', 1, { '0': 2 }), cache.begin());
     const underWay = cache.begin();
     cache.clear();
-    cache.put('s', block('u', 1, { '0': 2 }), underWay);
-    expect(cache.get('s', 'u')).toBeUndefined();
+    cache.put(blockName('s', 'u'), block('u', 1, { '0': 2 }), underWay);
+    expect(cache.get(blockName('s', 'u'))).toBeUndefined();
   });
 
   test('stays within its size in bytes, and keeps nothing at 0', () => {
     const { cache } = cacheAt({ maxBytes: 10_000 });
-    for (let index = 0; index < 1000; index++) cache.put('s', block(`u${index}`, 1, { '0': 2 }), cache.begin());
-    const kept = Array.from({ length: 1000 }, (_, index) => cache.get('s', `u${index}`)).filter(Boolean);
+    for (let index = 0; index < 1000; index++)
+      cache.put(blockName('s', `u${index}`), block(`u${index}`, 1, { '0': 2 }), cache.begin());
+    const kept = Array.from({ length: 1000 }, (_, index) => cache.get(blockName('s', `u${index}`))).filter(Boolean);
     expect(kept.length).toBeGreaterThan(5);
     expect(kept.length).toBeLessThan(50);
     const off = cacheAt({ maxBytes: 0 }).cache;
-    off.put('s', block('u', 1, { '0': 2 }), off.begin());
+    off.put(blockName('s', 'u'), block('u', 1, { '0': 2 }), off.begin());
     off.applied(2, changes('s', 'u', { '0': 2 }));
-    expect(off.get('s', 'u')).toBeUndefined();
+    expect(off.get(blockName('s', 'u'))).toBeUndefined();
   });
 
   test('matches the table whatever the order of reads, batches and lags', () => {
@@ -138,10 +139,10 @@ describe('a cell cache', () => {
             const seen = history[parent].at(-1 - now.lag) ?? latest(parent);
             // Every read sees what was applied long ago.
             const found = clock.now > 30_000 ? latest(parent) : seen;
-            underWay.push({ after: now.takes, finish: () => cache.put('s', found, token) });
+            underWay.push({ after: now.takes, finish: () => cache.put(blockName('s', parent), found, token) });
           }
           for (const parent of ['a', 'b'] as const) {
-            const known = cache.get('s', parent);
+            const known = cache.get(blockName('s', parent));
             if (known) expect(known).toEqual(latest(parent));
           }
         }

@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { Budget } from '../../src/loaders/budget.js';
-import { createCellCache } from '../../src/loaders/cell-cache.js';
+import { CellCache } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
 import { createLoaders } from '../../src/loaders/loaders.js';
@@ -37,7 +37,7 @@ beforeAll(async () => {
 function request(signal?: AbortSignal, concurrency = 4) {
   const now = () => performance.now();
   const call = newCall(signal);
-  const cellCache = createCellCache({ maxBytes: 1e6, trusted: () => true, now });
+  const cellCache = new CellCache({ maxBytes: 1e6, trusted: () => true, now });
   const collectionCache = createCollectionCache({ now });
   const pageServices = testPages({ trusted: false });
   const limits = { readingQueries: 3, itemsPerField: 100 };

@@ -6,7 +6,7 @@ import { encode } from '../../src/geo/geohash.js';
 import { type Point, canonicalLng } from '../../src/geo/point.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import type { KeyStyle } from '../../src/keys/keyspace.js';
-import { type CellCache, createCellCache } from '../../src/loaders/cell-cache.js';
+import { CellCache } from '../../src/loaders/cell-cache.js';
 import { type GeometryCache, createGeometryCache } from '../../src/loaders/geometry-cache.js';
 import { createLoaders } from '../../src/loaders/loaders.js';
 import type { MapContext, MapLimits } from '../../src/map/context.js';
@@ -165,7 +165,7 @@ export function requestContext(database: Database, options: ContextOptions = {})
     { database },
     {
       cellCache:
-        options.cellCache ?? createCellCache({ maxBytes: 16e6, trusted: () => trusted, now: () => performance.now() }),
+        options.cellCache ?? new CellCache({ maxBytes: 16e6, trusted: () => trusted, now: () => performance.now() }),
       pageServices: options.pageServices ?? testPages({ trusted }),
       geometryCache: options.geometryCache ?? createGeometryCache({ maxBytes: 0 }),
       limits: { ...DEFAULT_LIMITS, ...limits },

@@ -185,7 +185,7 @@ describe('attacks on the event loop', () => {
 
   test.each([
     ['in', { name: 'a', in: Array.from({ length: 1_001 }, (_, index) => index) }, 'a list of at most 1000 JSON values'],
-    ['in', { name: 'a', in: ['x'.repeat(20_001)] }, 'at most 20000 characters and values'],
+    ['in', { name: 'a', in: ['x'.repeat(20_001)] }, 'at most 20000 characters'],
     ['eq', { name: 'a', eq: JSON.parse('['.repeat(40) + ']'.repeat(40)) as unknown }, 'at most 32 levels deep'],
   ])('a filter of %s has a limit', async (comparison, property, allowed) => {
     const query = `query($f: MarkerFilter) ${inCities('markers(filter: $f) { nodes { id } }')}`;

@@ -252,7 +252,7 @@ describe('a zone whose geometry is stored in an object', async () => {
     // Many geometries are too large for the cache, but their coarse copies fit.
     const coarse = await again.loaders.coarseGeometry(zone, 0.5);
     expect(JSON.parse(String(coarse))).toEqual(square(10, 5));
-    const { context: third } = requestContext({ ...db, geometry: outside }, { geometryCache: { ...geometryCache, get: () => undefined } }); // prettier-ignore
+    const { context: third } = requestContext({ ...db, geometry: outside }, { geometryCache: { ...geometryCache, geometries: createGeometryCache({ maxBytes: 0 }).geometries } }); // prettier-ignore
     expect(await third.loaders.coarseGeometry(zone, 0.5)).toEqual(coarse);
     await expect(third.loaders.coarseGeometry(zone, 0.25)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });

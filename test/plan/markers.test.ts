@@ -6,12 +6,10 @@ import { cellBounds, encode, fromZ, toZ } from '../../src/geo/geohash.js';
 import { coverArea } from '../../src/geo/ranges.js';
 import { planBlocks } from '../../src/plan/blocks.js';
 import { rangeKeys, blockKeyRanges, explainMarkers } from '../../src/plan/explain.js';
-import { type MarkerPlan, planMarkers } from '../../src/plan/markers.js';
+import { type MarkerPlan, type PlanPart, coverForPlan, planMarkers } from '../../src/plan/markers.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import { aPoint, anArea, pointsNear } from '../geo/arbitraries.js';
 import { someOf } from '../support/rounds.js';
-
-type MarkerQuestion = Parameters<typeof planMarkers>[0];
 
 const CEILING = 64;
 const MOST_PAGES = 5;
@@ -24,7 +22,7 @@ const aScene = anArea.chain((area) =>
 );
 
 /** Plans page after page. Stops early if there are very many, which the caller has to take into account. */
-function pages(question: Omit<MarkerQuestion, 'ceiling'>): MarkerPlan[] {
+function pages(question: Omit<PlanPart, 'ceiling'>): MarkerPlan[] {
   const plans = [planMarkers({ ...question, ceiling: CEILING })];
   for (let next = plans[0]?.next; next !== undefined && plans.length < MOST_PAGES;) {
     const plan = planMarkers({ ...question, ceiling: CEILING, after: next });
@@ -38,7 +36,7 @@ describe('a plan of markers', () => {
   test('has every marker inside in some range, page after page', () => {
     fc.assert(
       fc.property(aScene, aPrefixLength, ([area, points], prefixLength) => {
-        const plans = pages({ area, prefixLength });
+        const plans = pages({ cover: coverForPlan(area), prefixLength });
         const ranges = plans.flatMap((plan) => plan.ranges);
         const end = plans.at(-1)?.next ?? Infinity;
         for (const point of points.filter((each) => areaContains(area, each))) {
@@ -55,7 +53,7 @@ describe('a plan of markers', () => {
       fc.property(anArea, aPrefixLength, (area, prefixLength) => {
         const cover = coverArea(area, 10, 512);
         let end = 0;
-        for (const { ranges, next } of pages({ area, prefixLength })) {
+        for (const { ranges, next } of pages({ cover: coverForPlan(area), prefixLength })) {
           expect(ranges.length).toBeLessThanOrEqual(CEILING);
           for (const { from, to, prefix } of ranges) {
             expect(from >= end && to > from).toBe(true);
@@ -77,11 +75,11 @@ describe('a plan of markers', () => {
       const strip = normalizeBounds('b', { west: -180, south: 12.1, east: 180, north: 12.9 });
       const ring = normalizeBounds('b', { west: -180, south: 80, east: 180, north: 85 });
       for (const area of [world, strip, ring]) {
-        const { ranges, next } = planMarkers({ area, prefixLength, ceiling: CEILING });
+        const { ranges, next } = planMarkers({ cover: coverForPlan(area), prefixLength, ceiling: CEILING });
         expect(ranges.length).toBeLessThanOrEqual(CEILING);
         if (next !== undefined) expect(ranges.length).toBe(CEILING);
       }
-      const { ranges, next } = planMarkers({ area: world, prefixLength, ceiling: CEILING });
+      const { ranges, next } = planMarkers({ cover: coverForPlan(world), prefixLength, ceiling: CEILING });
       expect(ranges.length).toBe(Math.min(CEILING, 32 ** prefixLength));
       expect(next).toBe(prefixLength < 2 ? undefined : CEILING * 32 ** (10 - prefixLength));
     },
@@ -114,7 +112,7 @@ test('a plan is explained as key ranges, one per shard, with the bounding box of
   const keys = createKeyspace('readable');
   const collection = { key: 'parks', code: null, prefixLength: 2, writeShards: 2, geoSlot: 'B' } as const;
   const area = normalizeBounds('b', cellBounds('u4p'));
-  const plan = planMarkers({ area, prefixLength: 2, ceiling: CEILING });
+  const plan = planMarkers({ cover: coverForPlan(area), prefixLength: 2, ceiling: CEILING });
   const explained = explainMarkers(plan, collection, keys);
   expect(explained.length).toBe(2 * plan.ranges.length);
   expect(new Set(explained.map(({ index }) => index))).toEqual(new Set(['geoB']));

@@ -21,7 +21,6 @@ export function testPages({ trusted, cacheBytes = 0, directories = new Directory
   return {
     trust: {
       pages: () => Promise.resolve(trusted ? pages : undefined),
-      isRefused: () => !trusted,
       forget: () => undefined,
     },
     directories,

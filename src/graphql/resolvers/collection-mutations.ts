@@ -7,7 +7,7 @@ export const collectionMutations = {
     const { loaders } = answers(input.key).stored('createCollection');
     const collection = await createCollection(services.db, input, services.now().toISOString(), work);
     loaders.forgetCollection(collection.key);
-    services.collectionCache.put(collection);
+    services.collectionCache.set(collection.key, collection);
     return collection;
   },
 
@@ -16,7 +16,7 @@ export const collectionMutations = {
     const options = { now: services.now().toISOString(), expectedVersion };
     const { collection } = await updateCollection(services.db, key, update, options, work);
     loaders.forgetCollection(key);
-    services.collectionCache.put(collection);
+    services.collectionCache.set(collection.key, collection);
     return collection;
   },
 

@@ -5,7 +5,7 @@ import type { Collection } from '../../model/collection.js';
 import type { KeyRange } from '../../model/key-range.js';
 import type { Marker } from '../../model/marker.js';
 import { rangeKeys } from '../../plan/explain.js';
-import { type PlannedRange, planMarkers } from '../../plan/markers.js';
+import { type PlannedRange, coverForPlan, planMarkers } from '../../plan/markers.js';
 import { getCollections } from '../../store/collection/collections.js';
 import { mapAhead } from '../../store/request/concurrency.js';
 import type { Database, Item } from '../../store/database.js';
@@ -43,7 +43,7 @@ interface PartRange extends KeyRange {
 }
 
 function planOf({ prefixLength }: Collection, area: Area = WORLD): readonly PlannedRange[] {
-  return planMarkers({ area, prefixLength, ceiling: Infinity }).ranges;
+  return planMarkers({ cover: coverForPlan(area), prefixLength, ceiling: Infinity }).ranges;
 }
 
 /** Whether an export queries so few key ranges that it costs less than to find out which of them are empty. */

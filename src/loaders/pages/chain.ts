@@ -34,10 +34,8 @@ function cutAt(page: StoredPage, end: string | undefined): StoredPage {
   return { ...page, end, entries };
 }
 
-function earliest(positions: readonly (string | undefined)[]): string | undefined {
-  const some = positions.filter((position) => position !== undefined);
-  return some.length === 0 ? undefined : some.reduce((a, b) => (before(b, a) ? b : a));
-}
+const earliest = (positions: readonly (string | undefined)[]) =>
+  positions.filter((position) => position !== undefined).sort(compareBytes)[0];
 
 /**
  * Pages of a partition without gaps from one begin up to another, or to the partition's end. A page that was read before it was
@@ -89,15 +87,12 @@ async function query(
     return page?.end === (hints[index + 1]?.begin ?? to) ? page : undefined;
   };
   const head: StoredPage[] = [];
-  for (let page = known(0); page && head.length < hints.length; page = known(head.length)) head.push(page);
   const tail: StoredPage[] = [];
-  let last = hints.length - 1;
-  for (let page = known(last); page && last > head.length; page = known(last)) {
-    tail.unshift(page);
-    last -= 1;
-  }
-  const [from, until] = [hints[head.length], hints[last]];
-  if (head.length === hints.length || !from || !until) return head;
+  for (let page = known(0); page && head.length < hints.length; page = known(head.length)) head.push(page);
+  const last = () => hints.length - 1 - tail.length;
+  for (let page = known(last()); page && last() > head.length; page = known(last())) tail.unshift(page);
+  const [from, until] = [hints[head.length], hints[last()]];
+  if (!from || !until) return head;
   return [...head, ...(await source.between(from.begin, until.begin, consistent)), ...tail];
 }
 

@@ -1,8 +1,7 @@
 import DataLoader from 'dataloader';
 import type { LimitFunction } from 'p-limit';
 
-import type { Bounds } from '../../geo/bounds.js';
-import type { Point } from '../../geo/point.js';
+import { boundsAround } from '../../geo/bounds.js';
 import type { ZRange } from '../../geo/ranges.js';
 import type { Collection } from '../../model/collection.js';
 import type { Directory } from '../../pages/directory.js';
@@ -20,17 +19,18 @@ import { type Call, noteSource } from '../../store/request/meter.js';
 import type { PageRead, RangeRead } from '../../store/request/read-log.js';
 import { afterTurns, takeTurn } from '../../turns.js';
 import type { Budget } from '../budget.js';
+import type { FillToken } from '../followed-cache.js';
 import type { RangeLoader } from '../range-loader.js';
 import { type PageSource, type PagesFound, PagesGone, type PagesQuestion, readPages } from './chain.js';
 import type { DirectoryCache } from './directory-cache.js';
 import { DirectoryReader } from './directory-reader.js';
 import type { OwnWrite, OwnWrites } from './own-writes.js';
-import type { PageCache } from './page-cache.js';
+import { type PageCache, pageName } from './page-cache.js';
 import type { PageTrust, TrustedPages } from './trust.js';
 
 /** What all requests of a process share to read pages. */
 export interface PageServices {
-  readonly trust: Pick<PageTrust, 'pages' | 'isRefused' | 'forget'>;
+  readonly trust: Pick<PageTrust, 'pages' | 'forget'>;
   readonly directories: DirectoryCache;
   readonly pageCache: PageCache;
   readonly ownWrites: OwnWrites;
@@ -77,7 +77,6 @@ export class PageLoader {
 
   async #openNow(collection: Collection): Promise<OpenPages | undefined> {
     const { db, trust } = this.#options;
-    if (trust.isRefused()) return undefined;
     const trusted = await trust.pages();
     if (!trusted) return undefined;
     const scope = db.keys.scope(collection);
@@ -140,12 +139,15 @@ export class OpenPages {
   #explained({ begin, end, entries }: StoredPage): PageRead {
     const { scope, generation } = this.of;
     const { pk } = this.#options.db.keys.page(scope, generation, begin);
+    const boxes = entries.map(({ marker: { position } }) => {
+      return { west: position.lng, south: position.lat, east: position.lng, north: position.lat };
+    });
     return {
       pk,
       begin,
       end: end ?? null,
       markers: entries.length,
-      bounds: boundsOf(entries.map(({ marker }) => marker.position)),
+      bounds: boxes.length === 0 ? null : boundsAround(boxes),
     };
   }
 
@@ -154,7 +156,7 @@ export class OpenPages {
     const { scope, generation } = this.of;
     return {
       cached: (begin) => {
-        const page = pageCache.get(this.of, begin);
+        const page = pageCache.get(pageName(this.of, begin));
         if (page) call.meter.cacheHits++;
         return page;
       },
@@ -187,9 +189,8 @@ export class OpenPages {
     return page;
   }
 
-  #keep(page: StoredPage, token: number): StoredPage {
-    this.#options.pageCache.put(this.of, page, token);
-    return page;
+  #keep(page: StoredPage, token: FillToken): StoredPage {
+    return this.#options.pageCache.put(pageName(this.of, page.begin), page, token);
   }
 
   async #get(begins: readonly string[], consistent: boolean): Promise<(StoredPage | undefined)[]> {
@@ -199,19 +200,6 @@ export class OpenPages {
     for (const page of pages) if (page) call.reads?.push(this.#readByKey(page, consistent));
     return pages.map((page) => page && this.#keep(page, token));
   }
-}
-
-/** The bounding box of some positions; null if there are none. */
-function boundsOf(positions: readonly Point[]): Bounds | null {
-  if (positions.length === 0) return null;
-  const bounds = { west: Infinity, south: Infinity, east: -Infinity, north: -Infinity };
-  for (const { lng, lat } of positions) {
-    bounds.west = Math.min(bounds.west, lng);
-    bounds.east = Math.max(bounds.east, lng);
-    bounds.south = Math.min(bounds.south, lat);
-    bounds.north = Math.max(bounds.north, lat);
-  }
-  return bounds;
 }
 
 /** Whether a failure means that pages cannot be read, so that the geo index must answer. */

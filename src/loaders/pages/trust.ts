@@ -40,8 +40,6 @@ const LAG_MS = 2_000;
 export class PageTrust {
   readonly #options: PageTrustOptions;
   #report: { readonly at: number; readonly read: Promise<ConsumerReport | undefined> } | undefined;
-  /** The report, once it was read and until it is read again. */
-  #latest: ConsumerReport | undefined;
   /** Batches that were complete, and when this was learned; the oldest first. */
   #complete: { readonly batch: number; readonly at: number }[] = [];
 
@@ -55,40 +53,23 @@ export class PageTrust {
     // Without a report, the index is read.
     const report = own ?? (await this.#stored().catch(() => undefined));
     if (report === undefined) return undefined;
-    const { pages, complete, endAt } = report;
+    const { pages, gap, complete, endAt } = report;
     this.#note(complete);
-    if (pages === null || endAt === null || !this.#isUsable(report, own !== undefined)) return undefined;
+    // A stored report was current when it was read, and is used until it is due to be read again.
+    const at = own ? this.#options.wall() : (this.#report?.at ?? -Infinity);
+    if (pages === null || gap !== null || endAt === null || Math.abs(at - endAt) > TRUSTED_MS) return undefined;
     return { generation: pages.generation, complete: this.#aged(), endAt };
-  }
-
-  /** A stored report was current when it was read, and is used until it is due to be read again. */
-  #isUsable({ pages, gap, endAt }: ConsumerReport, isOwn: boolean): boolean {
-    const at = isOwn ? this.#options.wall() : (this.#report?.at ?? -Infinity);
-    return pages !== null && gap === null && endAt !== null && Math.abs(at - endAt) <= TRUSTED_MS;
-  }
-
-  #isDue(): boolean {
-    return this.#report === undefined || Math.abs(this.#options.wall() - this.#report.at) >= READ_EVERY_MS;
-  }
-
-  /** Whether it is known, without a read, that the geo index must answer. */
-  isRefused(): boolean {
-    const own = this.#options.own();
-    if (own) return !this.#isUsable(own, true);
-    return this.#latest !== undefined && !this.#isDue() && !this.#isUsable(this.#latest, false);
   }
 
   /** Reads the report again the next time: it may be outdated. */
   forget(): void {
     this.#report = undefined;
-    this.#latest = undefined;
   }
 
   #stored(): Promise<ConsumerReport | undefined> {
     const { stored, wall } = this.#options;
-    if (this.#report !== undefined && !this.#isDue()) return this.#report.read;
-    this.#latest = undefined;
-    const read = stored().then((report) => (this.#latest = report));
+    if (this.#report && Math.abs(wall() - this.#report.at) < READ_EVERY_MS) return this.#report.read;
+    const read = stored();
     read.catch(() => this.forget());
     this.#report = { at: wall(), read };
     return read;

@@ -72,7 +72,7 @@ function withReads(
   context: MapContext,
   collection: Collection,
   clusters: readonly Cluster[],
-  occupied: OccupiedCells & { readonly precision: number },
+  occupied: OccupiedCells,
   spacing: Spacing,
 ): MapCluster[] {
   const single = once(() => singleMarkers(context, collection, clusters, occupied));
@@ -89,27 +89,20 @@ async function singleMarkers(
   context: MapContext,
   collection: Collection,
   clusters: readonly Cluster[],
-  occupied: OccupiedCells & { readonly precision: number },
+  { precision, markers: known }: OccupiedCells,
 ): Promise<ReadonlyMap<string, MapMarker>> {
-  const { precision } = occupied;
-  const wanted = new Set(
-    clusters.filter(({ count }) => count === 1).flatMap((cluster) => cluster.cells.map(({ geohash }) => geohash)),
-  );
-  const markers = occupied.markers ?? (await markersOfCells(context, collection, wanted, precision));
-  return new Map(markers.map((found) => [cellOf(found, precision), found.marker]));
-}
-
-function markersOfCells(context: MapContext, collection: Collection, wanted: ReadonlySet<string>, precision: number) {
-  const cover = [...wanted].sort().map(cellRange);
-  const budget = Budget.of(context.limits);
-  return readAll(context, {
-    field: 'marker',
-    collection,
-    cover,
-    budget,
-    accept: (found) => wanted.has(cellOf(found, precision)),
-    advice: 'query the clusters without their markers, or use a smaller bounding box',
-  });
+  const single = clusters.filter(({ count }) => count === 1);
+  const wanted = new Set(single.flatMap(({ cells }) => cells.map(({ geohash }) => geohash)));
+  const read = () =>
+    readAll(context, {
+      field: 'marker',
+      collection,
+      cover: [...wanted].sort().map(cellRange),
+      budget: Budget.of(context.limits),
+      accept: (found) => wanted.has(cellOf(found, precision)),
+      advice: 'query the clusters without their markers, or use a smaller bounding box',
+    });
+  return new Map((known ?? (await read())).map((found) => [cellOf(found, precision), found.marker]));
 }
 
 /** A function that does some work at most once. */

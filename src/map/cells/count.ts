@@ -1,7 +1,7 @@
 import type { Cell } from '../../geo/cell-sums.js';
 import { type Area, type Bounds, areaContains, areaContainsCell, areaOverlapsCell } from '../../geo/bounds.js';
 import { markerBounds } from '../../geo/centroid.js';
-import { LONGEST_Z, toZ } from '../../geo/geohash.js';
+import { LONGEST_Z } from '../../geo/geohash.js';
 import type { Point } from '../../geo/point.js';
 import { type ZRange, cellRange, coverArea, intersect } from '../../geo/ranges.js';
 import { Budget } from '../../loaders/budget.js';
@@ -16,7 +16,7 @@ const ADVICE = 'use a smaller bounding box, or query its cells';
 /** The starting precision: few blocks, so that the whole area costs a handful of Query calls. */
 const FIRST_RANGES = 8;
 const FIRST_BLOCKS = 256;
-/** The block under a cell is worth reading if the cell has at least this many markers; a cached one is always used. */
+/** The block under a cell is worth reading if the cell has at least this many markers. */
 const WORTH_A_BLOCK = 2;
 /** Query calls reserved for the markers on the edge, and not used for cells. */
 const FOR_MARKERS = 32;
@@ -69,26 +69,20 @@ async function tally(
   let inside = 0;
   const edge: Cell[] = [];
   for (let precision = plan.length + 1; ; precision++) {
-    const opened: CellBlock[] = [];
     const cut: Cell[] = [];
     await context.turn();
     for (const [index, cell] of blocks.flatMap(cellsOfBlock).entries()) {
       if (index % BETWEEN_TURNS === BETWEEN_TURNS - 1) await context.turn();
       const relation = region.relationTo(markerBounds(cell.geohash, cell));
-      const isCut = relation === 'cut';
       if (relation === 'inside') inside += cell.count;
-      const from = toZ(cell.geohash);
-      const under = { length: precision, ranges: [{ from, to: from + 1 }] };
-      const children = isCut && precision < FINEST_STORED ? loaders.blocks.cached(scope, under) : undefined;
-      if (children) opened.push(...children);
-      else if (isCut) cut.push(cell);
+      if (relation === 'cut') cut.push(cell);
     }
     const mayRead = precision < FINEST_STORED && budget.calls > FOR_MARKERS;
     const isWorth = ({ count }: Cell) => mayRead && count >= WORTH_A_BLOCK;
     const parents = cut.filter(isWorth).map(({ geohash }) => geohash);
     const read = await blocksUnder(context, collection, parents.sort(), budget);
     edge.push(...(read ? cut.filter((cell) => !isWorth(cell)) : cut));
-    blocks = opened.concat(read ?? []);
+    blocks = read ?? [];
     if (blocks.length === 0) return { inside, edge };
   }
 }

@@ -6,11 +6,11 @@ import { LONGEST_GEOHASH, encode } from '../../geo/geohash.js';
 import { atOnce } from '../../geo/steps.js';
 import { groupBy } from '../../loaders/group.js';
 import type { Collection } from '../../model/collection.js';
-import type { MapMarker } from '../../model/marker.js';
 import { clusterPrecision } from '../../plan/precision.js';
 import type { MapContext } from '../context.js';
 import { type OccupiedCells, cellOf } from './occupied.js';
 import { readAll, tooMuch } from '../markers/read-all.js';
+import type { OrderedMarker } from '../markers/search.js';
 import { Budget } from '../../loaders/budget.js';
 import { cellRange } from '../../geo/ranges.js';
 import { blocksUnder, cellsOfBlock } from './blocks.js';
@@ -30,7 +30,7 @@ export function createExpansion(
   context: MapContext,
   collection: Collection,
   clusters: readonly Cluster[],
-  occupied: OccupiedCells & { readonly precision: number },
+  occupied: OccupiedCells,
   { zoom, distance }: Spacing,
 ): (cluster: Cluster) => Promise<number> {
   /** The lowest zoom of cells of these lengths at which the parts form two clusters; undefined if they never do. */
@@ -68,7 +68,7 @@ export function createExpansion(
     const samples = await sample(context, collection, occupied, new Set(hashesOf(open)), budget);
     for (const [name, members] of open) {
       const markers = members.flatMap(({ geohash }) => samples.get(geohash) ?? []);
-      const parts = markers.map(({ position }) => ({
+      const parts = markers.map(({ marker: { position } }) => ({
         geohash: encode(position, LONGEST_GEOHASH),
         ...sumsOf(position),
       }));
@@ -93,28 +93,16 @@ const hashesOf = (cells: ReadonlyMap<string, readonly Cell[]>) =>
 async function sample(
   context: MapContext,
   collection: Collection,
-  { markers, precision }: OccupiedCells & { readonly precision: number },
+  { markers, precision }: OccupiedCells,
   single: ReadonlySet<string>,
   budget: Budget,
-): Promise<ReadonlyMap<string, readonly MapMarker[]>> {
-  if (single.size === 0) return new Map();
+): Promise<ReadonlyMap<string, readonly OrderedMarker[]>> {
   const length = Math.max(precision, FINEST_STORED);
-  if (markers) {
-    const wanted = markers.filter((one) => single.has(cellOf(one, length)));
-    const groups = groupBy(wanted, (one) => cellOf(one, length));
-    return new Map(Array.from(groups, ([cell, members]) => [cell, members.map(({ marker }) => marker)] as const));
-  }
+  if (markers) return groupBy(markers, (one) => cellOf(one, length));
   const samples = Array.from(single, async (geohash) => {
-    const found = await readAll(context, {
-      field: 'expansionZoom',
-      collection,
-      cover: [cellRange(geohash)],
-      budget,
-      accept: (one) => cellOf(one, length) === geohash,
-      wanted: SAMPLE,
-      advice: ADVICE,
-    });
-    return [geohash, found.map(({ marker }) => marker)] as const;
+    const accept = (one: OrderedMarker) => cellOf(one, length) === geohash;
+    const query = { field: 'expansionZoom', collection, cover: [cellRange(geohash)], budget, accept };
+    return [geohash, await readAll(context, { ...query, wanted: SAMPLE, advice: ADVICE })] as const;
   });
   return new Map(await Promise.all(samples));
 }

@@ -1,11 +1,12 @@
 import { FINEST_STORED } from '../../model/cell.js';
 import { type Cell, NO_SUMS, addSums, sumsOf } from '../../geo/cell-sums.js';
 import { type Area, areaOverlapsCell } from '../../geo/bounds.js';
-import { LONGEST_Z, cellBounds, columnOf, encode, latBits, lngBits, rowOf } from '../../geo/geohash.js';
+import { LONGEST_Z, cellBounds, encode } from '../../geo/geohash.js';
+import { type ZRange, coverArea } from '../../geo/ranges.js';
 import { CellportError } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
-import { type BlockPlan, planBlocks } from '../../plan/blocks.js';
-import { coverForPlan } from '../../plan/markers.js';
+import { planBlocks } from '../../plan/blocks.js';
+import { FINENESS } from '../../plan/markers.js';
 import type { MapContext } from '../context.js';
 import type { MarkerFilter } from '../filter.js';
 import { readAll, tooMuch } from '../markers/read-all.js';
@@ -14,13 +15,23 @@ import { Budget } from '../../loaders/budget.js';
 import type { OrderedMarker } from '../markers/search.js';
 import { eachInTurns } from '../../turns.js';
 
-/** The cells of an area that have markers, by geohash, and what they were made from. */
-export type OccupiedCells = { readonly cells: readonly Cell[] } & CellSource;
+/** The cells of an area that have markers. */
+export interface OccupiedCells {
+  readonly precision: number;
+  /** By geohash. */
+  readonly cells: readonly Cell[];
+  /** The markers that they were counted from, if they are not stored. */
+  readonly markers?: readonly OrderedMarker[];
+}
 
-/** The markers that cells were counted from, or the plan of the blocks that they were read from. */
-type CellSource =
-  | { readonly markers: readonly OrderedMarker[]; readonly plan?: undefined }
-  | { readonly markers?: undefined; readonly plan: BlockPlan };
+/** Where cells are wanted. */
+export interface CellsQuestion {
+  readonly field: string;
+  readonly collection: Collection;
+  readonly area: Area;
+  readonly precision: number;
+  readonly filter?: MarkerFilter | undefined;
+}
 
 /** The cell of this precision that a marker is in; the cursor position holds it up to length 10. */
 export function cellOf({ cursorPosition, marker }: OrderedMarker, precision: number): string {
@@ -38,19 +49,11 @@ export function cellsOfMarkers(markers: Iterable<OrderedMarker>, precision: numb
   return [...cells.values()].sort(byGeohash);
 }
 
-/** The area widened to whole cells. The parts may overlap, which does not matter for reading them. */
-function widen(area: Area, precision: number): Area {
-  const width = 360 / 2 ** lngBits(precision);
-  const height = 180 / 2 ** latBits(precision);
-  return {
-    bounds: area.bounds,
-    parts: area.parts.map(({ west, south, east, north }) => ({
-      west: columnOf(west, precision) * width - 180,
-      south: rowOf(south, precision) * height - 90,
-      east: (columnOf(east, precision) + 1) * width - 180,
-      north: (rowOf(north, precision) + 1) * height - 90,
-    })),
-  };
+/** Ranges of Z-order at length 10 that cover all cells of a precision that overlap an area. */
+function coverCells(area: Area, precision: number): ZRange[] {
+  const length = Math.min(precision, LONGEST_Z);
+  const size = 32 ** (LONGEST_Z - length);
+  return coverArea(area, length, FINENESS).map(({ from, to }) => ({ from: from * size, to: to * size }));
 }
 
 /**
@@ -60,19 +63,7 @@ function widen(area: Area, precision: number): Area {
  */
 export async function occupiedCells(
   context: MapContext,
-  {
-    field,
-    collection,
-    area,
-    precision,
-    filter,
-  }: {
-    readonly field: string;
-    readonly collection: Collection;
-    readonly area: Area;
-    readonly precision: number;
-    readonly filter?: MarkerFilter | undefined;
-  },
+  { field, collection, area, precision, filter }: CellsQuestion,
 ): Promise<OccupiedCells> {
   const { loaders, keys, limits } = context;
   const budget = Budget.of(limits);
@@ -81,7 +72,7 @@ export async function occupiedCells(
     const markers = await readAll(context, {
       field,
       collection,
-      cover: coverForPlan(widen(area, precision)),
+      cover: coverCells(area, precision),
       budget,
       accept: (found) => overlaps(cellOf(found, precision)),
       filter,
@@ -89,7 +80,7 @@ export async function occupiedCells(
         ? 'use a smaller bounding box, or filter only by category and mapProperties'
         : `use a smaller bounding box, or a precision of ${FINEST_STORED} or less`,
     });
-    return { cells: cellsOfMarkers(markers, precision), markers };
+    return { precision, cells: cellsOfMarkers(markers, precision), markers };
   }
   const plan = planBlocks(area, precision);
   const blocks = await loaders.blocks.load({ scope: keys.scope(collection), plan, budget });
@@ -102,21 +93,18 @@ export async function occupiedCells(
     throw tooMuch(field, limits, 'use a smaller bounding box or a lower precision');
   }
   await context.turn();
-  return { cells: cells.sort(byGeohash), plan };
+  return { precision, cells: cells.sort(byGeohash) };
 }
 
 /** The same, but with the finest stored cells if there are too many markers to count finer ones from. */
-export async function occupiedCellsOrCoarser(
-  context: MapContext,
-  question: Parameters<typeof occupiedCells>[1],
-): Promise<OccupiedCells & { readonly precision: number }> {
+export async function occupiedCellsOrCoarser(context: MapContext, question: CellsQuestion): Promise<OccupiedCells> {
   const { precision, filter } = question;
   try {
-    return { ...(await occupiedCells(context, question)), precision };
+    return await occupiedCells(context, question);
   } catch (error) {
     const coarser = precision > FINEST_STORED && !filter;
     if (!coarser || !(error instanceof CellportError) || error.code !== 'LIMIT_EXCEEDED') throw error;
-    return { ...(await occupiedCells(context, { ...question, precision: FINEST_STORED })), precision: FINEST_STORED };
+    return occupiedCells(context, { ...question, precision: FINEST_STORED });
   }
 }
 

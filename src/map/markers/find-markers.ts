@@ -1,11 +1,13 @@
 import { LONGEST_Z, fromZ } from '../../geo/geohash.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import { cannotRead } from '../../loaders/pages/page-loader.js';
+import { eachInTurns } from '../../turns.js';
 import type { MapContext } from '../context.js';
 import type { CursorPosition } from '../cursor.js';
 import type { MarkerFilter } from '../filter.js';
 import { IndexedSearch } from './index-source.js';
 import { PageMarkers } from './page-source.js';
+import { passing } from './passing.js';
 import type { MarkerSearch, MarkerSource, OrderedMarker, Part, QueryResult } from './search.js';
 
 export interface MarkerQuery extends MarkerSearch {
@@ -18,8 +20,6 @@ export interface MarkerQuery extends MarkerSearch {
   readonly wanted: number;
 }
 
-/** Markers that are tested between two turns. */
-const STEP = 256;
 const KEYS_IN_A_BATCH = 100;
 /** The part of a page's Query calls kept for looking up base items that a filter needs, so that each page makes progress. */
 const KEPT_FOR_LOOKUPS = 1 / 16;
@@ -84,52 +84,33 @@ class Finding {
 
   /** Adds what was read, in order; false if the budget does not cover the base items that a filter needs. */
   async #emit({ markers, again }: Part): Promise<boolean> {
-    const { collection, accept, filter } = this.#query;
-    let passing: OrderedMarker[] = [];
-    const undecided: OrderedMarker[] = [];
+    const { collection, accept, filter, budget } = this.#query;
     const begin = again ? this.#after : this.#resumeAfter;
     const first = markers.findIndex(({ cursorPosition }) => compareBytes(cursorPosition, begin) > 0);
-    let paid = true;
-    let steps = 0;
-    for (const one of first < 0 ? [] : markers.slice(first)) {
-      if (++steps % STEP === 0) await this.#context.turn();
-      const { marker, cursorPosition } = one;
-      const known = this.#versions.get(marker.key);
-      if (known !== undefined && known >= marker.mapVersion) continue;
-      const verdict = accept(one) ? (filter?.verdict(marker, collection) ?? 'pass') : 'fail';
-      paid = verdict !== 'unknown' || this.#payLookup();
-      if (!paid) break;
-      if (compareBytes(cursorPosition, this.#resumeAfter) > 0) this.#resumeAfter = cursorPosition;
-      this.#versions.set(marker.key, marker.mapVersion);
-      // The copy found before is older: the marker is no longer there.
-      if (known !== undefined) {
-        const others = (other: OrderedMarker) => other.marker.key !== marker.key;
-        this.#found = this.#found.filter(others);
-        passing = passing.filter(others);
-      }
-      if (verdict !== 'fail') passing.push(one);
-      if (verdict === 'unknown') undecided.push(one);
-    }
-    const { loaders } = this.#context;
-    const bases = await Promise.all(undecided.map(({ marker: { key } }) => loaders.marker({ collection, key })));
-    const failed = new Set(
-      undecided.filter((_, index) => {
-        const base = bases[index];
-        return !base || !filter?.passes(base);
-      }),
-    );
-    for (const one of passing) if (!failed.has(one)) this.#found.push(one);
+    const newer = new Map<string, OrderedMarker>();
+    const accepted: OrderedMarker[] = [];
+    await eachInTurns(first < 0 ? [] : markers.slice(first), this.#context.turn, (one) => {
+      const { key, mapVersion } = one.marker;
+      if ((this.#versions.get(key) ?? -1) >= mapVersion) return;
+      this.#versions.set(key, mapVersion);
+      newer.set(key, one);
+      if (accept(one)) accepted.push(one);
+    });
+    const current = accepted.filter((one) => newer.get(one.marker.key) === one);
+    const mostLookups = this.#lookups + KEYS_IN_A_BATCH * budget.calls;
+    const { passed, decided, lookups } = await passing(this.#context, collection, filter, current, mostLookups);
+    for (this.#lookups -= lookups; this.#lookups < 0; this.#lookups += KEYS_IN_A_BATCH) budget.debit({ calls: 1 });
+    const isWhole = decided === current.length;
+    const end = isWhole ? undefined : current[decided]?.cursorPosition;
+    const isDone = ({ cursorPosition }: OrderedMarker) => end === undefined || compareBytes(cursorPosition, end) < 0;
+    const done = [...newer.values()].filter(isDone);
+    // The copy found before is older: the marker is no longer there.
+    const moved = new Set(done.map(({ marker }) => marker.key));
+    this.#found = [...this.#found.filter(({ marker }) => !moved.has(marker.key)), ...passed];
     if (again) this.#found.sort((a, b) => compareBytes(a.cursorPosition, b.cursorPosition));
-    return paid;
-  }
-
-  #payLookup(): boolean {
-    if (this.#lookups === 0) {
-      if (this.#query.budget.calls < 1) return false;
-      this.#query.budget.debit({ calls: 1 });
-      this.#lookups = KEYS_IN_A_BATCH;
+    for (const { cursorPosition } of done) {
+      if (compareBytes(cursorPosition, this.#resumeAfter) > 0) this.#resumeAfter = cursorPosition;
     }
-    this.#lookups--;
-    return true;
+    return isWhole;
   }
 }

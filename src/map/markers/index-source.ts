@@ -5,7 +5,7 @@ import type { Budget } from '../../loaders/budget.js';
 import type { IndexedMarkers } from '../../loaders/loaders.js';
 import type { Collection } from '../../model/collection.js';
 import { rangeKeys } from '../../plan/explain.js';
-import { type MarkerPlan, type MarkerPlanner, type PlannedRange, markerPlanner } from '../../plan/markers.js';
+import { type MarkerPlan, type PlannedRange, planMarkers } from '../../plan/markers.js';
 import type { MapContext } from '../context.js';
 import type { CursorPosition } from '../cursor.js';
 import type { MarkerSearch, MarkerSource, Part } from './search.js';
@@ -24,15 +24,14 @@ export function affordableRanges(budget: Budget, { writeShards }: Collection): n
 
 /** The part of a plan that is executed from a position in Z-order on: as many ranges as the budget covers. */
 export function nextRanges({ cover, collection, budget }: MarkerSearch, after = 0): MarkerPlan {
-  const plan = markerPlanner({ cover, prefixLength: collection.prefixLength });
-  return plan({ after, ceiling: affordableRanges(budget, collection) });
+  const { prefixLength } = collection;
+  return planMarkers({ cover, prefixLength, after, ceiling: affordableRanges(budget, collection) });
 }
 
 /** Reads a search from the geo index. */
 export class IndexedSearch implements MarkerSource {
   readonly #context: MapContext;
   readonly #search: MarkerSearch;
-  readonly #plan: MarkerPlanner;
   #ranges: readonly PlannedRange[] = [];
   /** Where the rest of the plan resumes; undefined if there is none. */
   #rest: number | undefined;
@@ -40,7 +39,6 @@ export class IndexedSearch implements MarkerSource {
   constructor(context: MapContext, search: MarkerSearch, after: CursorPosition) {
     this.#context = context;
     this.#search = search;
-    this.#plan = markerPlanner({ cover: search.cover, prefixLength: search.collection.prefixLength });
     this.#rest = toZ(after.slice(0, LONGEST_Z));
   }
 
@@ -49,9 +47,7 @@ export class IndexedSearch implements MarkerSource {
     const most = affordableRanges(budget, collection);
     if (most < 1 || budget.items < 1) return undefined;
     if (this.#ranges.length === 0 && this.#rest !== undefined) {
-      const { ranges, next } = this.#plan({ after: this.#rest, ceiling: most });
-      this.#ranges = ranges;
-      this.#rest = next;
+      ({ ranges: this.#ranges, next: this.#rest } = nextRanges(this.#search, this.#rest));
     }
     const wave = this.#ranges.slice(0, Math.min(most, wanted < SMALL_PAGE ? SMALL_WAVE : WAVE));
     const share = () => budget.share(wave.length * collection.writeShards);

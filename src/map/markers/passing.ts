@@ -3,26 +3,36 @@ import type { MapMarker } from '../../model/marker.js';
 import type { MapContext } from '../context.js';
 import type { MarkerFilter } from '../filter.js';
 
-/**
- * Those of some markers that pass a filter, in their order. Where only base items show it, these are looked up together, and
- * counted.
- */
+export interface Passing<Found> {
+  /** In their order. */
+  readonly passed: readonly Found[];
+  /** How many were decided: all, or those before the first that would take one look-up too many. */
+  readonly decided: number;
+  readonly lookups: number;
+}
+
+/** Those of some markers that pass a filter. Where only base items show it, these are looked up together. */
 export async function passing<Found extends { readonly marker: MapMarker }>(
   { loaders }: MapContext,
   collection: Collection,
   filter: MarkerFilter | undefined,
   found: readonly Found[],
-): Promise<{ readonly passed: readonly Found[]; readonly lookups: number }> {
-  if (!filter) return { passed: found, lookups: 0 };
+  mostLookups: number,
+): Promise<Passing<Found>> {
+  if (!filter) return { passed: found, decided: found.length, lookups: 0 };
   let lookups = 0;
-  const verdicts = await Promise.all(
-    found.map(async ({ marker }) => {
-      const verdict = filter.verdict(marker, collection);
+  const verdicts: Promise<boolean>[] = [];
+  for (const { marker } of found) {
+    const verdict = filter.verdict(marker, collection);
+    if (verdict === 'unknown' && lookups === mostLookups) break;
+    if (verdict === 'unknown') lookups += 1;
+    const decide = async () => {
       if (verdict !== 'unknown') return verdict === 'pass';
-      lookups += 1;
       const base = await loaders.marker({ collection, key: marker.key });
       return base !== null && filter.passes(base);
-    }),
-  );
-  return { passed: found.filter((_, index) => verdicts[index]), lookups };
+    };
+    verdicts.push(decide());
+  }
+  const passes = await Promise.all(verdicts);
+  return { passed: found.filter((_, index) => passes[index]), decided: verdicts.length, lookups };
 }

@@ -7,7 +7,7 @@ import type { OpenPages } from '../../loaders/pages/page-loader.js';
 import type { MapMarker } from '../../model/marker.js';
 import { type PartitionPages, partitionRange } from '../../pages/directory.js';
 import { type PageAhead, PagesOutward } from '../../pages/outward.js';
-import { MOST_KEYS, type PlannedRead, planPages } from '../../pages/plan-reads.js';
+import { MOST_KEYS, type PlannedRead, planChosen } from '../../pages/plan-reads.js';
 import { eachInTurns } from '../../turns.js';
 import type { MapContext } from '../context.js';
 import { MARKERS_AN_ITEM } from '../markers/page-source.js';
@@ -144,7 +144,7 @@ export class PageWalk {
     }
     this.#pagesRead += count;
     const calls = Math.min(budget.calls, FEW_REQUESTS + Math.floor(goal / MARKERS_A_REQUEST));
-    await this.#read(planPages(this.#directory, chosen, calls));
+    await this.#read(planChosen(this.#directory, chosen, calls));
   }
 
   async #read(reads: readonly PlannedRead[]): Promise<void> {
@@ -174,17 +174,16 @@ export class PageWalk {
     const isLeft = (one: NearMarker) => one.distance <= to && compareNear(positionOf(one), this.#resumeAfter) > 0;
     const ring = nearestFirst([...this.#markers.values()].filter(isLeft));
     for (let next = 0; next < ring.length;) {
-      const count = Math.min(wanted - this.#found.length, this.#lookups);
-      const chunk = ring.slice(next, next + count);
-      const last = chunk.at(-1);
-      if (!last) return false;
+      const chunk = ring.slice(next, next + wanted - this.#found.length);
       await this.#context.turn();
-      const { passed, lookups } = await passing(this.#context, collection, filter, chunk);
+      const { passed, decided, lookups } = await passing(this.#context, collection, filter, chunk, this.#lookups);
+      const last = chunk[decided - 1];
+      if (!last) return false;
       this.#found.push(...passed);
       this.#lookups -= lookups;
-      this.#seen += chunk.length;
+      this.#seen += decided;
       this.#resumeAfter = positionOf(last);
-      next += count;
+      next += decided;
     }
     this.#resumeAfter = { distance: to, key: null };
     return true;

@@ -1,11 +1,13 @@
 import { type Area, areaOverlapsCell } from '../../geo/bounds.js';
 import { GEOHASH_ALPHABET, fromZ } from '../../geo/geohash.js';
 import { coverArea } from '../../geo/ranges.js';
+import { boundsMeet } from '../../geo/zone-area.js';
 import { COVER_LENGTHS, coverBounds } from '../../geo/zone-cover.js';
 import type { PartitionRange } from '../../keys/keyspace.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import type { Collection } from '../../model/collection.js';
 import type { Zone } from '../../model/zone.js';
+import { byPartition } from '../../plan/join.js';
 import { type MapContext, requireCollection } from '../context.js';
 import { listName, writeCursor } from '../cursor.js';
 import { Edge, type Page, type PageInput, type PageRequest, pageOf, readPageInput } from '../page.js';
@@ -58,13 +60,9 @@ async function walkKeys(
 function rangesOf({ keys }: MapContext, scope: string, area: Area, length: number): PartitionRange[] | undefined {
   const size = 32 ** Math.min(3, length);
   const ranges: PartitionRange[] = [];
-  for (const { from, to } of coverArea(area, length, MOST_RANGES / 2)) {
-    // The cells of one partition share all but their last three characters.
-    for (let start = from; start < to; start = (Math.floor(start / size) + 1) * size) {
-      const end = Math.min(to, (Math.floor(start / size) + 1) * size);
-      ranges.push(keys.zoneRange(scope, fromZ(start, length), fromZ(end - 1, length)));
-      if (ranges.length > MOST_RANGES) return undefined;
-    }
+  for (const { pieces } of byPartition(coverArea(area, length, MOST_RANGES / 2), size)) {
+    for (const { from, to } of pieces) ranges.push(keys.zoneRange(scope, fromZ(from, length), fromZ(to - 1, length)));
+    if (ranges.length > MOST_RANGES) return undefined;
   }
   return ranges;
 }
@@ -105,15 +103,7 @@ async function readCovers(
   const inArea = new Set<string>();
   for (const entries of lists) {
     if (!entries) return undefined;
-    for (const { key, box } of entries) {
-      if (
-        area.parts.some(
-          (part) =>
-            part.west <= box.east && box.west <= part.east && part.south <= box.north && box.south <= part.north,
-        )
-      )
-        inArea.add(key);
-    }
+    for (const { key, box } of entries) if (boundsMeet(box, area) !== false) inArea.add(key);
     if (inArea.size > limits.itemsPerField) return undefined;
   }
   const left = [...inArea].filter((key) => after === undefined || compareBytes(key, after) > 0).sort(compareBytes);

@@ -1,27 +1,60 @@
+import { INDEXES } from '../../keys/indexes.js';
 import type { SortRange } from '../../keys/keyspace.js';
+import type { Collection } from '../../model/collection.js';
+import type { MapMarker } from '../../model/marker.js';
+import type { Place } from '../../model/place.js';
 import type { Database, Item } from '../database.js';
 import type { Call } from '../request/meter.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
+import { mapMarkerFromIndex } from './marker-item.js';
 
 /** A range of one partition of the index of places. */
 export interface PlaceQuery {
   readonly pk: string;
   /** Bounds of the sort keys, both included; the whole partition if omitted. */
   readonly range?: SortRange | undefined;
-  /** The key, of table and index, after which the page begins. */
-  readonly after?: Item | undefined;
+  /** A sort key of an entry, after which the page begins; the entry may be gone. */
+  readonly after?: string | undefined;
   /** Most items of the page. */
   readonly limit: number;
 }
 
-/** One page of markers by place, in the order of their sort keys, and the key after which the next page begins, if any. */
+/** A marker as the index of places holds it. */
+export interface MarkerAtPlace {
+  readonly sortKey: string;
+  readonly marker: MapMarker & { readonly place: Place };
+}
+
+/** A page of the index of places. */
+export interface PlacePage {
+  /** In the order of their sort keys. */
+  readonly markers: readonly MarkerAtPlace[];
+  /** The sort key after which there may be more. */
+  readonly next: string | undefined;
+}
+
+/** A page of the markers by place. */
 export async function readPlacePage(
   database: Database,
+  collection: Collection,
   { pk, range, after, limit }: PlaceQuery,
   call: Call,
-): Promise<{ readonly items: readonly Item[]; readonly next: Item | undefined }> {
-  const request = rangeRequest(database, { index: 'place', pk, ...range, limit }, after);
+): Promise<PlacePage> {
+  const { keys } = database;
+  const { pk: partition, sk: sort } = INDEXES.place;
+  const keyOf = (sortKey: string): Item => {
+    const { key = '' } = keys.parsePlaceSort(sortKey) ?? {};
+    return { ...keys.marker(keys.scope(collection), key), [partition]: pk, [sort]: sortKey };
+  };
+  const start = after === undefined ? undefined : keyOf(after);
+  const request = rangeRequest(database, { index: 'place', pk, ...range, limit }, start);
   const { Items = [], LastEvaluatedKey } = await send(database, 'query', request, call);
-  return { items: Items, next: LastEvaluatedKey };
+  const markers = Items.flatMap((item): MarkerAtPlace[] => {
+    const sortKey = String(item[sort]);
+    const marker = mapMarkerFromIndex(keys, item, collection);
+    const place = keys.parsePlace({ pk, sk: sortKey });
+    return marker && place ? [{ sortKey, marker: { ...marker, place } }] : [];
+  });
+  return { markers, next: LastEvaluatedKey && String(LastEvaluatedKey[sort]) };
 }

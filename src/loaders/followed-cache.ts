@@ -1,0 +1,103 @@
+import { LRUCache } from 'lru-cache';
+
+/** When a read began, so that its result does not replace later changes. */
+export interface FillToken {
+  readonly at: number;
+  readonly generation: number;
+}
+
+export interface FollowedCacheOptions<Value> {
+  /** 0 for no cache at all. */
+  readonly maxBytes: number;
+  readonly bytesOf: (value: Value, name: string) => number;
+  /** Of two states of a value the one with the higher version is the newer. */
+  readonly versionOf: (value: Value) => number;
+  /** Whether `changed` is called for every change soon after it is written. */
+  readonly trusted: () => boolean;
+  /** How long values are used while it is not. */
+  readonly untrustedMs: number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now: () => number;
+}
+
+/** How long a read may be under way, or an eventually consistent one may lag, and still be recognized. */
+const REMEMBERED_MS = 30_000;
+const MOST_REMEMBERED = 100_000;
+/** How long an eventually consistent read may lag. */
+const LAG_MS = 2_000;
+
+/**
+ * A cache of stored values that the stream keeps current, with a bound in bytes.
+ *
+ * A read that began before a change, or an eventually consistent one that lags behind it, finds a value without that change. Such
+ * a value must not be kept, as no later change would correct it. So the last version of each changed value is remembered for
+ * longer than any read takes, and a value that is older than that is used once but not kept.
+ */
+export class FollowedCache<Value extends object> {
+  readonly #options: FollowedCacheOptions<Value>;
+  readonly #entries: LRUCache<string, { readonly value: Value; readonly filledAt: number }> | undefined;
+  /** Least version that a value must have to be kept, and when it was learned; the oldest first. */
+  readonly #changed = new Map<string, { readonly version: number; readonly at: number }>();
+  /** Reads that began before this cannot be checked: the changes to check them against were evicted. */
+  #blindUntil = -Infinity;
+  #generation = 0;
+
+  constructor(options: FollowedCacheOptions<Value>) {
+    this.#options = options;
+    const { maxBytes: maxSize, bytesOf } = options;
+    if (maxSize > 0)
+      this.#entries = new LRUCache({ maxSize, sizeCalculation: ({ value }, name) => bytesOf(value, name) });
+  }
+
+  #isUsed(filledAt: number): boolean {
+    const { trusted, untrustedMs, now } = this.#options;
+    return trusted() || now() - filledAt < untrustedMs;
+  }
+
+  get(name: string): Value | undefined {
+    const entry = this.#entries?.get(name);
+    return entry && this.#isUsed(entry.filledAt) ? entry.value : undefined;
+  }
+
+  /** To be called before a read whose values will be put. */
+  begin(): FillToken {
+    return { at: this.#options.now(), generation: this.#generation };
+  }
+
+  /** Adds a value found by a read. Returns the newest one known, which may be another. */
+  put(name: string, value: Value, { at, generation }: FillToken): Value {
+    const { versionOf, now } = this.#options;
+    const known = this.#entries?.peek(name)?.value;
+    if (known && versionOf(known) > versionOf(value)) return known;
+    const isChecked = generation === this.#generation && now() - at < REMEMBERED_MS && at > this.#blindUntil;
+    const isNew = versionOf(value) >= (this.#changed.get(name)?.version ?? 0);
+    if (isChecked && isNew && this.#isUsed(at)) this.#entries?.set(name, { value, filledAt: at });
+    return value;
+  }
+
+  /** Notes that a value was changed: it is dropped or, if it does not have the change yet, updated. To be called for all, in order. */
+  changed(name: string, version: number, update?: (value: Value) => Value): void {
+    if (!this.#entries) return;
+    const at = this.#options.now();
+    this.#changed.delete(name);
+    this.#changed.set(name, { version, at });
+    for (const [oldest, known] of this.#changed) {
+      const isOld = at - known.at > REMEMBERED_MS;
+      if (!isOld && this.#changed.size <= MOST_REMEMBERED) break;
+      if (!isOld) this.#blindUntil = known.at + LAG_MS;
+      this.#changed.delete(oldest);
+    }
+    const entry = this.#entries.peek(name);
+    if (!update) this.#entries.delete(name);
+    else if (entry && this.#options.versionOf(entry.value) < version) {
+      this.#entries.set(name, { ...entry, value: update(entry.value) });
+    }
+  }
+
+  /** Drops everything, reads under way included: for when changes were missed. */
+  clear(): void {
+    this.#generation++;
+    this.#entries?.clear();
+    this.#changed.clear();
+  }
+}
