@@ -22,13 +22,14 @@ const AUTO = `query ($collection: String!, $bounds: BoundsInput!, $zoom: Float!)
 }`;
 
 /** The cost of the same maps at one collection size. */
-interface Size {
+export interface Size {
   readonly markers: number;
   /** Maps that fail because an exact count would read too much. */
   readonly refused: number;
   readonly queries: number;
   readonly readUnits: number;
   readonly p50: number;
+  readonly p99: number;
 }
 
 /** Whether a query succeeds; false if it fails because an exact answer would read too much. */
@@ -42,7 +43,8 @@ async function isAnswered(ask: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-async function measureSize(rig: Rig, count: number, views: readonly View[]): Promise<Size> {
+/** Draws each map twice with `auto` and measures the second time. */
+export async function measureSize(rig: Rig, count: number, views: readonly View[]): Promise<Size> {
   const ask = ({ bounds, zoom }: View) => rig.ask(AUTO, { collection: 'points', bounds, zoom });
   let refused = 0;
   const queries: number[] = [];
@@ -61,7 +63,8 @@ async function measureSize(rig: Rig, count: number, views: readonly View[]): Pro
     queries.push(wire.queries);
     readUnits.push(wire.readUnits);
   }
-  return { markers: count, refused, queries: mean(queries), readUnits: mean(readUnits), p50: quantile(times, 0.5) };
+  const [p50, p99] = [quantile(times, 0.5), quantile(times, 0.99)];
+  return { markers: count, refused, queries: mean(queries), readUnits: mean(readUnits), p50, p99 };
 }
 
 /** Maps with at most this many markers are compared to their floor. */

@@ -16,7 +16,9 @@ import { nearest } from './nearest.js';
 import { pans } from './pans.js';
 import { prefixes } from './prefixes.js';
 import { writeReport } from './report.js';
+import { scale } from './scale.js';
 import type { Benchmark, Row, Section } from './section.js';
+import { sizes } from './sizes.js';
 import { stalls } from './stalls.js';
 import { starting } from './start.js';
 import { streaming } from './stream.js';
@@ -42,6 +44,8 @@ const ALL: readonly Benchmark[] = [
   load,
   attacks,
   stalls,
+  scale,
+  sizes,
 ];
 
 // The SDK's warning about Node 20 would clutter the output.

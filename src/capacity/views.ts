@@ -20,9 +20,9 @@ const VIEWS = 24;
 /** Markers that a map asks for; more are drawn as cells. */
 export const MOST_MARKERS = 2_000;
 /** Markers that a reader of pages expects to need, so that enough of them are inside. */
-const PORTION = 2 * MOST_MARKERS + 50;
+export const PORTION = 2 * MOST_MARKERS + 50;
 /** A block with all of its 32 children. */
-const BLOCK_BYTES = 600;
+export const BLOCK_BYTES = 600;
 const QUERY_PAGE_BYTES = 1_048_576;
 
 /** Requests to DynamoDB and read units, eventually consistent. */
@@ -59,13 +59,18 @@ function mapAround({ lng, lat }: Point, zoom: number): Bounds {
   };
 }
 
+/** The map around a point. */
+export function viewAround(distribution: Distribution, point: Point, zoom: number): View {
+  const area = normalizeBounds('bounds', mapAround(point, zoom));
+  const cover = coverForPlan(area);
+  return { zoom, area, cover, inside: cover.reduce((sum, range) => sum + distribution.within(range), 0) };
+}
+
 /** Maps at a zoom around markers that are evenly chosen in Z-order: people look where markers are. */
 export function viewsAt(distribution: Distribution, zoom: number): View[] {
   return Array.from({ length: VIEWS }, (_, index) => {
     const z = distribution.positionAt(((index + 0.5) / VIEWS) * distribution.markers);
-    const area = normalizeBounds('bounds', mapAround(center(fromZ(z, LONGEST_Z)), zoom));
-    const cover = coverForPlan(area);
-    return { zoom, area, cover, inside: cover.reduce((sum, range) => sum + distribution.within(range), 0) };
+    return viewAround(distribution, center(fromZ(z, LONGEST_Z)), zoom);
   });
 }
 

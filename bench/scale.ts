@@ -1,0 +1,199 @@
+import { writeFile } from 'node:fs/promises';
+
+import { sizesOf } from '../src/cli/advise/sizes.js';
+import { PRICE_LIST } from '../src/capacity/prices.js';
+import { pointsAroundCities } from './rig/points.js';
+import { shown, table } from './rig/statistics.js';
+import { type Line, logChart } from './scale/chart.js';
+import { type Fleet, MAPS_A_SERVER } from './scale/fleet.js';
+import { DIRECTORY } from './scale/lines.js';
+import { PUBLISHED } from './scale/published.js';
+import { type Case, type MeanBytes, Study } from './scale/study.js';
+import { VEHICLES_A_CITY } from './scale/vehicles.js';
+import { citiesByPopulation, visitedCities, worldOf } from './scale/world.js';
+import type { BenchOptions, Benchmark, Section } from './section.js';
+
+const SEED = 7;
+const MARKERS = 1_000_000_000;
+const SMALLER = [1_000_000, 10_000_000, 100_000_000];
+const SAMPLED = 20_000;
+const FLEETS = [1, 3, 10, 30, 100, 300, 1_000];
+const CITIES = [1, 10, 100];
+/** What the largest fleets would read as built takes a hundred thousand partitions. */
+const MOST_SERVERS_AS_BUILT = 30;
+const CHART = 'docs/scaling.svg';
+
+/** The systems that serve maps. */
+const SYSTEMS = [
+  ['pages, as built', { source: 'pages', fleet: { caches: 'consumer', directory: 'whole' } }],
+  ['pages, directory in parts', { source: 'pages', fleet: { caches: 'consumer', directory: 'parts' } }],
+  ['the same, all servers cache', { source: 'pages', fleet: { caches: 'all', directory: 'parts' } }],
+  ['the same, none caches', { source: 'pages', fleet: { caches: 'none', directory: 'parts' } }],
+  ['geo index', { source: 'index', fleet: { caches: 'consumer', directory: 'parts' } }],
+] as const satisfies readonly (readonly [string, Omit<Case, 'fleet'> & { fleet: Omit<Fleet, 'servers'> }])[];
+
+const whole = (value: number) => Math.round(value).toLocaleString('en');
+const percent = (part: number) => `${shown(100 * part, part > 0 && part < 0.0095 ? 2 : 1)} %`;
+const short = (value: number) => value.toLocaleString('en', { notation: 'compact', maximumSignificantDigits: 3 });
+const gigabytes = (bytes: number) => bytes / 2 ** 30;
+
+function bytesOfMarkers(): MeanBytes {
+  const collection = { key: 'points', code: null, mapProperties: ['population'], globalIds: false, prefixLength: 2 };
+  const { readable, page } = sizesOf([...pointsAroundCities(SAMPLED, SEED)], collection);
+  return { ...readable, page };
+}
+
+/** A day of maps by fleets: peaks of read units, cost, and what is throttled on the first day. */
+function mapsByFleet(study: Study) {
+  const lines: Line[] = [];
+  let mostThrottledLater = 0;
+  const rows = FLEETS.map((servers): string[] => [whole(servers), whole(servers * MAPS_A_SERVER)]);
+  for (const [name, { source, fleet }] of SYSTEMS) {
+    const points = FLEETS.flatMap((servers, index) => {
+      if (fleet.directory === 'whole' && servers > MOST_SERVERS_AS_BUILT) {
+        rows[index]?.push('');
+        return [];
+      }
+      const [first, second] = study.days({ source, fleet: { servers, ...fleet } });
+      if (!first || !second) throw new Error('no days');
+      rows[index]?.push(
+        `${short(second.peak.read)}; ${short(second.dollars.onDemand)}; ${percent(first.throttled.read)}`,
+      );
+      return [[servers, Math.max(0.1, second.peak.read)] as const];
+    });
+    lines.push({ name, points });
+  }
+  return { lines, mostThrottledLater, text: table([['servers', 'maps/s', ...SYSTEMS.map(([name]) => name)], ...rows]) };
+}
+
+/** How the geo index is written by vehicles: partition keys that DynamoDB splits, and as many write shards. */
+const WAYS = [
+  ['on demand', { isProvisioned: false, layout: { prefixLength: 2, writeShards: 1 } }],
+  ['provisioned', { isProvisioned: true, layout: { prefixLength: 2, writeShards: 1 } }],
+  ['8 shards', { isProvisioned: true, layout: { prefixLength: 2, writeShards: 8 } }],
+  ['32 shards', { isProvisioned: true, layout: { prefixLength: 2, writeShards: 32 } }],
+  ['P = 3', { isProvisioned: true, layout: { prefixLength: 3, writeShards: 1 } }],
+  ['keys not split', { isProvisioned: true, splitsKeys: false, layout: { prefixLength: 2, writeShards: 1 } }],
+  [
+    'keys not split, 32 shards',
+    { isProvisioned: true, splitsKeys: false, layout: { prefixLength: 2, writeShards: 32 } },
+  ],
+] as const;
+
+function vehiclesByCities(study: Study): string {
+  const fleet: Fleet = { servers: 10, caches: 'consumer', directory: 'parts' };
+  const rows = CITIES.map((citiesWithVehicles) => {
+    const all = WAYS.map(([, way]) => {
+      const [first, second] = study.days({ fleet, source: 'pages', citiesWithVehicles, ...way });
+      if (!first || !second) throw new Error('no days');
+      return { first, second };
+    });
+    const [onDemand, provisioned] = all;
+    return [
+      whole(citiesWithVehicles),
+      short(onDemand?.second.peak.write ?? 0),
+      `${short(onDemand?.second.dollars.onDemand ?? 0)}; ${short(provisioned?.second.dollars.provisioned ?? 0)}`,
+      ...all.map(
+        ({ first, second }) =>
+          `${percent(first.throttled.write)}, ${shown(first.throttledHours)} h; ${percent(second.throttled.write)}`,
+      ),
+    ];
+  });
+  const head = ['cities', 'write units/s', 'USD a day: on demand; provisioned', ...WAYS.map(([name]) => name)];
+  return table([head, ...rows]);
+}
+
+/** Which limit a collection of a size meets, and where. */
+function limitsOf(markers: number, study: Study, bytes: MeanBytes) {
+  const pages = [...study.derived.pagesOf.values()];
+  const fullest = Math.max(...pages);
+  const hints = pages.reduce((sum, count) => sum + count, 0) * DIRECTORY.keptBytes;
+  const one = (directory: Fleet['directory']) => {
+    const [, day] = study.days({ source: 'pages', fleet: { servers: 10, caches: 'consumer', directory } });
+    return (day?.mean.read ?? 0) / ((10 * MAPS_A_SERVER) / study.flows().peak);
+  };
+  const [asBuilt, inParts] = [one('whole'), one('parts')];
+  const stored = gigabytes(markers * (bytes.item + bytes.entry + 200 + (bytes.page.bytes + 100) / bytes.page.markers));
+  const serversUntil = (units: number) => PUBLISHED.tableQuota.read / (units * MAPS_A_SERVER);
+  return {
+    asBuilt,
+    inParts,
+    row: [
+      short(markers),
+      `${whole(stored)}; ${whole(stored * PRICE_LIST.prices.storage)}`,
+      `${whole(hints / 2 ** 20)}; ${whole((fullest * DIRECTORY.keptBytes) / 2 ** 20)}`,
+      shown(asBuilt),
+      shown(inParts),
+      serversUntil(asBuilt) < 1 ? 'less than one' : whole(serversUntil(asBuilt)),
+      whole(serversUntil(inParts)),
+    ],
+  };
+}
+
+async function run({ say }: BenchOptions): Promise<Section> {
+  const bytes = bytesOfMarkers();
+  const world = worldOf(MARKERS, SEED);
+  const cities = citiesByPopulation();
+  const visited = visitedCities(cities, SEED);
+  const studyOf = (markers: number) => new Study(world.scaledTo(markers), bytes, cities, visited);
+  const study = studyOf(MARKERS);
+  say('maps by fleet');
+  const maps = mapsByFleet(study);
+  say('vehicles by cities');
+  const vehicles = vehiclesByCities(study);
+  say('limits by size');
+  const limits = [...SMALLER, MARKERS].map((markers) => ({
+    markers,
+    ...limitsOf(markers, markers === MARKERS ? study : studyOf(markers), bytes),
+  }));
+  const byMarkers = (name: string, of: 'asBuilt' | 'inParts'): Line => ({
+    name,
+    points: limits.map((each) => [each.markers, each[of]] as const),
+  });
+  await writeFile(
+    CHART,
+    await logChart([
+      { title: `Read units a second at the peak, ${short(MARKERS)} markers`, across: 'servers', lines: maps.lines },
+      {
+        title: 'Read units a map, 10 servers',
+        across: 'markers',
+        lines: [byMarkers('directory whole, as built', 'asBuilt'), byMarkers('directory in parts', 'inParts')],
+      },
+    ]),
+  );
+  return {
+    title: 'Scale, simulated: a day of maps and vehicles on partitions like DynamoDB’s',
+    rows: [
+      {
+        what: `reads throttled on the second day, the most of all fleets and systems below`,
+        bar: '',
+        measured: percent(maps.mostThrottledLater),
+        against: '',
+      },
+    ],
+    text: [
+      `${whole(MARKERS)} markers (${whole(bytes.item)} B, index entries ${whole(bytes.entry)} B, ${shown(bytes.page.markers)} a page), ${visited.length} cities at 8 zooms planned by the planners of the server.`,
+      `Each cell: read units a second at the peak; USD a day on demand; share of reads throttled on the first day, on new tables.\n`,
+      maps.text,
+      `\n${whole(VEHICLES_A_CITY)} vehicles a city move once a second in the largest cities; pages are kept as if the consumer kept up. Writes throttled on the first day, hours until none is; on the second day:\n`,
+      vehicles,
+      '\nBy the number of markers:\n',
+      table([
+        [
+          'markers',
+          'GB; USD a month',
+          'directory in memory, MB: all; fullest partition',
+          'read units a map, as built',
+          'directory in parts',
+          `servers at ${short(PUBLISHED.tableQuota.read)} read units, as built`,
+          'directory in parts',
+        ],
+        ...limits.map(({ row }) => row),
+      ]),
+      '\n![Read units by servers and by markers](scaling.svg)',
+    ].join('\n'),
+  };
+}
+
+/** Simulated, on paper: docs/scaling.md. */
+export const scale: Benchmark = { name: 'scale', hasCounts: false, run };

@@ -1,0 +1,76 @@
+import type { PageSizes } from '../../src/capacity/page-model.js';
+import type { Flows } from './flows.js';
+import { type DerivedLine, DIRECTORY } from './lines.js';
+import { type Cached, missesOf, missesWithin } from './lru.js';
+
+/** Maps a second of one server at its peak, as measured for two cores (docs/benchmarks.md, admission). */
+export const MAPS_A_SERVER = 60;
+/** Of the default cache of 64 MB, and bytes of what is kept in it (src/loaders). */
+const CACHE_BYTES = 24 * 2 ** 20;
+const KEPT_BLOCK = 2_600;
+const KEPT_PAGE = 300;
+const KEPT_MARKER = 900;
+/** Servers that do not run the consumer keep blocks for so long. */
+const OTHERS_KEEP_SECONDS = 2;
+
+export interface Fleet {
+  readonly servers: number;
+  /** Which servers keep cells and pages: none, the one that runs the consumer, or all, if all heard of every change. */
+  readonly caches: 'none' | 'consumer' | 'all';
+  /** Whether servers read the directory of a partition whole, as they do, or only the parts that a map needs. */
+  readonly directory: 'whole' | 'parts';
+}
+
+/** Maps a second of the whole fleet, on average over the day. */
+export const mapsOf = ({ servers }: Fleet, flows: Flows): number => (servers * MAPS_A_SERVER) / flows.peak;
+
+/** The parts of what maps ask for that the fleet has to read, by stretch of the derived table. */
+export function fleetMisses(
+  fleet: Fleet,
+  flows: Flows,
+  derived: DerivedLine,
+  page: PageSizes,
+  pageWrites: Float64Array,
+): Float64Array {
+  const { servers, caches, directory } = fleet;
+  const maps = mapsOf(fleet, flows) / servers;
+  const asked = (at: number) => (flows.asked[at] ?? 0) * maps;
+  const [pagesEnd = 0] = derived.blocksAt;
+  const blocksEnd = Math.min(...derived.directoryAt.values());
+  const misses = new Float64Array(flows.asked.length).fill(1);
+
+  const pages = derived.areas.all.map(({ markers }, at): Cached => {
+    const count = Math.max(1, markers / page.markers);
+    const bytes = KEPT_PAGE + KEPT_MARKER * page.markers;
+    return { count, bytes, asked: asked(at) / count, dropped: (pageWrites[at] ?? 0) / count };
+  });
+  const blocks = Array.from({ length: blocksEnd - pagesEnd }, (_, n): Cached => {
+    return { count: 1, bytes: KEPT_BLOCK, asked: asked(pagesEnd + n), dropped: 0 };
+  });
+  const keptPages = missesOf(pages, CACHE_BYTES);
+  const keptBlocks = missesOf(blocks, CACHE_BYTES);
+  const keeping = caches === 'none' ? 0 : caches === 'all' ? 1 : 1 / servers;
+  pages.forEach((_, at) => (misses[at] = 1 - keeping + keeping * (keptPages[at] ?? 1)));
+  blocks.forEach((block, n) => {
+    const others = caches === 'none' ? 1 : missesWithin(block.asked, OTHERS_KEEP_SECONDS);
+    misses[pagesEnd + n] = keeping * (keptBlocks[n] ?? 1) + (1 - keeping) * others;
+  });
+
+  const directories = [...derived.directoryAt].map(([partition, at]) => {
+    const hints = derived.pagesOf.get(partition) ?? 0;
+    const items = directory === 'whole' ? 1 : Math.max(1, hints / DIRECTORY.perItem);
+    const kept: Cached = {
+      count: items,
+      bytes: (hints * DIRECTORY.keptBytes) / items,
+      asked: asked(at) / items,
+      dropped: 0,
+    };
+    return { at, kept };
+  });
+  const keptDirectories = missesOf(
+    directories.map(({ kept }) => kept),
+    DIRECTORY.most,
+  );
+  directories.forEach(({ at }, n) => (misses[at] = keptDirectories[n] ?? 1));
+  return misses;
+}

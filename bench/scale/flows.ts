@@ -1,0 +1,97 @@
+import type { IndexLayout } from './lines.js';
+import { type DerivedLine, DIRECTORY } from './lines.js';
+import { type PlannedMap, directoryUnits } from './maps.js';
+import { activityAt } from './world.js';
+
+/** People are counted by longitude in so many hours. */
+const HOURS = 24;
+const hourOf = (lng: number) => ((Math.round(lng / 15) % HOURS) + HOURS) % HOURS;
+
+/** Read units a map, on average over all maps, by where they are read and by the longitude of who looks. */
+export class Flow {
+  readonly #units = new Map<number, number>();
+  readonly #length: number;
+
+  constructor(length: number) {
+    this.#length = length;
+  }
+
+  add(lng: number, at: number, units: number): void {
+    const name = hourOf(lng) * this.#length + at;
+    this.#units.set(name, (this.#units.get(name) ?? 0) + units);
+  }
+
+  /** Read units a second along the stretches at a time of day, for so many maps a second on average, with these parts missed. */
+  at(
+    seconds: number,
+    maps: number,
+    misses: Float64Array | undefined,
+    into: Float64Array = new Float64Array(this.#length),
+  ): Float64Array {
+    const activity = Array.from({ length: HOURS }, (_, hour) => activityAt(hour * 15, seconds));
+    for (const [name, units] of this.#units) {
+      const at = name % this.#length;
+      const rate = units * maps * (activity[Math.floor(name / this.#length)] ?? 0) * (misses?.[at] ?? 1);
+      into[at] = (into[at] ?? 0) + rate;
+    }
+    return into;
+  }
+}
+
+/** Everything that a map reads on average. */
+export interface Flows {
+  readonly calls: number;
+  readonly blocks: Flow;
+  readonly pages: Flow;
+  /** How many things of each stretch of the derived table a map asks for on average: a block, pages, a directory. */
+  readonly asked: Float64Array;
+  /** Directories read whole, and only the parts of them that are needed. */
+  readonly wholeDirectories: Flow;
+  readonly partsOfDirectories: Flow;
+  readonly index: Flow;
+  readonly indexCalls: number;
+  /** The busiest second of the day over the mean. */
+  readonly peak: number;
+}
+
+export function flowsOf(maps: Iterable<PlannedMap>, derived: DerivedLine, { writeShards }: IndexLayout): Flows {
+  const length = derived.line.stretches.length;
+  const [blocks, pages] = [new Flow(length), new Flow(length)];
+  const [wholeDirectories, partsOfDirectories] = [new Flow(length), new Flow(length)];
+  const index = new Flow(derived.areas.all.length * writeShards);
+  const asked = new Float64Array(length);
+  const people = new Float64Array(HOURS);
+  const ask = (at: number, things: number) => (asked[at] = (asked[at] ?? 0) + things);
+  let [calls, indexCalls] = [0, 0];
+  for (const map of maps) {
+    const { lng, share } = map;
+    people[hourOf(lng)] = (people[hourOf(lng)] ?? 0) + share;
+    calls += share * map.calls;
+    indexCalls += share * (map.index?.cost.calls ?? map.calls);
+    for (const { at, units, things } of map.blocks) {
+      blocks.add(lng, at, share * units);
+      ask(at, share * things);
+    }
+    let needed = 0;
+    for (const { at, units, things } of map.pages) {
+      pages.add(lng, at, share * units);
+      ask(at, share * things);
+      needed += things;
+    }
+    for (const partition of map.directories) {
+      const at = derived.directoryAt.get(partition) ?? 0;
+      wholeDirectories.add(lng, at, share * directoryUnits(derived.pagesOf.get(partition) ?? 0));
+      // Half a unit for each of the items that name the pages.
+      partsOfDirectories.add(lng, at, (share * (1 + needed / DIRECTORY.perItem)) / 2);
+      ask(at, share);
+    }
+    for (const [area, part] of map.index?.areas ?? []) {
+      for (let shard = 0; shard < writeShards; shard++)
+        index.add(lng, area * writeShards + shard, ((map.index?.cost.units ?? 0) * share * part) / writeShards);
+    }
+  }
+  const activity = (hour: number) =>
+    people.reduce((sum, part, at) => sum + part * activityAt(at * 15, hour * 3_600), 0);
+  const peak = Math.max(...Array.from({ length: HOURS }, (_, hour) => activity(hour)));
+  return { calls, blocks, pages, asked, wholeDirectories, partsOfDirectories, index, indexCalls, peak };
+}

@@ -1,0 +1,125 @@
+import type { Distribution, Prefixes } from '../../src/capacity/distribution.js';
+import { LONGEST_Z, fromZ } from '../../src/geo/geohash.js';
+import type { ZRange } from '../../src/geo/ranges.js';
+import { createKeyspace } from '../../src/keys/keyspace.js';
+import { LONGEST_BLOCK } from '../../src/model/cell.js';
+import { BLOCK_BYTES } from '../../src/capacity/views.js';
+import type { PageSizes } from '../../src/capacity/page-model.js';
+import { KeyLine, type Stretch } from './key-line.js';
+
+const keys = createKeyspace('readable');
+const SCOPE = 'points';
+const GENERATION = '1';
+/** Markers and pages of one cell of this length, 156 km wide, are one stretch of the line. */
+export const AREA_LENGTH = 3;
+const AREA_SIZE = 32 ** (LONGEST_Z - AREA_LENGTH);
+/** Hints of a directory as it stores them, 256 in 3 KB, and as a server keeps them. */
+export const DIRECTORY = { perItem: 256, itemBytes: 3_072, keptBytes: 150, most: 32 * 2 ** 20 } as const;
+
+/** Cells of one length that have markers, in order. */
+export class Cells {
+  readonly length: number;
+  readonly all: readonly Prefixes[];
+  readonly #size: number;
+
+  constructor(distribution: Distribution, length: number) {
+    this.length = length;
+    this.all = [...distribution.prefixes(length)];
+    this.#size = 32 ** (LONGEST_Z - length);
+  }
+
+  geohash(index: number): string {
+    return fromZ(this.all[index]?.prefix ?? 0, this.length);
+  }
+
+  /** The first and the last cell, excluded, that meet a range of Z-order at length 10. */
+  meeting({ from, to }: ZRange): readonly [first: number, last: number] {
+    return [this.#firstFrom(Math.floor(from / this.#size)), this.#firstFrom(Math.ceil(to / this.#size))];
+  }
+
+  #firstFrom(prefix: number): number {
+    let [low, high] = [0, this.all.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.all[middle]?.prefix ?? Infinity) < prefix) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** The derived table: pages by area, directories, blocks of cells, the state of the consumer. */
+export interface DerivedLine {
+  readonly line: KeyLine;
+  readonly areas: Cells;
+  readonly blocks: readonly Cells[];
+  /** Where in the order of stretches the blocks of each length begin, the directories by partition, and the state. */
+  readonly blocksAt: readonly number[];
+  readonly directoryAt: ReadonlyMap<string, number>;
+  readonly stateAt: number;
+  /** Pages of each partition, by the first character of its geohashes. */
+  readonly pagesOf: ReadonlyMap<string, number>;
+}
+
+export function derivedLine(distribution: Distribution, page: PageSizes): DerivedLine {
+  const stretches: Stretch[] = [];
+  const areas = new Cells(distribution, AREA_LENGTH);
+  const pagesOf = new Map<string, number>();
+  areas.all.forEach(({ markers, prefix }, index) => {
+    const geohash = areas.geohash(index);
+    const pages = markers / page.markers;
+    stretches.push({ pk: keys.page(SCOPE, GENERATION, geohash).pk, sort: prefix, bytes: pages * page.bytes });
+    pagesOf.set(geohash.charAt(0), (pagesOf.get(geohash.charAt(0)) ?? 0) + pages);
+  });
+  const blocksAt: number[] = [];
+  const blocks = Array.from({ length: LONGEST_BLOCK + 1 }, (_, length) => new Cells(distribution, length));
+  for (const cells of blocks) {
+    blocksAt.push(stretches.length);
+    cells.all.forEach(({ prefix }, index) => {
+      stretches.push({ pk: keys.cell(SCOPE, cells.geohash(index)).pk, sort: prefix, bytes: BLOCK_BYTES, isItem: true });
+    });
+  }
+  const directoryAt = new Map<string, number>();
+  for (const [partition, pages] of pagesOf) {
+    directoryAt.set(partition, stretches.length);
+    const bytes = (pages / DIRECTORY.perItem) * DIRECTORY.itemBytes;
+    const { pk } = keys.pageDirectory(SCOPE, GENERATION, partition);
+    stretches.push({ pk, sort: directoryAt.size, bytes });
+  }
+  const stateAt = stretches.length;
+  stretches.push({ pk: keys.streamState('cells').pk, sort: 0, bytes: 500, isItem: true });
+  return { line: new KeyLine(stretches), areas, blocks, blocksAt, directoryAt, stateAt, pagesOf };
+}
+
+/** The layout of a geo index, and the bytes of an entry. */
+export interface IndexLayout {
+  readonly prefixLength: number;
+  readonly writeShards: number;
+  readonly entryBytes: number;
+}
+
+/** The geo index: the entries of each area, shard by shard. */
+export function indexLine(areas: Cells, layout: IndexLayout, splitsKeys = true): KeyLine {
+  const { prefixLength, writeShards, entryBytes } = layout;
+  if (prefixLength > AREA_LENGTH)
+    throw new Error(`prefix lengths above ${AREA_LENGTH} are finer than what is simulated`);
+  return new KeyLine(
+    areas.all.flatMap(({ prefix, markers }, index) => {
+      const partitions = keys.geoPartitions(SCOPE, areas.geohash(index).slice(0, prefixLength), writeShards);
+      return partitions.map((pk) => ({ pk, sort: prefix, bytes: (markers * entryBytes) / writeShards }));
+    }),
+    splitsKeys,
+  );
+}
+
+/** The entities table: each marker has a partition key of its own, so that they are evenly spread. */
+export function entityLine(markers: number, itemBytes: number): KeyLine {
+  const parts = 64;
+  const pks = Array.from({ length: parts }, (_, part) => keys.marker(SCOPE, String(part)).pk);
+  return new KeyLine(pks.map((pk) => ({ pk, sort: 0, bytes: (markers * itemBytes) / parts })));
+}
+
+/** The part of a range of Z-order at length 10 that lies in an area. */
+export function partIn({ from, to }: ZRange, { prefix }: Prefixes): ZRange {
+  return { from: Math.max(from, prefix * AREA_SIZE), to: Math.min(to, (prefix + 1) * AREA_SIZE) };
+}

@@ -1,0 +1,111 @@
+import type { Distribution } from '../../src/capacity/distribution.js';
+import type { PageSizes } from '../../src/capacity/page-model.js';
+import {
+  BLOCK_BYTES,
+  MOST_MARKERS,
+  PORTION,
+  type ReadCost,
+  type View,
+  ZOOMS,
+  costOfCells,
+  costOnIndex,
+  costOnPages,
+  unitsOf,
+  viewAround,
+} from '../../src/capacity/views.js';
+import { LONGEST_Z } from '../../src/geo/geohash.js';
+import { LONGEST_BLOCK } from '../../src/model/cell.js';
+import { planBlocks } from '../../src/plan/blocks.js';
+import { precisionForZoom } from '../../src/plan/precision.js';
+import { type Cells, type DerivedLine, DIRECTORY, type IndexLayout, partIn } from './lines.js';
+import type { Visited } from './world.js';
+
+/** Read units that the maps of a place take from a stretch of a line, without caches; and how many things of it they ask for. */
+export interface Read {
+  readonly at: number;
+  readonly units: number;
+  readonly things: number;
+}
+
+/** A map of a place, by the part of all maps that are like it. */
+export interface PlannedMap {
+  readonly lng: number;
+  readonly share: number;
+  readonly calls: number;
+  readonly blocks: readonly Read[];
+  readonly pages: readonly Read[];
+  /** Partitions of the directory that the pages are found by. */
+  readonly directories: readonly string[];
+  /** The same markers from the geo index, by area; undefined for maps that draw cells. */
+  readonly index:
+    { readonly cost: ReadCost; readonly areas: readonly (readonly [area: number, part: number])[] } | undefined;
+}
+
+/** In which areas the markers of a map are, and which part of them. */
+function areasOf(distribution: Distribution, areas: Cells, { cover, inside }: View): [area: number, part: number][] {
+  const parts = new Map<number, number>();
+  for (const range of cover) {
+    const [first, last] = areas.meeting(range);
+    for (let index = first; index < last; index++) {
+      const area = areas.all[index];
+      const markers = area ? distribution.within(partIn(range, area)) : 0;
+      if (markers > 0) parts.set(index, (parts.get(index) ?? 0) + markers / Math.max(inside, 1e-9));
+    }
+  }
+  // An empty map reads the page that would hold its markers.
+  if (parts.size === 0) parts.set(Math.min(areas.all.length - 1, areas.meeting(cover[0] ?? { from: 0, to: 1 })[0]), 1);
+  return [...parts];
+}
+
+/** The blocks that a map's cells are read from: each takes its part of the Query that reads it. */
+function blocksOf({ blocks, blocksAt }: DerivedLine, { area, zoom }: View): Read[] {
+  const { length, ranges } = planBlocks(area, precisionForZoom(zoom));
+  const cells = blocks[length];
+  const size = 32 ** (LONGEST_Z - length);
+  return ranges.flatMap(({ from, to }) => {
+    const [first, last] = cells?.meeting({ from: from * size, to: to * size }) ?? [0, 0];
+    const units = unitsOf((last - first) * BLOCK_BYTES) / Math.max(1, last - first);
+    return Array.from({ length: last - first }, (_, n) => ({
+      at: (blocksAt[length] ?? 0) + first + n,
+      units,
+      things: 1,
+    }));
+  });
+}
+
+/** Plans all maps by the planners that the server runs: cells where more than 2,000 markers are inside, else markers. */
+export function* planMaps(
+  distribution: Distribution,
+  derived: DerivedLine,
+  page: PageSizes,
+  layout: IndexLayout,
+  visited: readonly Visited[],
+): Generator<PlannedMap> {
+  for (const { lng, lat, share } of visited) {
+    for (const zoom of ZOOMS) {
+      const view = viewAround(distribution, { lng, lat }, zoom);
+      const cells = view.inside > MOST_MARKERS ? costOfCells(distribution, view) : null;
+      const map = { lng, share: share / ZOOMS.length };
+      if (cells) {
+        const blocks = precisionForZoom(zoom) - 1 <= LONGEST_BLOCK ? blocksOf(derived, view) : [];
+        yield { ...map, calls: cells.calls, blocks, pages: [], directories: [], index: undefined };
+        continue;
+      }
+      const areas = areasOf(distribution, derived.areas, view);
+      const cost = costOnPages(distribution, view, page);
+      const things = 1 + Math.min(view.inside, PORTION) / page.markers;
+      yield {
+        ...map,
+        calls: cost.calls,
+        blocks: [],
+        pages: areas.map(([at, part]) => ({ at, units: cost.units * part, things: things * part })),
+        directories: [...new Set(areas.map(([at]) => derived.areas.geohash(at).charAt(0)))],
+        index: { cost: costOnIndex(distribution, view, layout), areas },
+      };
+    }
+  }
+}
+
+/** Read units of the whole directory of a partition, which is what a server reads that does not know it. */
+export const directoryUnits = (pages: number): number =>
+  unitsOf(Math.ceil(pages / DIRECTORY.perItem) * DIRECTORY.itemBytes);

@@ -1,0 +1,70 @@
+import { Distribution } from '../../src/capacity/distribution.js';
+import { encode, LONGEST_Z, toZ } from '../../src/geo/geohash.js';
+import type { Point } from '../../src/geo/point.js';
+import { randomFrom } from '../../test/support/random.js';
+import { cityMarkers, pointsAroundCities } from '../rig/points.js';
+
+/** Points that stand for all markers, and the cells in which they are counted: 4.9 km wide. */
+const POINTS = 1_000_000;
+const LENGTH = 5;
+const CELL = 32 ** (LONGEST_Z - LENGTH);
+
+/**
+ * Where so many markers are: around cities, in proportion to population. Seeded points are counted by cell as they come, each
+ * for as many markers as it stands for; none is kept.
+ */
+export function worldOf(markers: number, seed: number, points = POINTS): Distribution {
+  const cells = new Map<number, number>();
+  for (const { position } of pointsAroundCities(points, seed)) {
+    const cell = toZ(encode(position, LENGTH));
+    cells.set(cell, (cells.get(cell) ?? 0) + markers / points);
+  }
+  return new Distribution(
+    Array.from(cells, ([cell, count]) => ({ from: cell * CELL, to: (cell + 1) * CELL, markers: count })),
+  );
+}
+
+/** A place where people look at maps. */
+export interface Visited extends Point {
+  /** Its part of all maps. */
+  readonly share: number;
+}
+
+/** Cities that are visited one by one; farther down the list, some stand for all of their octave. */
+const LARGEST = 128;
+const SAMPLED_OF_OCTAVE = 64;
+
+/** The cities by population, the largest first. */
+export function citiesByPopulation(): Point[] {
+  return cityMarkers()
+    .toSorted((a, b) => Number(b.properties?.['population']) - Number(a.properties?.['population']))
+    .map(({ position }) => position);
+}
+
+/** Zipf's law over cities: the nth gets maps in proportion to 1/n. */
+export function visitedCities(cities: readonly Point[], seed: number): Visited[] {
+  const random = randomFrom(seed);
+  const weight = (from: number, to: number) => {
+    let sum = 0;
+    for (let rank = from; rank < to; rank++) sum += 1 / (rank + 1);
+    return sum;
+  };
+  const all = weight(0, cities.length);
+  const visited = cities.slice(0, LARGEST).map((city, rank) => ({ ...city, share: 1 / (rank + 1) / all }));
+  for (let from = LARGEST; from < cities.length; from *= 2) {
+    const to = Math.min(2 * from, cities.length);
+    const step = (to - from) / SAMPLED_OF_OCTAVE;
+    for (let part = 0; part < SAMPLED_OF_OCTAVE; part++) {
+      const [first, last] = [Math.floor(from + part * step), Math.floor(from + (part + 1) * step)];
+      const city = cities[first + Math.floor(random() * (last - first))];
+      if (city && last > first) visited.push({ ...city, share: weight(first, last) / all });
+    }
+  }
+  return visited;
+}
+
+/** People look at maps five times as often in the evening as early in the morning, by the sun: 1 on average. */
+export function activityAt(lng: number, seconds: number): number {
+  const hour = seconds / 3_600 + lng / 15;
+  return 1 - (2 / 3) * Math.cos(((hour - 6) / 24) * 2 * Math.PI);
+}
