@@ -3,7 +3,7 @@ import { element } from '../element.js';
 import { icon } from '../icons.js';
 import type { Result, Results } from './results.js';
 
-/** Whoever types on is not asked for: one request for the letters of this time. */
+/** Each letter restarts this wait, so that several make one request. */
 const WAIT_MS = 120;
 /** Longer texts are refused by the server. */
 const LONGEST_TEXT = 256;
