@@ -25,6 +25,8 @@ export interface Config {
   readonly cacheBytes: number;
   /** Disk space for the search index in bytes; 0 for no search. */
   readonly searchBytes: number;
+  /** OpenSearch, in place of an index of each server; undefined if it is not used. */
+  readonly openSearchUrl: string | undefined;
   readonly limits: Limits;
   /** Whether to compile repeated queries. */
   readonly graphqlJit: boolean;
@@ -149,6 +151,7 @@ const variables = z.object({
   CELLPORT_ENGINE: z.enum(['embedded', 'aws'], 'must be embedded or aws').optional(),
   CELLPORT_CACHE_MB: wholeNumber(0, 1_000_000, DEFAULT_CACHE_MB),
   CELLPORT_SEARCH_MB: digits(0, 1_000_000).optional(),
+  CELLPORT_OPENSEARCH_URL: url,
   CELLPORT_MAX_FIRST: wholeNumber(1, 100_000, DEFAULT_LIMITS.maxFirst),
   CELLPORT_MAX_DEPTH: wholeNumber(3, 100, DEFAULT_LIMITS.maxDepth),
   CELLPORT_MAX_ALIASES: wholeNumber(0, 100_000, DEFAULT_LIMITS.maxAliases),
@@ -255,7 +258,7 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
     const faults = parsed.error.issues.map((issue) => {
       const name = String(issue.path[0]);
       // The URL may contain a password.
-      if (name === 'CELLPORT_REDIS_URL') return `${name} ${issue.message}`;
+      if (name === 'CELLPORT_REDIS_URL' || name === 'CELLPORT_OPENSEARCH_URL') return `${name} ${issue.message}`;
       return `${name} ${issue.message}; got ${shown(input[name] ?? '')}`;
     });
     throw new CellportError('BAD_USER_INPUT', faults.join('\n'), { faults });
@@ -283,6 +286,7 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
     redisUrl: values.CELLPORT_REDIS_URL,
     cacheBytes: values.CELLPORT_CACHE_MB * 1024 * 1024,
     searchBytes: searchMegabytes(values, database) * 1024 * 1024,
+    openSearchUrl: values.CELLPORT_OPENSEARCH_URL,
     limits: {
       maxFirst: values.CELLPORT_MAX_FIRST,
       maxDepth: values.CELLPORT_MAX_DEPTH,

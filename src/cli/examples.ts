@@ -18,6 +18,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'cellport search --bounds 16.8,52.3,17.0,52.5 --json',
   ],
   'cellport recount': ['cellport recount --check', 'cellport recount'],
+  'cellport reindex': ['cellport reindex --check', 'cellport reindex'],
   'cellport table': ['cellport table create', 'cellport table describe'],
   'cellport table create': ['AWS_REGION=eu-central-1 CELLPORT_TABLE=places cellport table create'],
   'cellport table describe': ['cellport table describe --json'],

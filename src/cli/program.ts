@@ -10,6 +10,7 @@ import { keysCommand } from './keys.js';
 import { EXIT_CODES } from './options.js';
 import { planCommand } from './plan.js';
 import { recountCommand } from './recount.js';
+import { reindexCommand } from './reindex.js';
 import { searchCommand } from './search.js';
 import { serveCommand } from './serve.js';
 import { sweepCommand } from './sweep.js';
@@ -55,6 +56,7 @@ function buildProgram(): Command {
     exportCommand(),
     searchCommand(),
     recountCommand(),
+    reindexCommand(),
     tableCommand(),
     keysCommand(),
     sweepCommand(),

@@ -6,6 +6,7 @@ import type { StreamState } from '../store/cell/stream-state.js';
 import type { Collection } from '../model/collection.js';
 import type { Item } from '../store/database.js';
 import { collectionFromItem } from '../store/collection/collections.js';
+import { LeaseLost } from '../store/lease.js';
 import { itemOfImage } from '../store/request/wire.js';
 import type { StreamRecord } from '../stream/change.js';
 import { RecordsLost, StreamReplaced } from '../stream/pages.js';
@@ -48,10 +49,10 @@ interface Progress {
   readonly rankBy: readonly (readonly [scope: string, property: string | null])[];
 }
 
-/** What the checkpoint of an index says: whether it has all documents, and since when it may lack changes. */
-export function readCheckpoint(checkpoint: string): { readonly complete: boolean; readonly asOf: number } {
-  const { complete, state } = JSON.parse(checkpoint) as Progress;
-  return { complete, asOf: state.listedAt };
+/** What the checkpoint of an index says: whether it has all documents, how many items were read, since when it may lack changes. */
+export function readCheckpoint(checkpoint: string) {
+  const { complete, read, state } = JSON.parse(checkpoint) as Progress;
+  return { complete, read, asOf: state.listedAt };
 }
 
 const POLL_MS = 500;
@@ -69,6 +70,7 @@ export class IndexFollower {
   #rankBy = new Map<string, string | null>();
   /** Whether the stream no longer holds what the consumer would have to read next. */
   #consumerIsLost = false;
+  #completeAt: number | undefined;
 
   constructor(options: FollowIndexOptions) {
     this.#options = options;
@@ -78,7 +80,15 @@ export class IndexFollower {
     return this.#status;
   }
 
-  /** Builds what is missing and follows the stream, until it is aborted or the index is full. */
+  /** A moment, on the clock of this process, before which every record that was in the stream is in the index; undefined if none is known. */
+  get completeAt(): number | undefined {
+    return this.#completeAt;
+  }
+
+  /**
+   * Builds what is missing and follows the stream, until it is aborted or the index is full. Throws LeaseLost if another process
+   * writes the index now.
+   */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
     for (let failures = 0; !signal.aborted; failures += 1) {
@@ -90,6 +100,7 @@ export class IndexFollower {
         });
       } catch (error) {
         if (signal.aborted) return;
+        if (error instanceof LeaseLost) throw error;
         const handled = await this.#recover(error);
         if (handled === 'ended') return;
         if (handled === 'failed') log.warn({ err: error }, 'The search index cannot follow the stream; trying again');
@@ -188,6 +199,7 @@ export class IndexFollower {
         progress = await this.#store(changes, { ...progress, rankBy: [...this.#rankBy] });
         storedAt = clock.now();
       }
+      this.#completeAt = batch.endAt ?? this.#completeAt;
       onBatch();
       if (progress.scan) {
         const until = clock.now() + pollMs;

@@ -3,6 +3,7 @@ import { CellportError } from '../errors.js';
 import { createContext } from '../graphql/context.js';
 import { startWork } from '../graphql/work.js';
 import { type FoundEdge, type TextSearchInput, searchText } from '../map/text-search.js';
+import { silentLog } from '../log.js';
 import { openEmbeddedReaders } from '../search/embedded/embedded-engine.js';
 import type { SearchReader } from '../search/engine.js';
 import { readCheckpoint } from '../search/follow.js';
@@ -19,20 +20,47 @@ export interface FoundText {
   readonly asOf: number;
 }
 
-/** Searches with the most recent complete index that a server keeps in the data folder. Throws UNAVAILABLE if there is none. */
+/** The indexes to choose from, and where they are. */
+interface Candidates {
+  readonly where: string;
+  readonly readers: readonly SearchReader[];
+  close(): Promise<void>;
+}
+
+async function openCandidates(
+  { openSearchUrl, dataDir, tables }: Pick<Config, 'openSearchUrl' | 'dataDir' | 'tables'>,
+  backend: Backend,
+): Promise<Candidates> {
+  if (openSearchUrl !== undefined) {
+    const { openCluster } = await import('./search-cluster.js');
+    const cluster = await openCluster(openSearchUrl, { tables }, backend, silentLog);
+    return { where: 'OpenSearch', readers: [cluster.reader], close: () => cluster.close() };
+  }
+  const readers = await openEmbeddedReaders({ folder: dataDir, table: tables.entities });
+  return {
+    where: dataDir,
+    readers,
+    async close() {
+      for (const reader of readers) await reader.close();
+    },
+  };
+}
+
+/** Searches with the most recent complete index that a server keeps, here or in OpenSearch. Throws UNAVAILABLE if there is none. */
 export async function findText(
-  { dataDir, tables, limits }: Pick<Config, 'dataDir' | 'tables' | 'limits'>,
+  config: Pick<Config, 'openSearchUrl' | 'dataDir' | 'tables' | 'limits'>,
   backend: Backend,
   input: TextSearchInput,
   signal: AbortSignal,
 ): Promise<FoundText> {
-  const readers = await openEmbeddedReaders({ folder: dataDir, table: tables.entities });
+  const { limits } = config;
+  const candidates = await openCandidates(config, backend);
   const work = startWork(limits);
   signal.addEventListener('abort', work.abandon, { once: true });
   try {
-    const found = await mostRecent(readers);
+    const found = await mostRecent(candidates.readers);
     if (found === undefined) {
-      const message = `there is no complete search index in ${dataDir}: \`cellport serve\` builds one`;
+      const message = `there is no complete search index in ${candidates.where}: \`cellport serve\` builds one`;
       throw new CellportError('UNAVAILABLE', message);
     }
     const { map } = createContext(createServices(backend, { cacheBytes: 0, limits }), work);
@@ -42,7 +70,7 @@ export async function findText(
   } finally {
     work.end();
     signal.removeEventListener('abort', work.abandon);
-    for (const reader of readers) await reader.close();
+    await candidates.close();
   }
 }
 

@@ -11,7 +11,8 @@ import { type Cells, keepCells, storedReport, unknownCells } from './cells.js';
 import { type ExactCounts, keepExact } from './exact-counts.js';
 import { type Jobs, startJobs } from './jobs.js';
 import { openLive } from './live.js';
-import { openSearch } from './search.js';
+import { openFleetSearch } from './fleet-search.js';
+import { type ServerSearch, openOwnSearch } from './search.js';
 import { type HttpServer, createHttpServer, createServices } from './services.js';
 
 export interface Server {
@@ -45,6 +46,12 @@ async function listen({ http: server }: HttpServer, http: Config['http']): Promi
   const address = server.server.address();
   const port = typeof address === 'object' && address !== null ? address.port : wanted;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Search as configured; undefined if it is off. */
+function openSearch(config: Config, backend: Backend, log: Log, isBusy: () => boolean): ServerSearch | undefined {
+  if (config.openSearchUrl !== undefined) return openFleetSearch(config.openSearchUrl, config, backend, log, isBusy);
+  return config.searchBytes === 0 ? undefined : openOwnSearch(config, backend, log, isBusy);
 }
 
 export interface ServerParts {

@@ -16,24 +16,23 @@ export interface ServerSearch extends TextSearch {
   stop(): Promise<void>;
 }
 
-/** Says why nothing can be found. */
-function unavailable({ state, read, reason }: IndexStatus, bytes: number): CellportError {
-  const megabytes = bytes / 1024 / 1024;
+/** Says why nothing can be found; `advice` is about a failure. */
+export function unavailable({ state, read, reason }: IndexStatus, advice = ''): CellportError {
   const message =
     state === 'failed'
-      ? `search has failed: ${reason ?? 'no reason is known'} (it may take ${megabytes} MB: CELLPORT_SEARCH_MB)`
+      ? `search has failed: ${reason ?? 'no reason is known'}${advice}`
       : `the search index is being built, ${read.toLocaleString('en')} items read so far; try again later`;
   return new CellportError('UNAVAILABLE', message);
 }
 
-/** Search by an index of this server's own, as configured; undefined if search is off. */
-export function openSearch(
+/** Search by an index of this server's own. */
+export function openOwnSearch(
   { searchBytes, dataDir, tables }: Pick<Config, 'searchBytes' | 'dataDir' | 'tables'>,
   { database, streams }: StreamBackend,
   log: Log,
   isBusy?: () => boolean,
-): ServerSearch | undefined {
-  if (searchBytes === 0) return undefined;
+): ServerSearch {
+  const advice = ` (it may take ${searchBytes / 1024 / 1024} MB: CELLPORT_SEARCH_MB)`;
   const stopping = new AbortController();
   let engine: SearchEngine | undefined;
   let follower: IndexFollower | undefined;
@@ -71,7 +70,7 @@ export function openSearch(
     },
     open() {
       const now = status();
-      if (engine === undefined || now.state !== 'following') throw unavailable(now, searchBytes);
+      if (engine === undefined || now.state !== 'following') throw unavailable(now, advice);
       return engine;
     },
     start() {

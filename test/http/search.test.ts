@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { silentLog } from '../../src/log.js';
-import { openSearch } from '../../src/server/search.js';
+import { openOwnSearch } from '../../src/server/search.js';
 import { documentOf } from '../../src/search/document.js';
 import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js';
 import type { IndexStatus, SearchEngine } from '../../src/search/engine.js';
@@ -211,7 +211,7 @@ describe('awkward input gets an answer or a clear error', () => {
 test('the whole way: what is written is found, and /readyz says how far the index is', async () => {
   const streams = createStreamsClient(localEngine());
   const options = { searchBytes: 2 ** 26, dataDir: join(folder, 'whole'), tables: db.tables };
-  const search = openSearch(options, { database: db, streams }, silentLog);
+  const search = openOwnSearch(options, { database: db, streams }, silentLog);
   const own = await startServer(db, { search });
   const query = '{ search(text: "Nadi") { totalCount } }';
   const before = await own.ask(query);

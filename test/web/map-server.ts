@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Admission } from '../../src/http/admission.js';
 import { silentLog } from '../../src/log.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
-import { openSearch } from '../../src/server/search.js';
+import { openOwnSearch } from '../../src/server/search.js';
 import { BUILT_PAGES, type Pages, createHttpServer, createServices } from '../../src/server/services.js';
 import type { Database } from '../../src/store/database.js';
 import { followChanges } from '../live/support.js';
@@ -47,7 +47,7 @@ export async function startMapServer(
 ): Promise<MapServer> {
   const heard = followChanges(db);
   const index = { searchBytes: SEARCH_BYTES, dataDir: searchFolder ?? '', tables: db.tables };
-  const search = searchFolder === undefined ? undefined : openSearch(index, heard.backend, silentLog);
+  const search = searchFolder === undefined ? undefined : openOwnSearch(index, heard.backend, silentLog);
   search?.start();
   const services = createServices(
     { database: db },

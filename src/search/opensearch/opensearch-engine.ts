@@ -3,7 +3,10 @@ import type { Client } from './client.js';
 import { type IndexNames, createIndex, dropOthers, hasIndex, pointAlias } from './indexes.js';
 import { placeIn } from './query.js';
 import { IndexReader } from './read.js';
+import { GONE_KEPT_MS } from './stored.js';
 import { IndexWriter, type WriterOptions } from './write.js';
+
+const PURGE_EVERY_MS = 3_600_000;
 
 /** Which index is written, and its checkpoint; stored outside of OpenSearch, which has no transactions. */
 export interface IndexState {
@@ -39,10 +42,17 @@ export interface EngineOptions extends WriterOptions {
   readonly others: () => Promise<readonly string[]>;
 }
 
+/** Removes what is left of items that were deleted before a time: no record of them can come any more. */
+async function purge(client: Client, index: string, before: number): Promise<void> {
+  const query = { range: { deletedAt: { lt: before } } };
+  await client.deleteByQuery({ index, conflicts: 'proceed', body: { query } });
+}
+
 /** An index in OpenSearch that one process at a time writes. */
 export function openSearchEngine(options: EngineOptions): SearchEngine {
-  const { client, names, state, inUse, others } = options;
+  const { client, clock, names, state, inUse, others } = options;
   const writer = new IndexWriter(options);
+  let purgedAt = -Infinity;
 
   async function use(index: string): Promise<void> {
     if (!inUse) return;
@@ -73,6 +83,10 @@ export function openSearchEngine(options: EngineOptions): SearchEngine {
       const { index } = await state.load();
       await writer.apply(names.writing(index), changes);
       await state.store({ index, checkpoint });
+      const now = clock.wall();
+      if (now - purgedAt < PURGE_EVERY_MS) return;
+      purgedAt = now;
+      await purge(client, names.writing(index), now - GONE_KEPT_MS);
     },
     clear,
   };

@@ -70,6 +70,12 @@ function placeOf(bounds: Bounds): Pick<Stored, 'lng' | 'lat' | 'location'> {
 
 const rankOf = ({ rank }: SearchDocument) => (rank === undefined || !Number.isFinite(rank) ? LAST_RANK : rank);
 
+/** Whether a document of the index is of the present state of an item. */
+export function isSameState(stored: Stored | undefined, document: SearchDocument): boolean {
+  const { incarnation, version } = document;
+  return stored?.incarnation === incarnation && stored.version === version && stored.rank === rankOf(document);
+}
+
 function storedDocument(document: SearchDocument, shape: unknown, gone: Stored['gone']): Stored {
   const { key, scope, incarnation, version, bounds } = document;
   const words = wordsOf(document.name);
@@ -107,7 +113,8 @@ function changed(known: Stored | undefined, change: ShapedChange, now: number): 
     const { incarnation, version } = document;
     if (incarnation !== '') {
       const ahead = live?.incarnation === incarnation ? (live.version ?? 0) - version : -1;
-      if (ahead > 0 || (ahead === 0 && live?.rank === rankOf(document))) return known;
+      const hasShape = shape === undefined || live?.shape !== undefined;
+      if (ahead > 0 || (ahead === 0 && hasShape && live?.rank === rankOf(document))) return known;
       if (live?.incarnation !== incarnation && isGone(incarnation)) return known;
     }
     return storedDocument(document, shape, gone);

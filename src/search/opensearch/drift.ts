@@ -1,0 +1,104 @@
+import type { Key, Keyspace } from '../../keys/keyspace.js';
+import type { Item } from '../../store/database.js';
+import { type RankBy, documentOf } from '../document.js';
+import type { SearchDocument } from '../engine.js';
+import type { SearchTables } from '../follow.js';
+import type { Client } from './client.js';
+import { type Stored, idOf, isSameState } from './stored.js';
+
+/** Where an index differs from its table. */
+export interface Drift {
+  /** Markers, zones and collections in the table. */
+  readonly documents: number;
+  /** Items that the index does not have, or not in their present state. */
+  readonly missing: readonly Key[];
+  /** Documents in the index without an item. */
+  readonly extra: readonly Key[];
+}
+
+export interface DriftOptions {
+  readonly client: Client;
+  readonly alias: string;
+  readonly keys: Keyspace;
+  readonly tables: Pick<SearchTables, 'readItems' | 'listCollections'>;
+  /** The items of keys, strongly consistent. */
+  readonly itemsOf: (keys: readonly Key[]) => Promise<readonly (Item | undefined)[]>;
+  /** Waits until what was written before is in the index. */
+  readonly settle: () => Promise<void>;
+}
+
+/** Documents that are compared together. */
+const SOME = 500;
+/** Differences that are looked at again; beyond that the index is to be built anew anyway. */
+const MOST = 10_000;
+
+/** The live documents of IDs, as far as there are any. */
+async function liveDocuments(client: Client, alias: string, ids: readonly string[]): Promise<Map<string, Stored>> {
+  if (ids.length === 0) return new Map();
+  const { body } = await client.mget({ index: alias, body: { ids: [...ids] } });
+  const read = body.docs as unknown as readonly { readonly _id: string; readonly _source?: Stored }[];
+  return new Map(
+    read.flatMap(({ _id: id, _source: stored }) => (stored && stored.deletedAt === undefined ? [[id, stored]] : [])),
+  );
+}
+
+/**
+ * Compares an index with its table, while others write. What differs is compared again after a while, as the index follows a
+ * little later.
+ */
+export async function findDrift(options: DriftOptions): Promise<Drift> {
+  const { client, alias, keys, tables, itemsOf, settle } = options;
+  const collections = await tables.listCollections();
+  const rankBy: RankBy = new Map(collections.map((collection) => [keys.scope(collection), collection.rankBy]));
+  const differing = async (documents: readonly SearchDocument[]): Promise<Key[]> => {
+    const stored = await liveDocuments(
+      client,
+      alias,
+      documents.map(({ key }) => idOf(key)),
+    );
+    return documents.filter((document) => !isSameState(stored.get(idOf(document.key)), document)).map(({ key }) => key);
+  };
+  const documentsOf = (items: readonly (Item | undefined)[]) =>
+    items.flatMap((item) => (item && documentOf(keys, item, rankBy)) ?? []);
+
+  let documents = 0;
+  const missing: Key[] = [];
+  for (let after: Key | null = null, more = true; more;) {
+    const { items, next } = await tables.readItems(after);
+    const some = documentsOf(items);
+    documents += some.length;
+    if (missing.length < MOST) missing.push(...(await differing(some)));
+    after = next;
+    more = next !== null;
+  }
+  await settle();
+  const extra: Key[] = [];
+  for await (const some of indexed(client, alias)) {
+    const found = documentsOf(await itemsOf(some));
+    const known = new Set(found.map(({ key }) => idOf(key)));
+    if (extra.length < MOST) extra.push(...some.filter((key) => !known.has(idOf(key))));
+  }
+  await settle();
+  const still = await differing(documentsOf(await itemsOf(missing)));
+  const left = await liveDocuments(
+    client,
+    alias,
+    extra.map((key) => idOf(key)),
+  );
+  return { documents, missing: still, extra: extra.filter((key) => left.has(idOf(key))) };
+}
+
+/** The keys of all documents that searches find. */
+async function* indexed(client: Client, alias: string): AsyncGenerator<Key[]> {
+  for (let after: unknown[] | undefined; ;) {
+    const request = { query: { match_all: {} }, sort: [{ id: 'asc' }], size: SOME, _source: ['pk', 'sk'] };
+    const body = { ...request, ...(after ? { search_after: after } : {}) };
+    const { hits } = (await client.search({ index: alias, body } as never)).body.hits;
+    if (hits.length === 0) return;
+    yield hits.map(({ _source: source }) => {
+      const { pk, sk } = source as unknown as Key;
+      return { pk, sk };
+    });
+    after = hits.at(-1)?.sort as unknown[] | undefined;
+  }
+}

@@ -1,0 +1,155 @@
+import { systemClock } from '../clock.js';
+import type { Config } from '../config.js';
+import { CellportError } from '../errors.js';
+import type { Log } from '../log.js';
+import type { IndexFollower } from '../search/follow.js';
+import { dropOthers, pointAlias } from '../search/opensearch/indexes.js';
+import { IN_USE, NEXT, type SearchState, stateItem } from '../search/opensearch/state.js';
+import { type Lease, takeLease, whileLeased } from '../store/lease.js';
+import type { StreamBackend } from './backend.js';
+import { type SearchCluster, openCluster } from './search-cluster.js';
+
+/** What a command on the index in OpenSearch works with. */
+export interface IndexCommand {
+  readonly url: string;
+  readonly config: Pick<Config, 'tables'>;
+  readonly backend: StreamBackend;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+export interface Reindexed {
+  /** Documents in the new index, and in the one before it. */
+  readonly documents: number;
+  readonly before: number;
+}
+
+const POLL_MS = 100;
+/** How long a write may take to appear in the stream. */
+const APPEARS_WITHIN_MS = 300;
+/** How long a server may take to bring a write into the index that it follows. */
+const FOLLOWS_WITHIN_MS = 3_000;
+const COMPARISONS = 5;
+
+/** Opens OpenSearch for a command, and closes it afterwards. */
+export async function withCluster<T>(
+  { url, config, backend, log }: IndexCommand,
+  work: (cluster: SearchCluster) => Promise<T>,
+): Promise<T> {
+  const cluster = await openCluster(url, config, backend, log);
+  try {
+    return await work(cluster);
+  } finally {
+    await cluster.close();
+  }
+}
+
+/** The documents that searches in an index find, with all that was written before. */
+async function countIn({ client }: SearchCluster, index: string): Promise<number> {
+  await client.indices.refresh({ index });
+  const query = { bool: { must_not: { exists: { field: 'deletedAt' } } } };
+  return (await client.count({ index, body: { query } })).body.count;
+}
+
+/**
+ * Builds an index beside the one in use, which goes on following the stream, as the new one does; then makes searches go to the
+ * new one in one step. After a crash it goes on where it was. Throws CONFLICT if another process does the same, or if the counts
+ * of both differ, unless that is accepted.
+ */
+export async function reindex(
+  command: IndexCommand,
+  { acceptCount, onRead }: { readonly acceptCount: boolean; readonly onRead: (items: number) => void },
+): Promise<Reindexed> {
+  const { backend, signal } = command;
+  return withCluster(command, async (cluster) => {
+    const options = cluster.lease(NEXT);
+    const late = AbortSignal.timeout(options.leaseMs * 1.5);
+    const lease = await takeLease(options, AbortSignal.any([signal, late])).catch((error: unknown) => {
+      if (!late.aborted) throw error;
+      throw new CellportError('CONFLICT', 'another `cellport reindex` is running');
+    });
+    const inUse = await stateItem(backend.database, IN_USE).load();
+    // Killed after it was put into use.
+    if (lease.current.index === inUse?.index)
+      await lease.update((state) => ({ ...state, index: '', checkpoint: null }));
+    return whileLeased(
+      lease,
+      async (working) => {
+        const building = new AbortController();
+        const follower = cluster.follower(cluster.engine(lease, NEXT));
+        const running = follower.run(AbortSignal.any([working, building.signal]));
+        try {
+          await untilComplete(follower, onRead, working);
+          const counts = await compareCounts(cluster, lease, follower, acceptCount, working);
+          building.abort();
+          await running;
+          await putIntoUse(cluster, lease, working);
+          return counts;
+        } finally {
+          building.abort();
+          await running;
+        }
+      },
+      signal,
+    );
+  });
+}
+
+/** Waits until an index has everything that was written before. */
+async function untilComplete(
+  follower: IndexFollower,
+  onRead: (items: number) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const from = systemClock.now() + APPEARS_WITHIN_MS;
+  while ((follower.completeAt ?? -Infinity) < from || follower.status.state !== 'following') {
+    const { state, read, reason } = follower.status;
+    if (state === 'failed') throw new CellportError('UNAVAILABLE', reason ?? 'the stream cannot be read');
+    onRead(read);
+    await systemClock.sleep(POLL_MS, signal);
+  }
+}
+
+/** The counts of both indexes, once they are the same: others write meanwhile, and one index may have a write first. */
+async function compareCounts(
+  cluster: SearchCluster,
+  { current: { index } }: Lease<SearchState>,
+  follower: IndexFollower,
+  acceptCount: boolean,
+  signal: AbortSignal,
+): Promise<Reindexed> {
+  const { client, names } = cluster;
+  if (!(await client.indices.existsAlias({ name: names.alias })).body)
+    return { documents: await countIn(cluster, index), before: 0 };
+  for (let comparisons = 1; ; comparisons += 1) {
+    await untilComplete(follower, () => undefined, signal);
+    const counts = { before: await countIn(cluster, names.alias), documents: await countIn(cluster, index) };
+    if (counts.documents === counts.before || acceptCount) return counts;
+    if (comparisons === COMPARISONS) {
+      const message = `the new index has ${counts.documents} documents, the one in use ${counts.before}`;
+      throw new CellportError('CONFLICT', `${message}: see \`cellport reindex --check\`, or pass --accept-count`);
+    }
+    await systemClock.sleep(FOLLOWS_WITHIN_MS / COMPARISONS, signal);
+  }
+}
+
+/** Takes over from the server that follows the stream, so that the next one goes on with the new index at its checkpoint. */
+async function putIntoUse(
+  { client, names, ...cluster }: SearchCluster,
+  next: Lease<SearchState>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { index, checkpoint } = next.current;
+  const lease = await takeLease({ ...cluster.lease(IN_USE), force: true }, signal);
+  await whileLeased(
+    lease,
+    async () => {
+      // From here on every server makes searches go to this index, should this process end.
+      await lease.update((state) => ({ ...state, index, checkpoint }));
+      await pointAlias(client, names, index);
+      await dropOthers(client, names, [index]);
+      await next.update((state) => ({ ...state, index: '', checkpoint: null }));
+    },
+    signal,
+  );
+}

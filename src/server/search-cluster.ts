@@ -1,0 +1,118 @@
+import { systemClock } from '../clock.js';
+import type { Config } from '../config.js';
+import { CellportError } from '../errors.js';
+import type { Log } from '../log.js';
+import type { SearchChange, SearchEngine, SearchReader } from '../search/engine.js';
+import { type FollowIndexOptions, IndexFollower } from '../search/follow.js';
+import { type Client, openClient } from '../search/opensearch/client.js';
+import { putRefusals } from '../search/opensearch/dead-letters.js';
+import { type IndexNames, indexNames } from '../search/opensearch/indexes.js';
+import { openReader, openSearchEngine } from '../search/opensearch/opensearch-engine.js';
+import { IN_USE, NEXT, NO_INDEX, type SearchState, stateItem } from '../search/opensearch/state.js';
+import type { Refusal } from '../search/opensearch/write.js';
+import { openSearchTables } from '../search/tables.js';
+import type { Database } from '../store/database.js';
+import type { Lease, LeaseOptions } from '../store/lease.js';
+import { missing, readGeometry } from '../store/zone/zone-geometry.js';
+import { openStream } from '../stream/dynamodb.js';
+import { ownName, ownerIsGone } from '../stream/owners.js';
+import type { StreamBackend } from './backend.js';
+import { CONSUMER } from './cells.js';
+
+const LEASE_MS = 20_000;
+
+/** OpenSearch, and what this table has in it. */
+export interface SearchCluster {
+  readonly client: Client;
+  readonly names: IndexNames;
+  readonly reader: SearchReader;
+  /** To take the lease of a state; `onLook` gets the state each time it is looked at. */
+  lease(name: string, onLook?: (state: SearchState) => void): LeaseOptions<SearchState>;
+  /** The index of a leased state, which only the holder of the lease writes. */
+  engine(lease: Lease<SearchState>, name: string): SearchEngine;
+  follower(engine: SearchEngine, isBusy?: FollowIndexOptions['isBusy']): IndexFollower;
+  close(): Promise<void>;
+}
+
+/** Reads the geometry of zones; one that cannot be read is a dead letter, and its zone is indexed without it. */
+export function shapes(database: Database, onRefused: (refusals: readonly Refusal[]) => Promise<void>) {
+  return async (change: SearchChange): Promise<unknown> => {
+    if (change.type === 'remove' || change.document.geometry === undefined) return undefined;
+    const { key, geometry } = change.document;
+    try {
+      const json = await readGeometry(database.geometry, geometry);
+      if (json === undefined) throw missing(geometry);
+      return JSON.parse(json.toString()) as unknown;
+    } catch (error) {
+      if (!(error instanceof CellportError)) throw error;
+      await onRefused([{ key, reason: error.message }]);
+      return undefined;
+    }
+  };
+}
+
+/** Opens the configured OpenSearch, without connecting to it. */
+export async function openCluster(
+  url: string,
+  { tables }: Pick<Config, 'tables'>,
+  { database, streams }: StreamBackend,
+  log: Log,
+): Promise<SearchCluster> {
+  const client = await openClient(url);
+  const names = indexNames(tables.entities);
+  const self = ownName();
+  const onRefused = async (refusals: readonly Refusal[]) => {
+    log.error({ refusals: refusals.slice(0, 10) }, 'OpenSearch does not take some documents: see docs/search.md');
+    await putRefusals(database, refusals);
+  };
+  const shapeOf = shapes(database, onRefused);
+  const load = async (name: string) => (await stateItem(database, name).load()) ?? NO_INDEX;
+  return {
+    client,
+    names,
+    reader: openReader(client, names, {
+      load: async () => {
+        const { index, checkpoint } = await load(IN_USE);
+        return { index, checkpoint: checkpoint ?? undefined };
+      },
+    }),
+    lease(name, onLook) {
+      const store = stateItem(database, name);
+      const prepare = (found = NO_INDEX) => {
+        onLook?.(found);
+        return found;
+      };
+      return { clock: systemClock, self, leaseMs: LEASE_MS, ownerIsGone, store, prepare };
+    },
+    engine: (lease, name) =>
+      openSearchEngine({
+        client,
+        names,
+        clock: systemClock,
+        shapeOf,
+        onRefused,
+        inUse: name === IN_USE,
+        others: async () => [(await load(NEXT)).index],
+        state: {
+          load: () => {
+            const { index, checkpoint } = lease.current;
+            return Promise.resolve({ index, checkpoint: checkpoint ?? undefined });
+          },
+          store: async ({ index, checkpoint = null }) => {
+            await lease.update((state) => ({ ...state, index, checkpoint }));
+          },
+        },
+      }),
+    follower: (engine, isBusy) =>
+      new IndexFollower({
+        engine,
+        stream: openStream(database, streams),
+        tables: openSearchTables(database, CONSUMER),
+        clock: systemClock,
+        keys: database.keys,
+        log,
+        isBusy,
+      }),
+    close: () => client.close(),
+  };
+}
