@@ -8,7 +8,7 @@ import { transformWithOxc } from 'vite';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Programs of tests that run in processes of their own. */
-const PROGRAMS = ['test/engine/user.ts', 'test/stream/kill/worker.ts'];
+const PROGRAMS = ['test/engine/user.ts', 'test/search/opensearch/worker.ts', 'test/stream/kill/worker.ts'];
 /** What compiled code reads outside `src/`, where it exists. */
 const LINKED = ['node_modules', 'package.json', 'schema', 'dist'];
 

@@ -7,6 +7,8 @@ const ROUNDS = {
   simulatedStreams: [300, 10_000],
   /** How often a consumer is killed while clients write. */
   kills: [2, 6],
+  /** How often OpenSearch, or the server that follows the stream into it, is killed while clients write. */
+  killsOfSearch: [2, 4],
   /** The same in each of the two halves of a comparison with a model. */
   killsOfModel: [1, 3],
   /** Radius queries in each of 18 key layouts. */

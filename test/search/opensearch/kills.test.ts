@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, describe, expect, inject, test } from 'vitest';
+
+import { silentLog } from '../../../src/log.js';
+import { IN_USE, stateItem } from '../../../src/search/opensearch/state.js';
+import { checkIndex } from '../../../src/server/index-check.js';
+import { createCollection } from '../../../src/store/collection/collections.js';
+import { newMarkerItem } from '../../../src/store/marker/marker-item.js';
+import { newCall } from '../../../src/store/request/meter.js';
+import { send } from '../../../src/store/request/send.js';
+import { createStreamsClient } from '../../../src/stream/dynamodb.js';
+import { NOW } from '../../map/fixture.js';
+import { HAS_OPENSEARCH, OpenSearchServer } from '../../services/opensearch-server.js';
+import { createChance } from '../../stream/simulation/world.js';
+import { rounds } from '../../support/rounds.js';
+import { engine, testDatabase } from '../../support/test-database.js';
+import type { WorkerOptions } from './worker.js';
+
+const seed = Number(process.env['CELLPORT_SEED'] ?? Math.floor(Math.random() * 1e9));
+
+describe.skipIf(!HAS_OPENSEARCH)('kill -9', async () => {
+  const db = await testDatabase('readable', { stream: true });
+  let cluster: OpenSearchServer | undefined;
+  let follower: ChildProcess | undefined;
+  async function killFollower(): Promise<void> {
+    const dying = follower;
+    if (dying === undefined || dying.exitCode !== null) return;
+    const gone = once(dying, 'exit');
+    dying.kill('SIGKILL');
+    await gone;
+  }
+  afterAll(async () => {
+    await killFollower();
+    await cluster?.close();
+  });
+
+  test(`of OpenSearch and of the server that follows: the index ends with exactly the documents of the table (seed ${seed})`, async () => {
+    const chance = createChance(seed);
+    const own = await OpenSearchServer.create();
+    cluster = own;
+    const url = await own.start();
+    const options: WorkerOptions = { engine: engine(), tables: db.tables, url };
+    const program = join(inject('compiled'), 'test/search/opensearch/worker.js');
+    const start = () => {
+      follower = spawn(process.execPath, [program, JSON.stringify(options)], {
+        stdio: ['ignore', 'ignore', 'inherit'],
+      });
+    };
+    const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
+    let writing = true;
+    const write = async () => {
+      while (writing) {
+        const key = `m${chance.integer(1, 200)}`;
+        const { pk, sk } = db.keys.marker('parks', key);
+        if (chance.happens(0.3)) {
+          await send(db, 'delete', { TableName: db.tables.entities, Key: { pk, sk } }, newCall());
+          continue;
+        }
+        const position = { lng: chance.next() * 360 - 180, lat: chance.next() * 180 - 90 };
+        const item = newMarkerItem(db, collection, { key, position, name: `Park ${chance.integer(1, 1e6)}` }, NOW);
+        await send(db, 'put', { TableName: db.tables.entities, Item: item }, newCall());
+        await sleep(3);
+      }
+    };
+    const position = async () => (await stateItem(db, IN_USE).load())?.checkpoint ?? '';
+    /** Until it is at work: killing a process that has not begun would prove nothing. */
+    const untilMoved = async () => {
+      const before = await position();
+      while ((await position()) === before) await sleep(20);
+    };
+    start();
+    const writers = [write(), write()];
+    for (let kills = 0; kills < rounds('killsOfSearch'); kills += 1) {
+      await untilMoved();
+      await sleep(chance.next() * 300);
+      // Every other time the follower, whose start takes a tenth of the time.
+      if (kills % 2 === 0) {
+        await killFollower();
+        start();
+      } else {
+        await own.kill();
+        await own.start();
+      }
+    }
+    await untilMoved();
+    writing = false;
+    await Promise.all(writers);
+    const streams = createStreamsClient(engine());
+    const signal = new AbortController().signal;
+    const command = { url, config: { tables: db.tables }, backend: { database: db, streams }, log: silentLog, signal };
+    // It catches up by itself, if not within the few seconds that a comparison waits.
+    let drift = await checkIndex(command);
+    for (let more = 0; more < 10 && drift.missing.length + drift.extra.length > 0; more += 1)
+      drift = await checkIndex(command);
+    streams.destroy();
+    expect(drift).toMatchObject({ missing: [], extra: [] });
+    expect(drift.documents).toBeGreaterThan(50);
+  }, 1_800_000);
+});

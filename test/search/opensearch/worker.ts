@@ -1,0 +1,16 @@
+/** A process that only keeps the index in OpenSearch, to be killed: `node worker.ts '<WorkerOptions as JSON>'`. */
+import type { EngineAddress } from '../../../src/engine/start.js';
+import { createLog } from '../../../src/log-output.js';
+import { openFleetSearch } from '../../../src/server/fleet-search.js';
+import { type Tables, createDatabase } from '../../../src/store/database.js';
+import { createStreamsClient } from '../../../src/stream/dynamodb.js';
+
+export interface WorkerOptions {
+  readonly engine: EngineAddress;
+  readonly tables: Tables;
+  readonly url: string;
+}
+
+const { engine, tables, url } = JSON.parse(process.argv[2] ?? '') as WorkerOptions;
+const database = createDatabase({ ...engine, tables, keyStyle: 'readable' });
+openFleetSearch(url, { tables }, { database, streams: createStreamsClient(engine) }, createLog('silent')).start();
