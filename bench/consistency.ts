@@ -8,7 +8,7 @@ import type { Benchmark, Section } from './section.js';
 import { settingsOf } from '../test/support/engine-settings.js';
 
 /** Maps per case; two markers are created in each, one after the other. */
-const MAPS = 20;
+const MAPS = 15;
 const SEED = 5;
 const POLL_MS = 5;
 /** A change that is not visible after this time is an error. */
@@ -164,6 +164,9 @@ async function measure(cases: readonly Case[], all: readonly Trial[]): Promise<r
   return found;
 }
 
+/** The longest time until another server shows a marker on a map. */
+const MOST_MS = 2_500;
+const whole = (value: number) => Math.round(value).toLocaleString('en');
 const late = (values: readonly number[]) => values.filter((value) => value > 0).length;
 const figure = (values: readonly number[]) =>
   late(values) === 0 ? 'at once' : `${shown(quantile(values, 0.5), 0)} / ${shown(quantile(values, 0.99), 0)}`;
@@ -195,6 +198,12 @@ export const consistency: Benchmark = {
       const delays = found.flatMap(({ first, second }) => [first, second]);
       for (const what of WHAT) say(`${what}: ${delays.map((each) => figure(each[what])).join('; ')}`);
       const missed = delays.reduce((sum, each) => sum + late(each.marker), 0);
+      const inMaps = (isWriter: boolean) =>
+        found.flatMap(({ first, second }, at) => {
+          const { writer, reader } = cases[at] ?? {};
+          return (writer === reader) === isWriter ? [...first.viewport, ...second.viewport] : [];
+        });
+      const others = quantile(inMaps(false), 0.99);
       return {
         title: 'Read your writes: how soon a new marker is visible',
         rows: [
@@ -204,6 +213,20 @@ export const consistency: Benchmark = {
             measured: String(missed),
             against: 'a consistent read',
             holds: missed === 0,
+          },
+          {
+            what: 'first maps of the server that wrote a marker without it',
+            bar: 'none',
+            measured: String(late(inMaps(true))),
+            against: `${inMaps(true).length} maps`,
+            holds: late(inMaps(true)) === 0,
+          },
+          {
+            what: 'until another server shows it on a map, p99',
+            bar: `at most ${whole(MOST_MS)} ms`,
+            measured: `${whole(others)} ms`,
+            against: `p50 ${whole(quantile(inMaps(false), 0.5))} ms`,
+            holds: others <= MOST_MS,
           },
         ],
         text: [

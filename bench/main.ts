@@ -5,6 +5,7 @@ import { attacks } from './attacks.js';
 import { consistency } from './consistency.js';
 import { dynamodbGeo } from './dynamodb-geo.js';
 import { fieldFigures } from './field-figures.js';
+import { fleet } from './fleet.js';
 import { growth } from './growth.js';
 import { hierarchies } from './hierarchies.js';
 import { http } from './http.js';
@@ -22,6 +23,7 @@ import { sizes } from './sizes.js';
 import { stalls } from './stalls.js';
 import { starting } from './start.js';
 import { streaming } from './stream.js';
+import { vehicles } from './vehicles.js';
 import { viewports } from './viewports.js';
 
 const ALL: readonly Benchmark[] = [
@@ -40,6 +42,8 @@ const ALL: readonly Benchmark[] = [
   fieldFigures,
   liveChanges,
   consistency,
+  fleet,
+  vehicles,
   hierarchies,
   load,
   attacks,

@@ -1,0 +1,120 @@
+import { LONGEST_BLOCK } from '../src/model/cell.js';
+import { compareBytes } from '../src/keys/byte-order.js';
+import type { PageEntry } from '../src/pages/entry.js';
+import { pageEntry } from '../src/pages/entry.js';
+import { PACKING, decodePage } from '../src/store/page/page-data.js';
+import type { PageReplacement } from '../src/store/page/pages.js';
+import { type MarkerChange, applyToPages } from '../src/stream/apply-pages.js';
+import { PageMemory } from '../src/stream/page-memory.js';
+import { PageTable, SCOPE, applying } from '../test/pages/support.js';
+import { randomFrom } from '../test/support/random.js';
+import { type BenchMarker, cityMarkers, pointsAroundCities, pointsAroundOneCity } from './rig/points.js';
+import { shown, table } from './rig/statistics.js';
+import type { Benchmark, Section } from './section.js';
+
+const VEHICLES = 10_000;
+const SEED = 20_261_124;
+const SECONDS = 5;
+/** Degrees that a vehicle moves in a second: some 15 m. */
+const STEP = 0.000_135;
+const BYTES_A_UNIT = 1_024;
+/** Bytes of a page's other attributes. */
+const ATTRIBUTES = 70;
+/** Of a move: the marker, and its entry in the geo index, which is deleted and put. */
+const UNITS_OF_A_MOVE = 3;
+
+/** Pages in memory that count the write units of what is written to them. */
+class MeteredPages extends PageTable {
+  units = 0;
+  readonly begins = new Set<string>();
+
+  override write(replacements: readonly PageReplacement[]): Promise<boolean[]> {
+    for (const { pages } of replacements) {
+      // Of several pages, in one transaction, each costs twice.
+      const times = pages.length > 1 ? 2 : 1;
+      for (const { begin, data } of pages) {
+        this.begins.add(begin);
+        this.units += times * Math.ceil((data.length + ATTRIBUTES) / BYTES_A_UNIT);
+      }
+    }
+    return super.write(replacements);
+  }
+}
+
+const entryOf = ({ key, position, name = null }: BenchMarker, mapVersion: number): PageEntry =>
+  pageEntry({ collection: '', key, position, name, category: null, mapVersion, mapProperties: {}, complete: true });
+
+interface Measured {
+  readonly pages: number;
+  readonly pageUnits: number;
+  readonly blockUnits: number;
+}
+
+/** Write units a second while all vehicles move each second, and each second is one batch. */
+async function measure(vehicles: readonly BenchMarker[], others: readonly BenchMarker[]): Promise<Measured> {
+  const pages = new MeteredPages();
+  const codec = { pack: PACKING, decode: (data: Uint8Array) => decodePage(data, '') };
+  const options = { ...applying(pages, new PageMemory()), ...codec };
+  const made = [...others, ...vehicles].map((marker) => entryOf(marker, 1));
+  made.sort((a, b) => compareBytes(a.position, b.position));
+  await applyToPages(
+    options,
+    1,
+    made.map((after): MarkerChange => ({ scope: SCOPE, before: undefined, after })),
+  );
+  const random = randomFrom(SEED);
+  let now = vehicles.map((marker) => ({ ...marker, heading: 2 * Math.PI * random() }));
+  const blocks = new Set<string>();
+  pages.units = 0;
+  for (let second = 0; second < SECONDS; second++) {
+    const next = now.map((vehicle) => {
+      const heading = vehicle.heading + (random() - 0.5);
+      const { lng, lat } = vehicle.position;
+      const position = { lng: lng + STEP * Math.sin(heading), lat: lat + STEP * Math.cos(heading) };
+      return { ...vehicle, heading, position };
+    });
+    const changes = next.map((vehicle, index): MarkerChange => {
+      const after = entryOf(vehicle, second + 2);
+      // Each block around a vehicle has the sum of its positions.
+      for (let length = 0; length <= LONGEST_BLOCK; length++)
+        blocks.add(`${second} ${after.position.slice(0, length)}`);
+      return { scope: SCOPE, before: entryOf(now[index] ?? vehicle, 1).position, after };
+    });
+    await applyToPages(options, second + 2, changes);
+    now = next;
+  }
+  return { pages: pages.begins.size, pageUnits: pages.units / SECONDS, blockUnits: blocks.size / SECONDS };
+}
+
+/** What a fleet of vehicles pays for pages. */
+export const vehicles: Benchmark = {
+  name: 'vehicles',
+  hasCounts: false,
+  async run({ say }): Promise<Section> {
+    const cases = [
+      ['in one city', pointsAroundOneCity(VEHICLES, SEED), []],
+      ['around cities of the world', [...pointsAroundCities(VEHICLES, SEED)], []],
+      ['the same among 135,233 cities that stay', [...pointsAroundCities(VEHICLES, SEED)], cityMarkers()],
+    ] as const;
+    const rows: string[][] = [];
+    for (const [where, fleet, others] of cases) {
+      say(where);
+      const keyed = fleet.map((marker) => ({ ...marker, key: `v${marker.key}` }));
+      const { pages, pageUnits, blockUnits } = await measure(keyed, others);
+      const without = UNITS_OF_A_MOVE * VEHICLES + blockUnits;
+      const whole = (value: number) => Math.round(value).toLocaleString('en');
+      const share = `${shown((100 * pageUnits) / without)} %`;
+      rows.push([where, whole(pages), whole(UNITS_OF_A_MOVE * VEHICLES), whole(blockUnits), whole(pageUnits), share]);
+    }
+    return {
+      title: `Write units a second of ${VEHICLES.toLocaleString('en')} vehicles that report every second`,
+      rows: [],
+      text: [
+        table([['vehicles', 'pages', 'markers and geo index', 'cells', 'pages, written', 'more for pages'], ...rows]),
+        '',
+        `Counted over ${SECONDS} seconds in which each vehicle moves 15 m, on pages in memory, each second one batch. A consumer that`,
+        'takes several batches a second writes cells and pages as many times.',
+      ].join('\n'),
+    };
+  },
+};
