@@ -13,8 +13,8 @@ export const PUBLISHED = {
 } as const;
 
 /**
- * What AWS does not promise. A partition under full load stayed whole for the first ten minutes of the runs that AWS has shown; we
- * take that as the rule, and nine tenths of the limit as full.
+ * Our assumptions, where AWS publishes no figure: how long a partition is under full load before it is split for heat, and
+ * which share of its limit counts as full.
  */
 export const ASSUMED = { heatSeconds: 600, heatShare: 0.9 } as const;
 

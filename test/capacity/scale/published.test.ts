@@ -191,7 +191,7 @@ const FIGURES: readonly (readonly [what: string, source: string, simulated: () =
     [true, true],
   ],
   [
-    'a partition under full load is split in two, after the ten minutes for which it is shown whole',
+    'a partition under full load is split in two (after ten minutes: our assumption)',
     BLOG.replace('N', '2'),
     () => {
       const { table, serve } = tableOf([KEY], { read: 20_000, write: 1 }, 1);
