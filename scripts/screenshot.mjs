@@ -1,5 +1,5 @@
-// `npm run screenshot` takes the pictures of the documentation with demo data: docs/map.webp, which moves, docs/map.png
-// and docs/graphiql.png; and the one that previews of links to the page show. It starts a server on a free port and stops it
+// `npm run screenshot` takes the pictures of the documentation with demo data: docs/map.webp, which moves, and
+// docs/graphiql.png; and the one that previews of links to the page show. It starts a server on a free port and stops it
 // afterwards. It uses the data in CELLPORT_DATA_DIR or in .cellport, which `npm start` has loaded; otherwise it loads them
 // into a temporary folder.
 
@@ -16,16 +16,12 @@ import { build } from './build.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const PICTURE = join(root, 'docs/map.png');
 const GRAPHIQL = join(root, 'docs/graphiql.png');
 /** Shown in previews of links to the page. */
 const PREVIEW = join(root, 'web/map/public/preview.jpg');
-const MOST_BYTES = 600_000;
 const ANIMATION = { path: join(root, 'docs/map.webp'), width: 960, mostBytes: 1_500_000 };
 const SIZE = { width: 1280, height: 800 };
-/** Device pixel ratios to try in this order, until the file is small enough. */
-const SHARPNESS = [1.5, 1.25, 1];
-const [SHARPEST] = SHARPNESS;
+const PIXEL_RATIO = 1.5;
 /** Loading the demo data takes 15 seconds, on a busy machine some minutes. */
 const LOADED_WITHIN_MS = 900_000;
 /** Enough to draw a map without a GPU on a busy machine. */
@@ -106,7 +102,7 @@ async function settled(page) {
 
 /** Opens the page with Explain on, and visits all views. */
 async function walk(browser, url) {
-  const page = await browser.newPage({ viewport: SIZE, deviceScaleFactor: SHARPEST, colorScheme: 'light' });
+  const page = await browser.newPage({ viewport: SIZE, deviceScaleFactor: PIXEL_RATIO, colorScheme: 'light' });
   page.setDefaultTimeout(DRAWN_WITHIN_MS);
   const [first, ...others] = PLACES.map((place) => `#at=${place}&on=cities`);
   await page.goto(`${url}/${first}`);
@@ -120,14 +116,6 @@ async function walk(browser, url) {
     await settled(page);
   }
   return page;
-}
-
-/** The current page as a PNG. Opening it again for another ratio would show a server whose caches are full. */
-async function picture(page, sharpness) {
-  const session = await page.context().newCDPSession(page);
-  const clip = { x: 0, y: 0, ...SIZE, scale: sharpness / SHARPEST };
-  const { data } = await session.send('Page.captureScreenshot', { format: 'png', clip });
-  return Buffer.from(data, 'base64');
 }
 
 /** Moves the map in steps, each a view of its own, and takes a screenshot of each. */
@@ -191,13 +179,6 @@ try {
     ],
   });
   const page = await walk(browser, url);
-  for (const sharpness of SHARPNESS) {
-    const png = await picture(page, sharpness);
-    console.error(`${png.length} bytes at a device pixel ratio of ${sharpness}`);
-    if (png.length >= MOST_BYTES) continue;
-    await writeFile(PICTURE, png);
-    break;
-  }
   await preview(browser, url);
   await graphiql(browser, url);
   await writeFile(ANIMATION.path, await animate(browser, await film(page), ANIMATION));

@@ -59,7 +59,7 @@ export async function makeTables(database: Database): Promise<void> {
 /**
  * Two empty tables of its own, with a stream only where the test reads it. Call it at the top of a test file or in
  * a `describe`, outside hooks and tests: `const db = await testDatabase();`. With `waitsForDisk`, hundreds of markers are
- * created by a few transactions, for a third of the CPU time.
+ * created by a few transactions.
  */
 export async function testDatabase(
   keyStyle: KeyStyle = 'readable',
