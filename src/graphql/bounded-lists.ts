@@ -28,7 +28,7 @@ const COMPILED_STEP = 50_000;
 const fieldCounts = new WeakMap<SelectionSetNode, number>();
 
 /** How many fields a selection has, with its fragments and everything under it. */
-function fieldsOf(set: SelectionSetNode, info: Pick<GraphQLResolveInfo, 'fragments'>): number {
+export function fieldsOf(set: SelectionSetNode, info: Pick<GraphQLResolveInfo, 'fragments'>): number {
   const known = fieldCounts.get(set);
   if (known !== undefined) return known;
   let fields = 0;

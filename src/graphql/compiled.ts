@@ -17,7 +17,9 @@ import {
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 
+import { fieldsOf } from './bounded-lists.js';
 import type { RequestContext } from './context.js';
+import { fragmentsOf } from './document-limits.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -42,16 +44,21 @@ const INTROSPECTION = new Set(['__schema', '__type']);
 /** A name that sets the prototype in an object literal. */
 const UNSAFE_NAME = '__proto__';
 
+/** Compiling cannot be interrupted, and takes a fraction of a millisecond for each field, fragments included. */
+const MAX_FIELDS = 100;
+
 /** A scalar that accepts any value unchanged. */
 const ANY_VALUE = 'JSON';
 
 /**
  * Whether graphql-jit gives the same results for this document as graphql-js. It does not for directives, whose variables
- * it checks differently, and for abstract types, whose errors it does not catch. Introspection and documents with more
- * than a query are not worth compiling.
+ * it checks differently, and for abstract types, whose errors it does not catch. Introspection, documents with more
+ * than a query and very long ones are not worth compiling.
  */
 function isCompilable(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): boolean {
   if (operation.operation !== OperationTypeNode.QUERY) return false;
+  const fragments = Object.fromEntries(fragmentsOf(document));
+  if (fieldsOf(operation.selectionSet, { fragments }) > MAX_FIELDS) return false;
   let compilable = document.definitions.every(
     (definition) => definition === operation || definition.kind === Kind.FRAGMENT_DEFINITION,
   );

@@ -133,6 +133,13 @@ describe('graphql-js executes', () => {
   ])('%s', (_, text) => {
     expect(isCompiled(text)).toBe(false);
   });
+
+  test('long ones, as compiling cannot be interrupted', () => {
+    const aliases = (count: number) => Array.from({ length: count }, (_, index) => `a${index}: thing {...F}`).join(' ');
+    const fragment = ' fragment F on Thing {things {id name late}}';
+    expect(isCompiled(`{${aliases(20)}}${fragment}`)).toBe(true);
+    expect(isCompiled(`{${aliases(21)}}${fragment}`)).toBe(false);
+  });
 });
 
 test('no literal from a client gets into the compiled code', async () => {
