@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { buildSchema, parse, validate } from 'graphql';
 import type { Browser, Page } from 'playwright-core';
@@ -696,6 +697,21 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await nearest.getByRole('button', { name: 'Go there' }).click();
     await expectSoon(page, `${HANDLE}.layers[0].content.markers.length > 0`);
     expect(await nearest.isVisible()).toBe(false);
+  });
+
+  it('asks for no nearest place before the view is answered', async () => {
+    const page = await show('#at=7/-45/-140');
+    const asked: string[] = [];
+    await page.route('**/graphql', async (route) => {
+      const query = route.request().postData() ?? '';
+      asked.push(query);
+      if (!query.includes('nearest(')) await sleep(1_500);
+      await route.continue();
+    });
+    await show('#at=6/48/8');
+    await page.unroute('**/graphql');
+    expect(asked.length).toBeGreaterThan(0);
+    expect(asked.filter((query) => query.includes('nearest('))).toEqual([]);
   });
 
   it('shows rivers, lakes, regions and places, names countries beside clusters, and says where its map ends', async () => {

@@ -62,7 +62,8 @@ export function watchEmptyViews(map: MapLibre, layers: () => readonly Collection
     const shown = layers().filter(({ drawn, collection }) => drawn !== 'off' && collection.count > 0);
     const states = shown.flatMap((layer) => layer.states);
     if (shown.length === 0 || states.some(({ error }) => error !== null) || !isEmpty(map, shown)) return hide();
-    if (states.some(({ loading }) => loading)) return;
+    // A wait may have begun before the first tiles were asked for.
+    if (states.some(({ loading }) => loading)) return clearTimeout(waiting);
     const largest = shown.toSorted((one, other) => other.collection.count - one.collection.count);
     const keys = largest.slice(0, MAX_ASKED).map(({ collection }) => collection.key);
     const view = [map.getCenter(), ...keys].join(' ');
