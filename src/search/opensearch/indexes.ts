@@ -3,7 +3,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Client } from './client.js';
 import { statusOf } from './client.js';
 
-/** Names the mapping below and what is written into it: raise it with any change of either, and indexes are rebuilt. */
+/**
+ * Names the mapping below and what is written into it, in the names of indexes: raise it with any change of either. An index of
+ * another layout stays in use until `cellport reindex`.
+ */
 export const LAYOUT = 1;
 
 /**
