@@ -44,8 +44,8 @@ const INTROSPECTION = new Set(['__schema', '__type']);
 /** A name that sets the prototype in an object literal. */
 const UNSAFE_NAME = '__proto__';
 
-/** Compiling cannot be interrupted, and takes a fraction of a millisecond for each field, fragments included. */
-const MAX_FIELDS = 100;
+/** Fragments included. Compiling cannot be interrupted, and took 35 ms of CPU for 151 fields on a busy machine. */
+const MAX_FIELDS = 150;
 
 /** A scalar that accepts any value unchanged. */
 const ANY_VALUE = 'JSON';

@@ -137,8 +137,8 @@ describe('graphql-js executes', () => {
   test('long ones, as compiling cannot be interrupted', () => {
     const aliases = (count: number) => Array.from({ length: count }, (_, index) => `a${index}: thing {...F}`).join(' ');
     const fragment = ' fragment F on Thing {things {id name late}}';
-    expect(isCompiled(`{${aliases(20)}}${fragment}`)).toBe(true);
-    expect(isCompiled(`{${aliases(21)}}${fragment}`)).toBe(false);
+    expect(isCompiled(`{${aliases(30)}}${fragment}`)).toBe(true);
+    expect(isCompiled(`{${aliases(31)}}${fragment}`)).toBe(false);
   });
 });
 
