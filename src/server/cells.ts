@@ -33,7 +33,7 @@ export interface Cells {
 export const CONSUMER = 'cells';
 const POLL_MS = 50;
 /** How long a write may take to appear in the stream. */
-const APPEARS_WITHIN_MS = 300;
+export const APPEARS_WITHIN_MS = 300;
 
 /** What a stream consumer and a recount share; `consumer` names the stored state. */
 export function consumerParts({ database, streams }: StreamBackend, log: Log, consumer = CONSUMER) {

@@ -9,11 +9,8 @@ import { openSearchTables } from '../search/tables.js';
 import { batchGet } from '../store/request/batch-get.js';
 import { newCall } from '../store/request/meter.js';
 import { CONSUMER } from './cells.js';
-import { type IndexCommand, withCluster } from './reindex.js';
+import { FOLLOWS_WITHIN_MS, type IndexCommand, withCluster } from './reindex.js';
 import { shapes } from './search-cluster.js';
-
-/** How long a server may take to bring a write into the index that it follows. */
-const FOLLOWS_WITHIN_MS = 3_000;
 
 /** Compares the index in use with the table. */
 export async function checkIndex(command: IndexCommand): Promise<Drift> {

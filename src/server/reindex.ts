@@ -7,6 +7,7 @@ import { dropOthers, pointAlias } from '../search/opensearch/indexes.js';
 import { IN_USE, NEXT, type SearchState, stateItem } from '../search/opensearch/state.js';
 import { type Lease, takeLease, whileLeased } from '../store/lease.js';
 import type { StreamBackend } from './backend.js';
+import { APPEARS_WITHIN_MS } from './cells.js';
 import { type SearchCluster, openCluster } from './search-cluster.js';
 
 /** What a command on the index in OpenSearch works with. */
@@ -25,10 +26,8 @@ export interface Reindexed {
 }
 
 const POLL_MS = 100;
-/** How long a write may take to appear in the stream. */
-const APPEARS_WITHIN_MS = 300;
 /** How long a server may take to bring a write into the index that it follows. */
-const FOLLOWS_WITHIN_MS = 3_000;
+export const FOLLOWS_WITHIN_MS = 3_000;
 const COMPARISONS = 5;
 
 /** Opens OpenSearch for a command, and closes it afterwards. */

@@ -3,21 +3,19 @@ import type { Config } from '../config.js';
 import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
 import type { SearchChange, SearchEngine, SearchReader } from '../search/engine.js';
-import { type FollowIndexOptions, IndexFollower } from '../search/follow.js';
+import type { FollowIndexOptions, IndexFollower } from '../search/follow.js';
 import { type Client, openClient } from '../search/opensearch/client.js';
 import { putRefusals } from '../search/opensearch/dead-letters.js';
 import { type IndexNames, indexNames } from '../search/opensearch/indexes.js';
 import { openReader, openSearchEngine } from '../search/opensearch/opensearch-engine.js';
 import { IN_USE, NEXT, NO_INDEX, type SearchState, stateItem } from '../search/opensearch/state.js';
 import type { Refusal } from '../search/opensearch/write.js';
-import { openSearchTables } from '../search/tables.js';
 import type { Database } from '../store/database.js';
 import type { Lease, LeaseOptions } from '../store/lease.js';
 import { missing, readGeometry } from '../store/zone/zone-geometry.js';
-import { openStream } from '../stream/dynamodb.js';
 import { ownName, ownerIsGone } from '../stream/owners.js';
 import type { StreamBackend } from './backend.js';
-import { CONSUMER } from './cells.js';
+import { openFollower } from './index-follower.js';
 
 const LEASE_MS = 20_000;
 
@@ -55,9 +53,10 @@ export function shapes(database: Database, onRefused: (refusals: readonly Refusa
 export async function openCluster(
   url: string,
   { tables }: Pick<Config, 'tables'>,
-  { database, streams }: StreamBackend,
+  backend: StreamBackend,
   log: Log,
 ): Promise<SearchCluster> {
+  const { database } = backend;
   const client = await openClient(url);
   const names = indexNames(tables.entities);
   const self = ownName();
@@ -103,16 +102,7 @@ export async function openCluster(
           },
         },
       }),
-    follower: (engine, isBusy) =>
-      new IndexFollower({
-        engine,
-        stream: openStream(database, streams),
-        tables: openSearchTables(database, CONSUMER),
-        clock: systemClock,
-        keys: database.keys,
-        log,
-        isBusy,
-      }),
+    follower: (engine, isBusy) => openFollower(engine, backend, log, isBusy),
     close: () => client.close(),
   };
 }

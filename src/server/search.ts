@@ -4,11 +4,9 @@ import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
 import { openEmbeddedEngine } from '../search/embedded/embedded-engine.js';
 import type { IndexStatus, SearchEngine, TextSearch } from '../search/engine.js';
-import { IndexFollower } from '../search/follow.js';
-import { openSearchTables } from '../search/tables.js';
-import { openStream } from '../stream/dynamodb.js';
+import type { IndexFollower } from '../search/follow.js';
 import type { StreamBackend } from './backend.js';
-import { CONSUMER } from './cells.js';
+import { openFollower } from './index-follower.js';
 
 /** The search of this server, which follows the stream once it is started. */
 export interface ServerSearch extends TextSearch {
@@ -28,7 +26,7 @@ export function unavailable({ state, read, reason }: IndexStatus, advice = ''): 
 /** Search by an index of this server's own. */
 export function openOwnSearch(
   { searchBytes, dataDir, tables }: Pick<Config, 'searchBytes' | 'dataDir' | 'tables'>,
-  { database, streams }: StreamBackend,
+  backend: StreamBackend,
   log: Log,
   isBusy?: () => boolean,
 ): ServerSearch {
@@ -48,15 +46,7 @@ export function openOwnSearch(
     try {
       const place = { folder: dataDir, table: tables.entities, maxBytes: searchBytes };
       engine = await openEmbeddedEngine(place, () => systemClock.wall());
-      follower = new IndexFollower({
-        engine,
-        stream: openStream(database, streams),
-        tables: openSearchTables(database, CONSUMER),
-        clock: systemClock,
-        keys: database.keys,
-        log,
-        isBusy,
-      });
+      follower = openFollower(engine, backend, log, isBusy);
       await follower.run(stopping.signal);
     } catch (error) {
       failure = error instanceof Error ? error.message : String(error);

@@ -51,7 +51,7 @@ export async function importMarkersFile(path: string, options: ImportOptions): P
 
 /**
  * Imports the markers of the source that `open` returns. Waits until the cells include them, unless a running server adds
- * them: its owner looks at the map meanwhile.
+ * them and `wait` is not set.
  */
 export async function importMarkerRows(
   name: string,

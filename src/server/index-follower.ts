@@ -1,0 +1,25 @@
+import { systemClock } from '../clock.js';
+import type { Log } from '../log.js';
+import { type FollowIndexOptions, IndexFollower } from '../search/follow.js';
+import { openSearchTables } from '../search/tables.js';
+import { openStream } from '../stream/dynamodb.js';
+import type { StreamBackend } from './backend.js';
+import { CONSUMER } from './cells.js';
+
+/** Makes an index of either engine follow the table's stream; `isBusy` says when it should read less often. */
+export function openFollower(
+  engine: FollowIndexOptions['engine'],
+  { database, streams }: StreamBackend,
+  log: Log,
+  isBusy: FollowIndexOptions['isBusy'],
+): IndexFollower {
+  return new IndexFollower({
+    engine,
+    stream: openStream(database, streams),
+    tables: openSearchTables(database, CONSUMER),
+    clock: systemClock,
+    keys: database.keys,
+    log,
+    isBusy,
+  });
+}
