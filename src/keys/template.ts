@@ -19,6 +19,11 @@ export interface SortRange {
   readonly to: string;
 }
 
+/** Bounds of sort keys within one partition. */
+export interface PartitionRange extends SortRange {
+  readonly pk: string;
+}
+
 /** A key's text as a pure function of its parts, and back. */
 export interface Template<P = Parts> {
   readonly source: string;

@@ -1,0 +1,65 @@
+import type { Place } from '../model/place.js';
+import { APPLIED, CELL, DEAD_LETTER, PAGE, PAGE_DIRECTORY, PLACES, STREAM_STATE, TOTAL } from './declarations.js';
+import { type Key, documentId } from './document-id.js';
+import type { KeyStyle } from './entity-types.js';
+import { defineEntity } from './entity.js';
+import type { PartitionRange } from './template.js';
+
+/** Keys of the derived table: of cells, of counts of places, of pages and of a consumer of the stream. */
+export function derivedKeyspace(style: KeyStyle) {
+  const cells = defineEntity(CELL, style);
+  const applied = defineEntity(APPLIED, style);
+  const places = defineEntity(PLACES, style);
+  const pages = defineEntity(PAGE, style);
+  const directories = defineEntity(PAGE_DIRECTORY, style);
+  const states = defineEntity(STREAM_STATE, style);
+  const deadLetters = defineEntity(DEAD_LETTER, style);
+
+  return {
+    /** The empty geohash is the collection's total. */
+    cell: (scope: string, geohash: string): Key => cells.format({ scope, geohash }),
+    /** Bounds of the cells from one geohash to another of the same length and partition, both included. */
+    cellRange(scope: string, firstGeohash: string, lastGeohash: string): PartitionRange {
+      const first = cells.format({ scope, geohash: firstGeohash });
+      const last = cells.format({ scope, geohash: lastGeohash });
+      if (first.pk !== last.pk) throw new Error(`cells ${firstGeohash} and ${lastGeohash} are in two partitions`);
+      return { pk: first.pk, from: first.sk, to: last.sk };
+    },
+    parseCell(key: Key): { readonly scope: string; readonly geohash: string } | undefined {
+      const parts = cells.parse(key);
+      if (!parts) return undefined;
+      const cell = { scope: parts.scope, geohash: parts.suffix === TOTAL ? '' : parts.prefix + parts.suffix };
+      return cells.documentId(cell) === documentId(key) ? cell : undefined;
+    },
+    /** The item that holds the last record of a marker that was applied to the cells. */
+    applied: (scope: string, key: string): Key => applied.format({ scope, key }),
+    /** The item that counts the markers at a place, of at least one name, and inside it. */
+    placeCount: (scope: string, place: Place): Key =>
+      places.format({ scope, path: place.slice(0, -1), name: place.at(-1) ?? '' }),
+    /** The partition of the counts of the next level below a place, sorted by last name. */
+    placesPartition: (scope: string, under: Place) => places.pk.format({ scope, path: under }),
+    parsePlaceCount(key: Key): { readonly scope: string; readonly place: Place } | undefined {
+      const parts = places.parse(key);
+      return parts && { scope: parts.scope, place: [...parts.path, parts.name] };
+    },
+    /** A page of markers by its begin, which is not escaped: pages have the order of their begins. */
+    page: (scope: string, generation: string, begin: string): Key => ({
+      pk: pages.pk.format({ scope, generation, partition: begin.charAt(0) }),
+      sk: begin,
+    }),
+    parsePage: ({ pk }: Key) => pages.pk.parse(pk),
+    /** The item of a directory by the begin of the first page in it. */
+    pageDirectory: (scope: string, generation: string, begin: string): Key => ({
+      pk: directories.pk.format({ scope, generation }),
+      sk: begin,
+    }),
+    parsePageDirectory: ({ pk }: Key) => directories.pk.parse(pk),
+    /** The item of a consumer's state, the item of one of its dead letters, and bounds of all of its dead letters. */
+    streamState: (consumer: string): Key => states.format({ consumer }),
+    deadLetter: (consumer: string, sequence: string): Key => deadLetters.format({ consumer, sequence }),
+    deadLetterPartition: (consumer: string): PartitionRange => ({
+      pk: deadLetters.pk.format({ consumer }),
+      ...deadLetters.sk.rangeUnder({}),
+    }),
+  };
+}
