@@ -93,7 +93,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
     title: `Attacks: ${ATTACKS.length} documents and ${mutations.toLocaleString('en')} mutations of them`,
     rows: [
       {
-        what: 'CPU of the verdict on the worst document',
+        what: 'CPU to check the worst document',
         bar: `at most ${most} ms`,
         measured: `${shown(worst.ms)} ms`,
         against: worst.name,
@@ -115,7 +115,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         holds: failed === 0,
       },
     ],
-    text: `${CONNECTIONS} connections send mutations made from the seed ${SEED}; a status of 0 is a connection that the server closed.`,
+    text: `${CONNECTIONS} connections, seed ${SEED}. A status of 0 is a connection that the server closed.`,
   };
 }
 

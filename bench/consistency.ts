@@ -205,7 +205,7 @@ export const consistency: Benchmark = {
         });
       const others = quantile(inMaps(false), 0.99);
       return {
-        title: 'Read your writes: how soon a new marker is visible',
+        title: 'How soon a new marker is visible',
         rows: [
           {
             what: `first responses to \`marker(id)\` without the marker, of ${2 * maps}`,
@@ -241,9 +241,9 @@ export const consistency: Benchmark = {
             ),
           ]),
           '',
-          'Milliseconds from the response to `createMarker` until a response shows the marker, the first or second of its map, p50 /',
-          'p99; "at once" is the first response. Two servers over one DynamoDB Local, whose indexes do not lag. The map was requested',
-          'before each write.',
+          'Milliseconds (p50 / p99) from the response to `createMarker` until a response shows the marker, which is the first or second',
+          'created on its map. "At once" is the first response. Two servers share one DynamoDB Local, whose indexes do not lag. The map',
+          'was requested before each write.',
         ].join('\n'),
       };
     } finally {

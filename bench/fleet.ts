@@ -153,12 +153,12 @@ export const fleet: Benchmark = {
       };
     };
     return {
-      title: `New servers on the same tables: ${cities.length.toLocaleString('en')} cities`,
+      title: `New servers of a fleet, ${cities.length.toLocaleString('en')} cities`,
       rows: [
         row('read units', ({ readUnits }) => readUnits),
-        row('Query and BatchGetItem calls', requests),
+        row('requests', requests),
         {
-          what: 'round trips one after another of the first map of each, all reads counted',
+          what: 'successive round trips of the first map of each',
           bar: `at most ${MOST_ROUND_TRIPS}`,
           measured: chains.join(', '),
           against: '',
@@ -172,7 +172,7 @@ export const fleet: Benchmark = {
           holds: found?.right === true,
         },
       ],
-      text: 'Up to 2,000 markers a map, around random cities, one map after another; no caches but that of the directory.',
+      text: 'Up to 2,000 markers a map, around random cities. Only the directory is cached.',
     };
   },
 };

@@ -92,7 +92,7 @@ async function againstFloor(rig: Rig, collection: Collection, markers: readonly 
     measured.reduce((sum, view) => sum + view[state].readUnits, 0) / floor;
   const where = `${measured.length} maps of ${markers.length.toLocaleString('en')} points`;
   return [
-    row(`Query and BatchGetItem calls for the markers of ${where}, directory in memory, mean`, mean(calls), 4, 1),
+    row(`requests for the markers of ${where}, directory in memory, mean`, mean(calls), 4, 1),
     row('the same, p90', quantile(calls, 0.9), 7, 0),
     row('read units for the same, over the floor', over('known'), 0.7, 2, `geo index ${shown(over('index'), 2)}`),
   ];
@@ -245,7 +245,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         ? []
         : [
             {
-              what: `exact count in a rectangle holding 100,000 of 1,000,000 markers around ${counted.map(({ view }) => view.name).join(', ')}, cells cached, read units`,
+              what: `read units of an exact count of 100,000 of 1,000,000 markers around ${counted.map(({ view }) => view.name).join(', ')}, cells cached`,
               bar: `at most ${COUNT_UNITS.map((most) => shown(most)).join(', ')}`,
               measured: units.map((each) => shown(each)).join(', '),
               against: 'reading them: 2,000',
@@ -254,8 +254,8 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
           ]),
     ],
     text: [
-      'The same 120 maps of 1280x800 px at zooms 2 to 18, requested with `auto` (up to 500 markers, else clusters) a second time,',
-      'in collections of seeded points around cities. A map is refused if its edge takes more than 64 Query calls or 20,000 items.\n',
+      '120 maps of 1280x800 px at zooms 2 to 18 over seeded points around cities, requested with `auto` (up to 500 markers, else',
+      'clusters) a second time. A map is refused if its edge takes more than 64 Query calls or 20,000 items.\n',
       table([
         ['markers', 'Query calls, mean', 'read units, mean', 'ms, p50', 'refused'],
         ...sizes.map(({ markers, queries, readUnits, p50, refused }) => [
@@ -267,7 +267,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         ]),
       ]),
       '\n![The same maps at three sizes](growth.svg)\n',
-      `The exact counts take ${counted.map(({ cold }) => cold.queries).join(', ')} Query calls without caches, and ${counted.map(({ warm }) => warm.queries).join(', ')} with cells cached. It depends on what the edge crosses.`,
+      `The exact counts take ${counted.map(({ cold }) => cold.queries).join(', ')} Query calls without caches, and ${counted.map(({ warm }) => warm.queries).join(', ')} with cells cached, depending on what the edge crosses.`,
     ].join('\n'),
   };
 }

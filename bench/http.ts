@@ -189,10 +189,10 @@ async function viewport(bench: Bench, url: string, where: string, most: number):
   agent.destroy();
   const ratio = median(ours) / median(sdk);
   return {
-    what: `a viewport of 500 markers with 8 fields over HTTP, ${where}, p50`,
+    what: `500 markers with 8 fields, ${where}, p50`,
     bar: `at most ${most} times the bare SDK`,
     measured: `${ms(median(ours))}, ${ratio.toFixed(2)} times`,
-    against: `the SDK making the same Query calls, decoding no page: ${ms(median(sdk))}`,
+    against: `the bare SDK making the same Query calls: ${ms(median(sdk))}`,
     holds: ratio <= most,
   };
 }
@@ -248,8 +248,8 @@ async function measure(bench: Bench, { say }: BenchOptions): Promise<Section> {
   return {
     title: 'Answers over HTTP',
     rows,
-    text: `Cells and these maps are cached; a map that has not been viewed for a minute also takes the Query calls, whose CPU in the
-bare SDK is listed next to it. The bare server reads nothing. Idle CPU of the server is subtracted.`,
+    text: `The last three have everything in caches; otherwise a response also takes its Query calls, listed as the bare SDK's CPU. The
+bare server reads nothing. Idle CPU is subtracted.`,
   };
 }
 

@@ -126,7 +126,7 @@ export const liveChanges: Benchmark = {
       title: `Live: ${subscribers.toLocaleString('en')} subscribers on one server`,
       rows: [
         {
-          what: `changes delivered to a wrong subscriber, and to none, of ${writes.toLocaleString('en')}`,
+          what: `changes delivered to a wrong subscriber, and lost, of ${writes.toLocaleString('en')}`,
           bar: 'none',
           measured: `${strays} and ${lost}`,
           against: '',
@@ -141,8 +141,8 @@ export const liveChanges: Benchmark = {
         },
       ],
       text: [
-        `Each subscriber has its own WebSocket and rectangle; ${WRITES_A_SECOND} markers a second are written, each into one rectangle. Server,`,
-        'consumer, clients and writer are one process.',
+        `Each subscriber has its own WebSocket and rectangle; ${WRITES_A_SECOND} markers a second are written, each into one rectangle.`,
+        'Everything runs in one process.',
       ].join('\n'),
     };
   },

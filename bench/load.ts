@@ -174,7 +174,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
         holds: uncached >= TIMES * BEFORE_PAGES,
       },
       {
-        what: 'resident memory at the end, relative to a third of the way through',
+        what: 'resident memory at the end, relative to that after a third',
         bar: 'flat: at most 1.2',
         measured: shown(last / Math.max(1, settled), 2),
         against: `${Math.round(last)} MB`,
@@ -182,8 +182,8 @@ async function run({ say }: BenchOptions): Promise<Section> {
       },
     ],
     text: [
-      'Each client pans (four steps in five), zooms or jumps to another city, and requests `auto` with at most 300 markers as',
-      `soon as it has its response, for ${SECONDS} s. The server has a heap of ${HEAP_MB} MB. The first sixth begins with empty caches.\n`,
+      `For ${SECONDS} s, each client pans (four steps in five), zooms or jumps to another city, and requests \`auto\` with at most 300`,
+      `markers as soon as it has its response. The heap has ${HEAP_MB} MB. The first sixth begins with empty caches.\n`,
       table([
         [
           '',

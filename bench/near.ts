@@ -175,7 +175,7 @@ async function run(options: BenchOptions): Promise<Section> {
   const most = Math.max(...local.map(({ queries }) => queries));
   const byAll = (index: number) => theirs.every(({ answers }) => answers[index]?.outcome === 'right');
   return {
-    title: 'Markers by distance, with dynamodb-geo 0.4.0',
+    title: 'Markers by distance and dynamodb-geo 0.4.0',
     rows: [
       {
         what: `circles answered correctly, of ${questions.length}`,
@@ -185,7 +185,7 @@ async function run(options: BenchOptions): Promise<Section> {
         holds: right(cold) === questions.length && right(warm) === questions.length,
       },
       {
-        what: 'Query calls for all within up to 50 km, cell reads included, maximum',
+        what: 'Query calls for up to 50 km, cells included, maximum',
         bar: '32',
         measured: String(most),
         against: '',
@@ -202,17 +202,16 @@ async function run(options: BenchOptions): Promise<Section> {
       },
     ],
     text: [
-      `${markers.length.toLocaleString('en')} cities; ${CENTERS.length} centers, each with radii of ${RADII.map((radius) => radius / 1000).join(', ')} km: all markers within, nearest first with Cellport,`,
-      'unordered with dynamodb-geo. Means and sums are over the circles that both answer correctly; within 0.2 % of the radius',
-      'either answer is correct, because the peer uses a different Earth radius. Cold: nothing cached.\n',
+      `All of ${markers.length.toLocaleString('en')} cities within ${RADII.map((radius) => radius / 1000).join(', ')} km of ${CENTERS.length} centers; Cellport also sorts them. Means and sums are over the circles`,
+      'that both answer correctly; within 0.2 % of the radius either answer is, as the peer has another Earth radius.\n',
       table([
         ['', 'correct', 'wrong', 'throws or gives up', 'Query mean', 'max', 'read units, sum', 'time, ours cold = 1'],
         summary('Cellport, cold', cold, byAll, cold),
         summary('Cellport, repeated', warm, byAll, cold),
         ...theirs.map(({ length, answers }) => summary(`dynamodb-geo (${length})`, answers, byAll, cold)),
       ]),
-      '\nPostGIS, if installed (`apt-get install postgresql postgis`), is compared by ST_DistanceSphere with our Earth radius, to a',
-      'millimetre, and by ST_Covers on the plane.',
+      '\nPostGIS (`apt-get install postgresql postgis`) answers by ST_DistanceSphere with our Earth radius, to a millimetre, and by',
+      'ST_Covers on the plane.',
     ].join('\n'),
   };
 }

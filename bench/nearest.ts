@@ -86,7 +86,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
           holds: right === centers.length,
         },
         {
-          what: 'Query and BatchGetItem calls, directory in memory, mean',
+          what: 'requests, directory in memory, mean',
           bar: 'at most 3',
           measured: shown(mean(calls)),
           against: '',
@@ -106,7 +106,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
           against: `p90 ${shown(quantile(units, 0.9))}`,
         },
       ],
-      text: 'Places are equally likely anywhere on the globe; eight more are in oceans and at the poles. No pages are cached.',
+      text: 'Places are spread evenly over the globe; eight more are in oceans and at the poles. No pages are cached.',
     };
   } finally {
     await rig.close();

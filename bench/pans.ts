@@ -140,33 +140,33 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
     const client = await walkWithClient(rig);
     const rows: Row[] = [
       {
-        what: `cells of ${STEPS} steps over London answered from a cache, with cellport/client`,
+        what: `${STEPS} steps over London with cellport/client: cells from a cache`,
         bar: 'at least 60 %',
         measured: percent(fromCache(client)),
         against: `exact bounds ${percent(fromCache(plain))}`,
         holds: fromCache(client) >= 0.6,
       },
       {
-        what: 'requests for the same',
+        what: 'requests',
         bar: '',
         measured: String(client.requests),
         against: `exact bounds ${plain.requests}`,
       },
       {
-        what: 'Query calls for the same',
+        what: 'Query calls',
         bar: 'fewer than for exact bounds',
         measured: String(client.queries),
         against: `exact bounds ${plain.queries}`,
         holds: client.queries < plain.queries,
       },
       {
-        what: 'read units for the same',
+        what: 'read units',
         bar: '',
         measured: shown(client.readUnits),
         against: `exact bounds ${shown(plain.readUnits)}`,
       },
     ];
-    const text = `The server starts with empty caches and does not cache markers here; ${client.requested} of ${client.tiles} tiles shown are requested.`;
+    const text = `Caches are empty at the start, and markers are not cached. ${client.requested} of ${client.tiles} tiles shown are requested.`;
     return { title: 'Panning', rows, text: quick ? '' : text };
   } finally {
     await rig.close();

@@ -2,31 +2,35 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { format, resolveConfig } from 'prettier';
 
-import { table } from './rig/statistics.js';
 import type { Row, Section } from './section.js';
 
 const PATH = 'docs/benchmarks.md';
 
+/** Named once, in the head of the file. A section names another machine. */
+const USUAL_MACHINE = '2 cores, 24 GiB, Node v20.20.2';
+
 const HEAD = `# Benchmarks
 
-\`npm run bench\` runs all benchmarks, \`npm run bench -- http\` the one so named, \`npm run bench -- --quick\` the bars that are
-counts, as CI does. Each section is from its last run. Times are compared with a floor or a peer in the same run. The
-database is DynamoDB Local 3.3.0 in memory, on the same machine; read units follow AWS's rule (at least 0.5 a Query).
+\`npm run bench\` runs all benchmarks, \`npm run bench -- NAME\` one, \`npm run bench -- --quick\` the bars that are counts, as
+CI does. Each section gives the name and date of its last run, on ${USUAL_MACHINE} unless it says otherwise. The database is
+DynamoDB Local 3.3.0 in memory on the same machine. A line has the figure; the floor or a peer in the same run; in brackets the
+bar. Read units follow AWS's rule: at least 0.5 a Query. A request is a Query or BatchGetItem call.
 `;
 
 const begins = (name: string) => `<!-- bench: ${name} -->`;
-const END = '<!-- end -->';
 
-const measuredOf = ({ measured, against }: Row) => (against === '' ? measured : `${measured}; ${against}`);
-const barOf = ({ bar, holds }: Row) => (holds === undefined ? bar : `${bar}: ${holds ? 'holds' : '**missed**'}`);
+/** `- requests, p90: 3; geo index 7 (at most 5: holds)`. */
+function lineOf({ what, measured, against, bar, holds }: Row): string {
+  const verdict = holds === undefined ? bar : `${bar}: ${holds ? 'holds' : '**missed**'}`;
+  return `- ${what}: ${measured}${against && `; ${against}`}${verdict && ` (${verdict})`}`;
+}
 
 function body(name: string, { title, rows }: Section, text: string): string {
   const machine = `${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`;
   const when = new Date().toISOString().slice(0, 10);
-  const lines = rows.map((row) => [row.what, measuredOf(row), barOf(row)]);
-  const figures = rows.length === 0 ? [] : [table([['what', 'measured; floor or peer', 'bar'], ...lines])];
-  const run = `\`${name}\`, ${when}, ${machine}.`;
-  return [begins(name), `## ${title}`, run, ...figures, text, END].join('\n\n');
+  const figures = rows.length === 0 ? [] : [rows.map(lineOf).join('\n')];
+  const run = `\`${name}\`, ${when}${machine === USUAL_MACHINE ? '' : `, ${machine}`}.`;
+  return [begins(name), `## ${title}`, run, ...figures, text].join('\n\n');
 }
 
 /** Writes sections to docs/benchmarks.md, replacing those of earlier runs. */
@@ -36,8 +40,9 @@ export async function writeReport(sections: ReadonlyMap<string, Section>): Promi
     if (section.text === undefined) continue;
     const written = body(name, section, section.text);
     const from = report.indexOf(begins(name));
-    const until = from < 0 ? -1 : report.indexOf(END, from) + END.length;
-    report = from < 0 ? `${report.trimEnd()}\n\n${written}\n` : report.slice(0, from) + written + report.slice(until);
+    const next = from < 0 ? -1 : report.indexOf(begins('').slice(0, -4), from + 1);
+    const before = from < 0 ? report : report.slice(0, from);
+    report = [before.trimEnd(), written, next < 0 ? '' : report.slice(next)].join('\n\n');
   }
   await writeFile(PATH, await format(report, { ...(await resolveConfig(PATH)), parser: 'markdown' }));
 }

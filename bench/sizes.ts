@@ -57,12 +57,11 @@ async function run({ say }: BenchOptions): Promise<Section> {
   }
   const whole = (value: number) => Math.round(value).toLocaleString('en');
   return {
-    title: 'Scale, measured: the same maps at several sizes',
+    title: 'Scale, measured',
     rows: [],
     text: [
-      `${MAPS} maps of 1280x800 px at zooms 2 to 18, requested with \`auto\` a second time; no pages are cached. Items, pages and cells are`,
-      'written in bulk. Beside a consumer, a load is written as an import does; the lag is the time from its last write until',
-      'cells and pages include it.\n',
+      `${MAPS} maps of 1280x800 px at zooms 2 to 18, requested with \`auto\` a second time; no pages are cached. The lag is the time from`,
+      'the last write of a load until cells and pages include it.\n',
       table([
         [
           'markers',
@@ -70,11 +69,11 @@ async function run({ say }: BenchOptions): Promise<Section> {
           'read units a map',
           'ms p50 / p99',
           'refused',
-          'written/s in bulk',
-          'beside a consumer',
+          'written/s, no consumer',
+          'written/s, with one',
           'lag',
-          'units the consumer writes a marker',
-          'heap kept for the maps',
+          'consumer, write units a marker',
+          'heap kept',
         ],
         ...measured.map(({ followed, ...size }) => [
           whole(size.markers),
@@ -83,9 +82,9 @@ async function run({ say }: BenchOptions): Promise<Section> {
           `${shown(size.p50)} / ${shown(size.p99)}`,
           size.refused,
           whole(size.filledPerSecond),
-          followed ? `${whole((size.markers * 1_000) / followed.loadedMs)}/s` : 'not run',
-          followed ? `${shown((followed.foldedMs - followed.loadedMs) / 1_000)} s` : 'not run',
-          followed ? shown(followed.units / size.markers, 2) : 'not run',
+          followed ? whole((size.markers * 1_000) / followed.loadedMs) : '-',
+          followed ? `${shown((followed.foldedMs - followed.loadedMs) / 1_000)} s` : '-',
+          followed ? shown(followed.units / size.markers, 2) : '-',
           `${shown(size.heapMb)} MB`,
         ]),
       ]),
@@ -93,5 +92,5 @@ async function run({ say }: BenchOptions): Promise<Section> {
   };
 }
 
-/** On DynamoDB Local; docs/scaling.md has what cannot be measured here. */
+/** On DynamoDB Local. `scale` simulates what does not fit on a machine. */
 export const sizes: Benchmark = { name: 'sizes', hasCounts: false, run };

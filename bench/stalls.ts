@@ -74,7 +74,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
         },
       ],
       text: [
-        `Each request is sent ${ROUNDS} times, one after the other; its worst round is listed. All are within the limits.\n`,
+        `The worst of ${ROUNDS} rounds of each request of \`bench/attacks/expensive.ts\`. All are within the limits.\n`,
         table([
           ['request', 'status', 'answered in, ms', 'longest wait of `/healthz`, ms'],
           ...stalls.map(({ name, status, ms, waitMs }) => [name, String(status), shown(ms, 0), shown(waitMs, 0)]),

@@ -152,7 +152,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
         row(`import of ${ROWS} rows beside the server`, imported, 4),
         row('export of 2 markers beside the server', exported, 2),
       ],
-      text: 'Seconds of this machine, which must be quiet. The embedded engine stores its data on disk.',
+      text: 'On a quiet machine. The embedded engine stores its data on disk.',
     };
   } finally {
     if (child !== undefined && child.exitCode === null) await stop(child);

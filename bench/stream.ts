@@ -23,14 +23,14 @@ async function costRows(most: typeof BARS): Promise<Row[]> {
   const each = batch / IN_ONE_CITY;
   return [
     {
-      what: 'write units caused by one marker created alone: cells, pages and checkpoint',
+      what: 'write units for cells, pages and checkpoint of a marker created alone',
       bar: `at most ${most.one}`,
       measured: `${one}`,
       against: 'its 5 blocks alone: 5',
       holds: one <= most.one,
     },
     {
-      what: `the same per marker, for ${whole(IN_ONE_CITY)} created together in one city`,
+      what: `each of ${whole(IN_ONE_CITY)} created together in one city`,
       bar: `at most ${most.each}`,
       measured: each.toFixed(3),
       against: '',
@@ -48,7 +48,7 @@ async function firstLoadRow(say: (line: string) => void): Promise<Row> {
     `${whole(cities.length)} cities at ${rate}/s in ${batches} batches; folded ${whole(foldedMs - loadedMs)} ms later`,
   );
   return {
-    what: `write units caused by a first load of ${whole(cities.length)} cities, each: cells, pages and checkpoint`,
+    what: `each of a first load of ${whole(cities.length)} cities`,
     bar: `at most ${MOST_UNITS_OF_A_LOAD}`,
     measured: each.toFixed(3),
     against: `in ${batches} batches`,
@@ -72,12 +72,12 @@ async function rateRow(say: (line: string) => void): Promise<Row> {
   const ratio = median(rounds.map(({ writtenPerSecond, foldedPerSecond }) => foldedPerSecond / writtenPerSecond));
   const ofAlone = median(rounds.map(({ foldedPerSecond }, index) => foldedPerSecond / (alone[index] ?? Number.NaN)));
   return {
-    what: `markers folded per second, as a share of those that a load of ${whole(MARKERS)} writes`,
+    what: `markers counted per second, relative to those that a load of ${whole(MARKERS)} writes`,
     bar: `at least ${LEAST_RATIO}`,
     measured: `${ratio.toFixed(2)} (${whole(median(rounds.map((round) => round.foldedPerSecond)))}/s)`,
     against:
       `the load writes ${whole(median(rounds.map((round) => round.writtenPerSecond)))}/s; ` +
-      `${whole(median(alone))}/s without a consumer, of which ${ofAlone.toFixed(2)} is folded`,
+      `${whole(median(alone))}/s without a consumer, of which ${ofAlone.toFixed(2)} is counted`,
     holds: ratio >= LEAST_RATIO,
   };
 }
@@ -92,7 +92,7 @@ export const streaming: Benchmark = {
     return {
       title: 'The stream: from markers to cells',
       rows,
-      text: 'Seeded markers around cities of the world, in proportion to population, until the consumer has completed them.',
+      text: 'Seeded markers around cities, in proportion to population, until the consumer has completed them.',
     };
   },
 };

@@ -107,13 +107,13 @@ export const vehicles: Benchmark = {
       rows.push([where, whole(pages), whole(UNITS_OF_A_MOVE * VEHICLES), whole(blockUnits), whole(pageUnits), share]);
     }
     return {
-      title: `Write units a second of ${VEHICLES.toLocaleString('en')} vehicles that report every second`,
+      title: `${VEHICLES.toLocaleString('en')} vehicles that report every second: write units a second`,
       rows: [],
       text: [
         table([['vehicles', 'pages', 'markers and geo index', 'cells', 'pages, written', 'more for pages'], ...rows]),
         '',
-        `Counted over ${SECONDS} seconds in which each vehicle moves 15 m, on pages in memory, each second one batch. A consumer that`,
-        'takes several batches a second writes cells and pages as many times.',
+        `Counted over ${SECONDS} seconds, on pages in memory; each vehicle moves 15 m a second. The consumer takes one batch a second; with`,
+        'several, it writes cells and pages as many times.',
       ].join('\n'),
     };
   },

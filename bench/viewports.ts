@@ -187,7 +187,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
     const wrong = right.filter((each) => !each).length;
     say(`query calls and read units by state of the server:\n${describe(both)}`);
     return {
-      title: `Viewports: Query calls and read units on ${markers.length.toLocaleString('en')} cities`,
+      title: `Viewports over ${markers.length.toLocaleString('en')} cities`,
       rows: [
         {
           what: `maps answered correctly, of ${right.length} from zoom 2 to 18, poles and antimeridian included`,
@@ -198,7 +198,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         },
         bar('Query calls for the cells of a map, without caches, mean', mean(cells), 4),
         bar('the same, maximum', Math.max(...cells), 16, '', 0),
-        bar('Query and BatchGetItem calls for the markers of a map, directory in memory, mean', mean(known), 2.5),
+        bar('requests for the markers of a map, directory in memory, mean', mean(known), 2.5),
         bar('the same, p90', quantile(known, 0.9), 5, '', 0),
         bar('read units for the same, over the floor', over('known'), 0.55, `geo index ${shown(over('index'), 2)}`, 2),
         bar('the same with nothing in memory', over('cold'), 0.95, 'floor 1', 2),
@@ -213,8 +213,8 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         bar('read units with 4 KB of properties not requested, relative to 300 B', large / small, 1.1, shown(small), 2),
       ],
       text: [
-        `Maps of 1280x800 px, fixed ones and some around random cities. ${both.length} have at most ${MOST_INSIDE.toLocaleString('en')} markers inside; the bars for markers are`,
-        'for those with any.',
+        `Maps of 1280x800 px, fixed ones and some around random cities: ${both.length} with at most ${MOST_INSIDE.toLocaleString('en')} markers inside. The bars for`,
+        'markers leave out empty ones.',
       ].join('\n'),
     };
   } finally {
