@@ -7,7 +7,7 @@ import { EXIT_CODES, numberFrom, wholeNumber } from './options.js';
 const HELP = `
 Without a file and a collection, the markers are taken to be like the cities of the world, and spread as these are. What is not
 given follows from the rest: storage from the markers, read units from the map views, write units from the markers that
-change. Nothing is written but the report. See docs/capacity.md.
+change. Nothing is written but the report. See docs/performance.md.
 ${EXIT_CODES}`;
 
 const FIGURES = ['items', 'rcu', 'wcu', 'gb', 'viewsADay', 'writes'] as const;
