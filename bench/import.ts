@@ -8,8 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 
 import { mapConcurrently } from '../src/store/request/concurrency.js';
-import { createCollection, type CollectionInput } from '../src/store/collection/collections.js';
-import { type DatabaseOptions, type Item } from '../src/store/database.js';
+import { createCollection } from '../src/store/collection/collections.js';
+import type { CollectionInput } from '../src/store/collection/collection-item.js';
+import type { DatabaseOptions, Item } from '../src/store/database.js';
 import { newMarkerItem } from '../src/store/marker/marker-item.js';
 import { newCall } from '../src/store/request/meter.js';
 import { randomFrom } from '../test/support/random.js';

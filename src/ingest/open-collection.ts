@@ -1,5 +1,6 @@
 import type { Collection } from '../model/collection.js';
-import { type CollectionInput, createCollection, getCollections } from '../store/collection/collections.js';
+import type { CollectionInput } from '../store/collection/collection-item.js';
+import { createCollection, getCollections } from '../store/collection/collections.js';
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 

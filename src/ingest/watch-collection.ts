@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { systemClock } from '../clock.js';
 import { CellportError, notFound } from '../errors.js';
 import type { Collection } from '../model/collection.js';
-import { collectionFromItem } from '../store/collection/collections.js';
+import { collectionFromItem } from '../store/collection/collection-item.js';
 import type { Database } from '../store/database.js';
 import { readItem } from '../store/request/conditional-change.js';
 import type { Call } from '../store/request/meter.js';

@@ -4,7 +4,7 @@ import { markerId } from '../keys/ids.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Collection } from '../model/collection.js';
 import type { Marker, Properties } from '../model/marker.js';
-import { collectionFromItem } from '../store/collection/collections.js';
+import { collectionFromItem } from '../store/collection/collection-item.js';
 import { markerFromBase } from '../store/marker/marker-item.js';
 import { itemOfImage } from '../store/request/wire.js';
 import { type StreamRecord, type WireImage, degrees } from '../stream/change.js';

@@ -7,12 +7,8 @@ import type { Collection } from '../model/collection.js';
 import type { Marker } from '../model/marker.js';
 import type { Zone } from '../model/zone.js';
 import { batchGet } from '../store/request/batch-get.js';
-import {
-  type CollectionPage,
-  collectionFromItem,
-  collectionOfCode,
-  listCollections,
-} from '../store/collection/collections.js';
+import { type CollectionPage, collectionOfCode, listCollections } from '../store/collection/collections.js';
+import { collectionFromItem } from '../store/collection/collection-item.js';
 import type { Database, Item } from '../store/database.js';
 import { findGlobalId } from '../store/marker/global-index.js';
 import { markerFromBase } from '../store/marker/marker-item.js';

@@ -1,5 +1,5 @@
 import type { Key, Keyspace } from '../keys/keyspace.js';
-import { collectionFromItem } from '../store/collection/collections.js';
+import { collectionFromItem } from '../store/collection/collection-item.js';
 import type { Item } from '../store/database.js';
 import { markerFromBase } from '../store/marker/marker-item.js';
 import { itemOfImage } from '../store/request/wire.js';

@@ -5,7 +5,7 @@ import { pause } from '../retry.js';
 import type { StreamState } from '../store/cell/stream-state.js';
 import type { Collection } from '../model/collection.js';
 import type { Item } from '../store/database.js';
-import { collectionFromItem } from '../store/collection/collections.js';
+import { collectionFromItem } from '../store/collection/collection-item.js';
 import { LeaseLost } from '../store/lease.js';
 import { itemOfImage } from '../store/request/wire.js';
 import type { StreamRecord } from '../stream/change.js';

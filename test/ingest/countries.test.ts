@@ -17,7 +17,7 @@ import { createCollection } from '../../src/store/collection/collections.js';
 import { mapConcurrently } from '../../src/store/request/concurrency.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { sweepObjects } from '../../src/store/zone/zone-removal.js';
-import { deleteZone } from '../../src/store/zone/zones.js';
+import { deleteZone } from '../../src/store/zone/zone-changes.js';
 import { requestContext } from '../map/fixture.js';
 import { randomFrom } from '../support/random.js';
 import { rounds } from '../support/rounds.js';

@@ -12,9 +12,9 @@ import type { RowSource } from '../../src/ingest/read/row-source.js';
 import { readingReader } from '../../src/ingest/readings/reading-row.js';
 import { isZoneFile, openZones } from '../../src/ingest/zones/zone-row.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
-import { newCollection } from '../../src/store/collection/collections.js';
+import { newCollection } from '../../src/store/collection/collection-item.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
-import { draftZone } from '../../src/store/zone/zones.js';
+import { draftZone } from '../../src/store/zone/zone-draft.js';
 import { someOf } from '../support/rounds.js';
 
 const folder = await mkdtemp(join(tmpdir(), 'cellport-hostile-'));

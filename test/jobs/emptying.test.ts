@@ -10,12 +10,8 @@ import { silentLog } from '../../src/log.js';
 import type { Collection } from '../../src/model/collection.js';
 import { putInBulk } from '../../src/store/request/batch-write.js';
 import { deleteCollection } from '../../src/store/collection/collection-changes.js';
-import {
-  type CollectionInput,
-  createCollection,
-  getCollections,
-  listCollections,
-} from '../../src/store/collection/collections.js';
+import type { CollectionInput } from '../../src/store/collection/collection-item.js';
+import { createCollection, getCollections, listCollections } from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
 import { deleteMarker } from '../../src/store/marker/marker-changes.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';

@@ -11,7 +11,8 @@ import { type GeometryCache, createGeometryCache } from '../../src/loaders/geome
 import { createLoaders } from '../../src/loaders/loaders.js';
 import type { MapContext, MapLimits } from '../../src/map/context.js';
 import type { Collection } from '../../src/model/collection.js';
-import { type CollectionInput, createCollection } from '../../src/store/collection/collections.js';
+import type { CollectionInput } from '../../src/store/collection/collection-item.js';
+import { createCollection } from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
 import { type MarkerInput, newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';

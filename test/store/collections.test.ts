@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import {
-  type CollectionInput,
-  createCollection,
-  getCollections,
-  listCollections,
-} from '../../src/store/collection/collections.js';
+import type { CollectionInput } from '../../src/store/collection/collection-item.js';
+import { createCollection, getCollections, listCollections } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';

@@ -1,7 +1,7 @@
 import type { FileFormat } from '../../ingest/read/file-format.js';
 import type { ReadOptions } from '../../ingest/rows/fields.js';
 import type { IdStrategy } from '../../model/collection.js';
-import type { CollectionInput } from '../../store/collection/collections.js';
+import type { CollectionInput } from '../../store/collection/collection-item.js';
 import type { GeoTableNames } from '../options.js';
 import type { ReportOptions } from './report.js';
 

@@ -1,4 +1,5 @@
-import { createZone, deleteZone, updateZone } from '../../store/zone/zones.js';
+import { createZone } from '../../store/zone/zones.js';
+import { deleteZone, updateZone } from '../../store/zone/zone-changes.js';
 import type { MutationResolvers } from '../generated.js';
 import { referenceOf, storedCollection } from './references.js';
 

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { setImmediate } from 'node:timers/promises';
 
-import type { CollectionInput } from '../../store/collection/collections.js';
+import type { CollectionInput } from '../../store/collection/collection-item.js';
 import type { RowOffset } from '../read/row-offset.js';
 import type { RowSource } from '../read/row-source.js';
 import type { Row } from '../read/row.js';

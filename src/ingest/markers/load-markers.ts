@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 
 import type { Collection } from '../../model/collection.js';
-import type { CollectionInput } from '../../store/collection/collections.js';
+import type { CollectionInput } from '../../store/collection/collection-item.js';
 import type { Database } from '../../store/database.js';
 import { newCall } from '../../store/request/meter.js';
 import { describeTables } from '../../store/table/tables.js';

@@ -7,13 +7,14 @@ import type { Position } from '../../geo/antimeridian.js';
 import { closedAtPole, hasExtent } from '../../geo/atlas-rings.js';
 import type { Collection } from '../../model/collection.js';
 import { readItem } from '../../store/request/conditional-change.js';
-import type { CollectionInput } from '../../store/collection/collections.js';
+import type { CollectionInput } from '../../store/collection/collection-item.js';
 import { mapConcurrently } from '../../store/request/concurrency.js';
 import { CellportError } from '../../errors.js';
 import type { Database } from '../../store/database.js';
 import type { Call } from '../../store/request/meter.js';
 import { readZonePage } from '../../store/zone/zone-index.js';
-import { type ZoneInput, createZone } from '../../store/zone/zones.js';
+import type { ZoneInput } from '../../store/zone/zone-draft.js';
+import { createZone } from '../../store/zone/zones.js';
 import { countryName } from './country-names.js';
 
 export const COUNTRIES_COLLECTION: CollectionInput = {

@@ -9,7 +9,7 @@ import {
   readDescription,
   readRankBy,
   readText,
-} from './collections.js';
+} from './collection-item.js';
 import { type ConditionalChange, changeItem, checkVersion, readItem } from '../request/conditional-change.js';
 import type { Database, Item } from '../database.js';
 import { isFailure } from '../request/failures.js';

@@ -1,147 +1,15 @@
-import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
-
-import { CellportError, badInput } from '../../errors.js';
-import { isWellFormed } from '../../keys/escape.js';
-import { isCollectionKey, readCode, readCollectionKey } from '../../keys/validate.js';
-import type { Collection, IdStrategy, ReadingsBucket } from '../../model/collection.js';
-import { partitionsOf } from '../../model/reading.js';
-import { retry } from '../../retry.js';
+import { CellportError } from '../../errors.js';
+import { isCollectionKey } from '../../keys/validate.js';
+import type { Collection } from '../../model/collection.js';
+import type { Database, Item } from '../database.js';
 import { type BatchGetOptions, batchGet } from '../request/batch-get.js';
 import { putIfAbsent, putIfAbsentRequest } from '../request/conditional-put.js';
-import type { Database, Item } from '../database.js';
-import { cancellationCodes, isTransactionConflict } from '../request/failures.js';
-import { checkItemSize } from '../request/item-size.js';
 import type { Call } from '../request/meter.js';
 import { queryPages } from '../request/query-pages.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
-
-/** A new collection as a client describes it. Everything is checked at run time, too. */
-export interface CollectionInput {
-  readonly key: string;
-  readonly name: string;
-  readonly description?: string | null | undefined;
-  readonly idStrategy?: IdStrategy | null | undefined;
-  readonly globalIds?: boolean | null | undefined;
-  readonly mapProperties?: readonly string[] | null | undefined;
-  readonly rankBy?: string | null | undefined;
-  readonly prefixLength?: number | null | undefined;
-  readonly writeShards?: number | null | undefined;
-  readonly code?: string | null | undefined;
-  readonly readingsTtlDays?: number | null | undefined;
-  readonly readingsBucket?: ReadingsBucket | null | undefined;
-}
-
-const DEFAULT_PREFIX_LENGTH = 2;
-const LONGEST_PREFIX = 6;
-/** Each shard of a prefix costs a Query call, and the calls of a page are limited. */
-const MOST_WRITE_SHARDS = 32;
-const MOST_MAP_PROPERTIES = 64;
-/** About a hundred years; without a limit, readings are kept forever. */
-const LONGEST_TTL_DAYS = 36_500;
-/** Finding a reading may take a Query call for each. */
-const MOST_BUCKETS = 64;
-const READINGS_BUCKETS: readonly unknown[] = ['NONE', 'DAY', 'HOUR'] satisfies ReadingsBucket[];
-
-function readInteger<T>(field: string, value: unknown, least: number, most: number, otherwise: T): number | T {
-  if (value === undefined || value === null) return otherwise;
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {
-    throw badInput(field, value, `an integer from ${least} to ${most}`);
-  }
-  return value;
-}
-
-const ID_STRATEGIES: readonly unknown[] = ['GIVEN', 'SEQUENCE', 'UUID'] satisfies IdStrategy[];
-const isStrategy = (value: unknown): value is IdStrategy => ID_STRATEGIES.includes(value);
-
-function readStrategy(value: unknown): IdStrategy {
-  if (value === undefined || value === null) return 'GIVEN';
-  if (isStrategy(value)) return value;
-  throw badInput('idStrategy', value, ID_STRATEGIES.join(', '));
-}
-
-function readMapProperties(value: unknown): readonly string[] {
-  if (value === undefined || value === null) return [];
-  const names = Array.isArray(value) ? [...new Set<unknown>(value)] : [];
-  const right = names.every((name): name is string => typeof name === 'string' && isWellFormed(name));
-  if (!Array.isArray(value) || !right || names.length > MOST_MAP_PROPERTIES) {
-    throw badInput('mapProperties', value, `a list of at most ${MOST_MAP_PROPERTIES} names of properties`);
-  }
-  return names;
-}
-
-/** Required text from a client. Throws BAD_USER_INPUT naming the field. */
-export function readText(field: string, value: unknown): string {
-  if (typeof value !== 'string' || value === '' || !isWellFormed(value)) {
-    throw badInput(field, value, 'non-empty text of Unicode characters');
-  }
-  return value;
-}
-
-/**
- * How readings are bucketed and how long they are kept. Both are checked together: there would be too many buckets to
- * search if readings were kept forever.
- */
-export function readReadingsSettings(
-  input: Pick<CollectionInput, 'readingsTtlDays' | 'readingsBucket'>,
-): Pick<Collection, 'readingsTtlDays' | 'readingsBucket'> {
-  const readingsTtlDays = readInteger('readingsTtlDays', input.readingsTtlDays, 1, LONGEST_TTL_DAYS, null);
-  const readingsBucket = input.readingsBucket ?? 'NONE';
-  if (!READINGS_BUCKETS.includes(readingsBucket)) throw badInput('readingsBucket', readingsBucket, 'NONE, DAY or HOUR');
-  if (readingsBucket !== 'NONE' && partitionsOf(readingsBucket, readingsTtlDays ?? Infinity) > MOST_BUCKETS) {
-    const days = Array.from({ length: MOST_BUCKETS }, (_, index) => index).findLast(
-      (count) => partitionsOf(readingsBucket, count) <= MOST_BUCKETS,
-    );
-    throw badInput('readingsTtlDays', readingsTtlDays, `1 to ${days} for buckets of a ${readingsBucket}`);
-  }
-  return { readingsTtlDays, readingsBucket };
-}
-
-/** The description of a collection from a client; null for none. */
-export function readDescription(value: unknown): string | null {
-  return value === undefined || value === null || value === '' ? null : readText('description', value);
-}
-
-/** The property by which search ranks what is in a collection; null for none. */
-export function readRankBy(value: unknown): string | null {
-  return value === undefined || value === null || value === '' ? null : readText('rankBy', value);
-}
-
-/** The collection that an input describes. Throws BAD_USER_INPUT naming the field that is wrong. */
-export function newCollection(input: CollectionInput, now: string): Collection {
-  return {
-    key: readCollectionKey('key', input.key),
-    name: readText('name', input.name),
-    description: readDescription(input.description),
-    idStrategy: readStrategy(input.idStrategy),
-    globalIds: input.globalIds ?? false,
-    mapProperties: readMapProperties(input.mapProperties),
-    rankBy: readRankBy(input.rankBy),
-    prefixLength: readInteger('prefixLength', input.prefixLength, 0, LONGEST_PREFIX, DEFAULT_PREFIX_LENGTH),
-    writeShards: readInteger('writeShards', input.writeShards, 1, MOST_WRITE_SHARDS, 1),
-    code: input.code === undefined || input.code === null ? null : readCode('code', input.code),
-    ...readReadingsSettings(input),
-    geoSlot: 'A',
-    version: 1,
-    createdAt: now,
-    updatedAt: now,
-  };
-}
-
-/** The item of a collection: its fields, without those that are null. */
-function collectionItem({ keys }: Pick<Database, 'keys'>, collection: Collection): Item {
-  const { key, description, code, readingsTtlDays, rankBy, ...fields } = collection;
-  const item = {
-    ...keys.collection(key),
-    ...fields,
-    description: description ?? undefined,
-    code: code ?? undefined,
-    rankBy: rankBy ?? undefined,
-    readingsTtlDays: readingsTtlDays ?? undefined,
-  };
-  checkItemSize(item, 'collection', 'description');
-  return item;
-}
+import { transact } from '../request/transact.js';
+import { type CollectionInput, collectionFromItem, collectionItem, newCollection } from './collection-item.js';
 
 /** The key of the collection that has this code; undefined if there is none. */
 export async function collectionOfCode(database: Database, code: string, call: Call): Promise<string | undefined> {
@@ -150,70 +18,19 @@ export async function collectionOfCode(database: Database, code: string, call: C
   return typeof claim?.['collection'] === 'string' ? claim['collection'] : undefined;
 }
 
-/** A collection from its item; undefined if the item is invalid, e.g. written by hand, or being emptied. */
-export function collectionFromItem(database: Pick<Database, 'keys'>, item: Item): Collection | undefined {
-  return item[EMPTYING] === undefined ? anyCollectionFromItem(database, item) : undefined;
-}
-
-/** A collection from its item, even if it is being emptied; undefined if the item is invalid. */
-export function anyCollectionFromItem({ keys }: Pick<Database, 'keys'>, item: Item): Collection | undefined {
-  const { pk, sk, name, description, mapProperties, prefixLength, writeShards, code, geoSlot, version } = item;
-  const { createdAt, updatedAt, readingsTtlDays, readingsBucket, idStrategy, globalIds, rankBy } = item;
-  const key = typeof pk === 'string' && typeof sk === 'string' ? keys.parseCollection({ pk, sk }) : undefined;
-  if (key === undefined || typeof prefixLength !== 'number' || typeof writeShards !== 'number') return undefined;
-  return {
-    key,
-    name: typeof name === 'string' ? name : key,
-    description: typeof description === 'string' ? description : null,
-    idStrategy: isStrategy(idStrategy) ? idStrategy : 'GIVEN',
-    globalIds: globalIds === true,
-    mapProperties: Array.isArray(mapProperties) ? mapProperties.map(String) : [],
-    rankBy: typeof rankBy === 'string' ? rankBy : null,
-    prefixLength,
-    writeShards,
-    code: typeof code === 'string' ? code : null,
-    readingsTtlDays: typeof readingsTtlDays === 'number' ? readingsTtlDays : null,
-    readingsBucket: readingsBucket === 'DAY' || readingsBucket === 'HOUR' ? readingsBucket : 'NONE',
-    geoSlot: geoSlot === 'B' ? 'B' : 'A',
-    version: typeof version === 'number' ? version : 0,
-    createdAt: typeof createdAt === 'string' ? createdAt : '',
-    updatedAt: typeof updatedAt === 'string' ? updatedAt : '',
-  };
-}
-
 function keyTaken(key: string): CellportError {
   const message = `there is a collection ${JSON.stringify(key)} already, or one that is still being emptied`;
   return new CellportError('CONFLICT', message, { key });
 }
 
-/**
- * Attribute of a deleted collection until it has been emptied: when it was deleted. Such a collection is no longer visible,
- * and its key and code stay taken.
- */
-export const EMPTYING = 'emptying';
-
-const TRANSACTION_ATTEMPTS = 7;
-const REFUSED = 'ConditionalCheckFailed';
-
 /** Puts a collection and the item that reserves its code in one transaction. */
 async function putWithCode(database: Database, item: Item, key: string, code: string, call: Call): Promise<void> {
   const { keys, tables } = database;
   const claim = { ...keys.codeClaim(code), collection: key };
-  const request: TransactWriteCommandInput = {
-    TransactItems: [item, claim].map((put) => ({ Put: putIfAbsentRequest(tables.entities, put) })),
-  };
-  try {
-    await retry(() => send(database, 'transactWrite', request, call), {
-      attempts: TRANSACTION_ATTEMPTS,
-      retryable: (error) => isTransactionConflict(error) && !cancellationCodes(error).includes(REFUSED),
-      signal: call.signal,
-    });
-  } catch (error) {
-    const [ofKey, ofCode] = cancellationCodes(error);
-    if (ofKey === REFUSED) throw keyTaken(key);
-    if (ofCode !== REFUSED) throw error;
-    throw new CellportError('CONFLICT', `code ${code} belongs to another collection`, { code });
-  }
+  const writes = [item, claim].map((put) => ({ Put: putIfAbsentRequest(tables.entities, put) }));
+  const [refused] = await transact(database, writes, call);
+  if (refused === 0) throw keyTaken(key);
+  if (refused === 1) throw new CellportError('CONFLICT', `code ${code} belongs to another collection`, { code });
 }
 
 /**

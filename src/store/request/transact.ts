@@ -1,0 +1,35 @@
+import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+
+import { retry } from '../../retry.js';
+import type { Database } from '../database.js';
+import { cancellationCodes, isTransactionConflict } from './failures.js';
+import type { Call } from './meter.js';
+import { CONFLICT_RETRIES } from './retries.js';
+import { send } from './send.js';
+
+type Writes = NonNullable<TransactWriteCommandInput['TransactItems']>;
+
+/** Which writes of a rejected transaction had a condition that did not hold. */
+const refusedBy = (error: unknown): number[] =>
+  cancellationCodes(error).flatMap((code, index) => (code === 'ConditionalCheckFailed' ? [index] : []));
+
+/**
+ * Does some writes in one transaction, and waits for other transactions on the same items. Returns which of them, by their
+ * index, had a condition that did not hold: if there is one, nothing has been written.
+ */
+export async function transact(database: Database, writes: Writes, call: Call): Promise<readonly number[]> {
+  try {
+    // The SDK sends a token with it, so that one whose response was lost is neither carried out again nor rejected.
+    await retry(() => send(database, 'transactWrite', { TransactItems: writes }, call), {
+      ...CONFLICT_RETRIES,
+      retryable: (error) => isTransactionConflict(error) && refusedBy(error).length === 0,
+      signal: call.signal,
+    });
+    return [];
+  } catch (error) {
+    const refused = refusedBy(error);
+    if (refused.length === 0) throw error;
+    call.meter.writes += writes.length;
+    return refused;
+  }
+}

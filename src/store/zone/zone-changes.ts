@@ -1,0 +1,147 @@
+import { badInput, notFound } from '../../errors.js';
+import type { Zone } from '../../model/zone.js';
+import { retry } from '../../retry.js';
+import type { Database, Item } from '../database.js';
+import { readOptionalText, readProperties } from '../marker/properties.js';
+import { asFound, changeItem, checkVersion } from '../request/conditional-change.js';
+import type { Call } from '../request/meter.js';
+import { CONFLICT_RETRIES, TooManyUpdates } from '../request/retries.js';
+import { transact } from '../request/transact.js';
+import type { ZoneInput } from './zone-draft.js';
+import { type PreparedGeometry, dropGeometry, placeGeometry, prepareGeometry } from './zone-geometry.js';
+import { type ZoneContent, coverItems, coverKeys, updatedZoneItem } from './zone-item.js';
+import { type ZoneReference, readZoneItem, requireZone } from './zones.js';
+
+/** Changes to a zone: what is omitted stays as it is, and null removes what is optional. */
+export type ZoneUpdate = Partial<Omit<ZoneInput, 'key'>>;
+
+export interface ZoneChange {
+  /** RFC 3339 in UTC. */
+  readonly now: string;
+  readonly expectedVersion?: number | null | undefined;
+}
+
+const nameOf = ({ key }: ZoneReference) => `zone ${JSON.stringify(key)}`;
+
+/** The content of a zone after an update. */
+function contentAfter({ name, properties }: ZoneUpdate, zone: Zone): ZoneContent {
+  return {
+    name: name === undefined ? zone.name : readOptionalText('name', name),
+    properties: properties === undefined ? zone.properties : readProperties('properties', properties ?? {}),
+  };
+}
+
+interface GeometryUpdate extends ZoneChange {
+  readonly update: Omit<ZoneUpdate, 'geometry'>;
+  /** The new geometry; called if there is such a zone. */
+  readonly prepare: () => Promise<PreparedGeometry>;
+}
+
+/** Changes the geometry of a zone, and other fields updated with it. */
+export async function updateWithGeometry(
+  database: Database,
+  reference: ZoneReference,
+  { update, prepare, now, expectedVersion }: GeometryUpdate,
+  call: Call,
+): Promise<Zone> {
+  const { collection, key } = reference;
+  const { keys, tables } = database;
+  const current = async () => {
+    const found = requireZone(database, reference, await readZoneItem(database, reference, call));
+    checkVersion(nameOf(reference), found.item, expectedVersion);
+    return found;
+  };
+  let before = await current();
+  const prepared = await prepare();
+  const { bounds, covers } = prepared;
+  const geometry = await placeGeometry(database, keys.scope(collection), prepared);
+  // Its object is removed if this fails before the item refers to it, but not if the item may have been written.
+  let refused = true;
+  try {
+    return await retry(
+      async (attempt) => {
+        if (attempt > 0) before = await current();
+        const next = updatedZoneItem(before.item, contentAfter(update, before.zone), { bounds, covers, geometry }, now);
+        const put = coverItems(database, collection, key, covers, next);
+        const gone = coverKeys(database, collection, before.zone).filter(({ sk }) =>
+          put.every((one) => one['sk'] !== sk),
+        );
+        refused = false;
+        const table = tables.entities;
+        const writes = [
+          { Put: { TableName: table, Item: next, ...asFound(before.item) } },
+          ...put.map((cover) => ({ Put: { TableName: table, Item: cover } })),
+          ...gone.map(({ pk, sk }) => ({ Delete: { TableName: table, Key: { pk, sk } } })),
+        ];
+        refused = (await transact(database, writes, call)).length > 0;
+        if (refused) throw new TooManyUpdates();
+        await dropGeometry(database.geometry, before.zone.geometry);
+        return requireZone(database, reference, next).zone;
+      },
+      { ...CONFLICT_RETRIES, signal: call.signal },
+    );
+  } finally {
+    if (refused) await dropGeometry(database.geometry, geometry);
+  }
+}
+
+/**
+ * Updates a zone: by one conditional write of its item, or by one transaction with its covers if its geometry changes;
+ * the object of the former geometry is removed after it. Raises the version even if nothing differs. Throws NOT_FOUND,
+ * BAD_USER_INPUT naming the field, or CONFLICT with the current version if it is not the expected one.
+ */
+export async function updateZone(
+  database: Database,
+  reference: ZoneReference,
+  update: ZoneUpdate,
+  change: ZoneChange,
+  call: Call,
+): Promise<Zone> {
+  if (update.geometry === null) throw badInput('geometry', null, 'a GeoJSON geometry, or omitted');
+  if (update.geometry !== undefined) {
+    const prepare = () => prepareGeometry(update.geometry);
+    return updateWithGeometry(database, reference, { update, prepare, ...change }, call);
+  }
+  const { after } = await changeItem(
+    database,
+    () => readZoneItem(database, reference, call),
+    (current) => {
+      const { item, zone } = requireZone(database, reference, current);
+      checkVersion(nameOf(reference), item, change.expectedVersion);
+      return { found: item, next: updatedZoneItem(item, contentAfter(update, zone), undefined, change.now) };
+    },
+    call,
+  );
+  return requireZone(database, reference, after).zone;
+}
+
+/**
+ * Deletes a zone with its covers in one transaction, and then the object of its geometry. Returns it as it was. Throws
+ * NOT_FOUND, or CONFLICT with the current version if it is not the expected one.
+ */
+export async function deleteZone(
+  database: Database,
+  reference: ZoneReference,
+  { expectedVersion }: Pick<ZoneChange, 'expectedVersion'>,
+  call: Call,
+): Promise<Zone> {
+  const { collection } = reference;
+  let incarnation: string | undefined;
+  const table = database.tables.entities;
+  return retry(
+    async () => {
+      const { item, zone } = requireZone(database, reference, await readZoneItem(database, reference, call));
+      checkVersion(nameOf(reference), item, expectedVersion);
+      // Another incarnation than the one that was to be deleted.
+      incarnation ??= zone.incarnation;
+      if (zone.incarnation !== incarnation) throw notFound('zone', reference.key);
+      const keyOf = ({ pk, sk }: Item) => ({ TableName: table, Key: { pk, sk } });
+      const covers = coverKeys(database, collection, zone).map((cover) => ({ Delete: keyOf(cover) }));
+      const refused = await transact(database, [{ Delete: { ...keyOf(item), ...asFound(item) } }, ...covers], call);
+      if (refused.length > 0) throw new TooManyUpdates();
+      await dropGeometry(database.geometry, zone.geometry);
+      return zone;
+    },
+    { ...CONFLICT_RETRIES, signal: call.signal },
+  );
+}

@@ -1,0 +1,48 @@
+import { readOptionalText, readProperties } from '../marker/properties.js';
+import type { Collection } from '../../model/collection.js';
+import type { Properties } from '../../model/marker.js';
+import type { Database } from '../database.js';
+import { type PreparedGeometry, checkRoom, prepareGeometry } from './zone-geometry.js';
+import { type ZoneContent, newZoneItem } from './zone-item.js';
+
+/** A new zone as a client describes it. Everything is checked at run time, too. */
+export interface ZoneInput {
+  readonly key?: string | null | undefined;
+  readonly name?: string | null | undefined;
+  readonly properties?: Properties | null | undefined;
+  readonly geometry: unknown;
+}
+
+/** As long as the longest name of an object. */
+const LONGEST_OBJECT_NAME = 'x'.repeat(400);
+
+/** A zone to be written: checked, and its geometry compressed. */
+export interface ZoneDraft extends ZoneContent {
+  readonly geometry: PreparedGeometry;
+}
+
+/**
+ * Checks a zone without any request to the database. Throws BAD_USER_INPUT naming the field, or LIMIT_EXCEEDED if the
+ * geometry needs an object store and there is none.
+ */
+export async function draftZone(
+  database: Pick<Database, 'keys' | 'geometry'>,
+  collection: Collection,
+  key: string,
+  { name, properties, geometry }: Pick<ZoneInput, 'name' | 'properties' | 'geometry'>,
+): Promise<ZoneDraft> {
+  const content: ZoneContent = {
+    name: readOptionalText('name', name),
+    properties: readProperties('properties', properties ?? {}),
+  };
+  const prepared = await prepareGeometry(geometry);
+  const { bounds, covers, stored } = prepared;
+  const inline = prepared.body.length <= database.geometry.inlineBytes;
+  const expected = inline
+    ? { body: prepared.body, object: undefined }
+    : { body: undefined, object: LONGEST_OBJECT_NAME };
+  const place = { bounds, covers, geometry: { ...stored, ...expected } };
+  newZoneItem(database, { collection, key, content, place, now: '' });
+  checkRoom(database.geometry, prepared);
+  return { ...content, geometry: prepared };
+}
