@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { z } from 'zod';
 import { CellportError } from './errors.js';
-import { LOG_LEVELS, type LogLevel } from './log.js';
-import { DEFAULT_CACHE_MB, DEFAULT_LIMITS, DEFAULT_SEARCH_MB, type Limits } from './model/limits.js';
+import type { LogLevel } from './log.js';
+import { DEFAULT_SEARCH_MB, type Limits } from './model/limits.js';
+import { S3_PLACE, type Settings, limitsOf, variables } from './settings.js';
 
 /** All settings of the process, read once. docs/configuration.md says when to change one. */
 export interface Config {
@@ -76,123 +76,7 @@ export type ObjectsConfig =
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Digits only: `1e3`, `0x10` and `12px` are refused. */
-function digits(from: number, to: number) {
-  const wanted = `must be a whole number from ${from} to ${to}`;
-  return z
-    .string()
-    .regex(/^\d{1,15}$/, wanted)
-    .transform(Number)
-    .refine((value) => value >= from && value <= to, wanted);
-}
-
-const wholeNumber = (from: number, to: number, fallback: number) => digits(from, to).default(fallback);
-
-const url = z.url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' }).optional();
-const redisUrl = z
-  .url({ protocol: /^rediss?$/, error: 'must be a URL that begins with redis:// or rediss://' })
-  .optional();
-const text = z.string().optional();
-const onOrOff = (fallback: 'on' | 'off') =>
-  z
-    .enum(['on', 'off', '1', '0'], 'must be on or off')
-    .default(fallback)
-    .transform((value) => value === 'on' || value === '1');
-const S3_PLACE = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w.-]+(?:\/[\w.-]+)*)?\/?)?$/;
-const objects = z
-  .string()
-  .refine(
-    (value) => !/^[a-z][a-z0-9+.-]*:/i.test(value) || S3_PLACE.test(value),
-    'must be a folder, or s3://bucket or s3://bucket/prefix',
-  )
-  .optional();
-
-/** An origin, or `*` for any. */
-const isOrigin = (text: string) =>
-  text === '*' || (/^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text);
-
-/** Origins as browsers send them, without a path: `https://maps.example.org`. */
-const origins = z
-  .string()
-  .transform((list) => list.split(',').map((origin) => origin.trim()))
-  .refine(
-    (list) => list.every(isOrigin),
-    'must be `*`, or a comma-separated list of origins such as https://maps.example.org, without a path',
-  )
-  .default([]);
-
-/** A host name or address without a port, `.` and a domain for all names in it, or `*` for any. */
-function isHost(text: string): boolean {
-  const name = text.replace(/^\./, '');
-  return (
-    text === '*' ||
-    (!name.includes('*') && URL.canParse(`http://${name}/`) && new URL(`http://${name}/`).hostname === name)
-  );
-}
-
-const hosts = z
-  .string()
-  .transform((list) => list.split(',').map((host) => host.trim().toLowerCase()))
-  .refine(
-    (list) => list.every(isHost),
-    'must be `*`, or a comma-separated list of host names such as maps.example.org, without a port',
-  )
-  .default([]);
-
-const variables = z.object({
-  CELLPORT_TABLE: z
-    .string()
-    // DynamoDB allows 255; the derived table adds its suffix.
-    .regex(/^[A-Za-z0-9_.-]{3,240}$/, 'must be 3 to 240 letters, digits, `_`, `-` or `.`')
-    .default('cellport'),
-  CELLPORT_KEY_STYLE: z.enum(['readable', 'compact'], 'must be readable or compact').default('readable'),
-  CELLPORT_DATA_DIR: z.string().default('.cellport'),
-  CELLPORT_OBJECTS: objects,
-  CELLPORT_ENGINE: z.enum(['embedded', 'aws'], 'must be embedded or aws').optional(),
-  CELLPORT_CACHE_MB: wholeNumber(0, 1_000_000, DEFAULT_CACHE_MB),
-  CELLPORT_SEARCH_MB: digits(0, 1_000_000).optional(),
-  CELLPORT_OPENSEARCH_URL: url,
-  CELLPORT_MAX_FIRST: wholeNumber(1, 100_000, DEFAULT_LIMITS.maxFirst),
-  CELLPORT_MAX_DEPTH: wholeNumber(3, 100, DEFAULT_LIMITS.maxDepth),
-  CELLPORT_MAX_ALIASES: wholeNumber(0, 100_000, DEFAULT_LIMITS.maxAliases),
-  CELLPORT_MAX_FIELDS: wholeNumber(10, 1_000_000, DEFAULT_LIMITS.maxFields),
-  CELLPORT_MAX_TOKENS: wholeNumber(100, 1_000_000, DEFAULT_LIMITS.maxTokens),
-  CELLPORT_MAX_NODES: wholeNumber(100, 10_000_000, DEFAULT_LIMITS.maxNodes),
-  CELLPORT_MAX_BODY_BYTES: wholeNumber(1024, 100_000_000, DEFAULT_LIMITS.maxBodyBytes),
-  CELLPORT_MAX_DOCUMENT_BYTES: wholeNumber(1024, 10_000_000, DEFAULT_LIMITS.maxDocumentBytes),
-  CELLPORT_MAX_ANSWER_BYTES: wholeNumber(100_000, 400_000_000, DEFAULT_LIMITS.maxAnswerBytes),
-  // At least the maximum number of write shards of a collection: each one is queried.
-  CELLPORT_MAX_RANGES: wholeNumber(32, 10_000, DEFAULT_LIMITS.rangesPerPage),
-  CELLPORT_MAX_ITEMS: wholeNumber(100, 10_000_000, DEFAULT_LIMITS.itemsPerField),
-  CELLPORT_INLINE_GEOMETRY_BYTES: wholeNumber(0, 300_000, DEFAULT_LIMITS.inlineGeometryBytes),
-  CELLPORT_MAX_READING_QUERIES: wholeNumber(1, 1_000_000, DEFAULT_LIMITS.readingQueries),
-  CELLPORT_MAX_SUBSCRIPTIONS: wholeNumber(0, 1_000_000, DEFAULT_LIMITS.subscriptions),
-  CELLPORT_MAX_SUBSCRIPTIONS_PER_CONNECTION: wholeNumber(1, 100_000, DEFAULT_LIMITS.subscriptionsPerConnection),
-  CELLPORT_DEADLINE_MS: wholeNumber(100, 600_000, DEFAULT_LIMITS.deadlineMs),
-  CELLPORT_GRAPHQL_JIT: onOrOff('on'),
-  CELLPORT_INTROSPECTION: onOrOff('on'),
-  CELLPORT_EXPLAIN: onOrOff('on'),
-  CELLPORT_READ_ONLY: onOrOff('off'),
-  CELLPORT_CONSUMER: onOrOff('on'),
-  CELLPORT_REDIS_URL: redisUrl,
-  CELLPORT_LOG: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('warn'),
-  CELLPORT_DRAIN_MS: wholeNumber(0, 600_000, 0),
-  PORT: wholeNumber(0, 65_535, 4000),
-  HOST: z.string().default('127.0.0.1'),
-  CELLPORT_ALLOWED_HOSTS: hosts,
-  CELLPORT_ALLOWED_ORIGINS: origins,
-  CELLPORT_STYLE_URL: url,
-  CELLPORT_STYLE_ORIGINS: origins,
-  AWS_ENDPOINT_URL_DYNAMODB: url,
-  AWS_ENDPOINT_URL_DYNAMODB_STREAMS: url,
-  AWS_ENDPOINT_URL_S3: url,
-  AWS_ENDPOINT_URL: url,
-  AWS_REGION: text,
-  AWS_DEFAULT_REGION: text,
-  AWS_PROFILE: text,
-});
-
-/** The variables above that are set; an empty value counts as unset (`PORT= npm start`). */
+/** The variables that are set; an empty value counts as unset (`PORT= npm start`). */
 function given(env: Environment): Record<string, string> {
   const known: Record<string, string> = {};
   for (const name of Object.keys(variables.shape)) {
@@ -209,12 +93,12 @@ function shown(value: string): string {
 }
 
 /** The region to sign with: services other than AWS accept any, but the SDK requires one. */
-function regionOf(values: z.infer<typeof variables>, endpoint: string | undefined): string | undefined {
+function regionOf(values: Settings, endpoint: string | undefined): string | undefined {
   return values.AWS_REGION ?? values.AWS_DEFAULT_REGION ?? (endpoint === undefined ? undefined : 'us-east-1');
 }
 
 /** See `Config.database`. A region or profile alone means AWS, except for a demo. */
-function databaseOf(values: z.infer<typeof variables>, demo: boolean): DatabaseConfig {
+function databaseOf(values: Settings, demo: boolean): DatabaseConfig {
   const endpoint = values.AWS_ENDPOINT_URL_DYNAMODB ?? values.AWS_ENDPOINT_URL;
   // A region or profile in the shell must not send demo data to an AWS account: a demo needs an explicit setting.
   const inProfile = !demo && (regionOf(values, undefined) ?? values.AWS_PROFILE) !== undefined;
@@ -229,7 +113,7 @@ function databaseOf(values: z.infer<typeof variables>, demo: boolean): DatabaseC
 }
 
 /** See `Config.objects`. With the embedded engine, the default is a folder next to its data. */
-function objectsOf(values: z.infer<typeof variables>, database: DatabaseConfig): ObjectsConfig | undefined {
+function objectsOf(values: Settings, database: DatabaseConfig): ObjectsConfig | undefined {
   const place = values.CELLPORT_OBJECTS;
   const [, bucket, prefix = ''] = S3_PLACE.exec(place ?? '') ?? [];
   if (bucket !== undefined) {
@@ -243,7 +127,7 @@ function objectsOf(values: z.infer<typeof variables>, database: DatabaseConfig):
 }
 
 /** With the embedded engine, search is on. To build its index takes a scan of the table, which AWS charges for. */
-function searchMegabytes({ CELLPORT_SEARCH_MB: given }: z.infer<typeof variables>, { kind }: DatabaseConfig): number {
+function searchMegabytes({ CELLPORT_SEARCH_MB: given }: Settings, { kind }: DatabaseConfig): number {
   return given ?? (kind === 'embedded' ? DEFAULT_SEARCH_MB : 0);
 }
 
@@ -287,24 +171,7 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
     cacheBytes: values.CELLPORT_CACHE_MB * 1024 * 1024,
     searchBytes: searchMegabytes(values, database) * 1024 * 1024,
     openSearchUrl: values.CELLPORT_OPENSEARCH_URL,
-    limits: {
-      maxFirst: values.CELLPORT_MAX_FIRST,
-      maxDepth: values.CELLPORT_MAX_DEPTH,
-      maxAliases: values.CELLPORT_MAX_ALIASES,
-      maxFields: values.CELLPORT_MAX_FIELDS,
-      maxTokens: values.CELLPORT_MAX_TOKENS,
-      maxNodes: values.CELLPORT_MAX_NODES,
-      maxBodyBytes: values.CELLPORT_MAX_BODY_BYTES,
-      maxDocumentBytes: values.CELLPORT_MAX_DOCUMENT_BYTES,
-      maxAnswerBytes: values.CELLPORT_MAX_ANSWER_BYTES,
-      deadlineMs: values.CELLPORT_DEADLINE_MS,
-      rangesPerPage: values.CELLPORT_MAX_RANGES,
-      itemsPerField: values.CELLPORT_MAX_ITEMS,
-      inlineGeometryBytes: values.CELLPORT_INLINE_GEOMETRY_BYTES,
-      readingQueries: values.CELLPORT_MAX_READING_QUERIES,
-      subscriptions: values.CELLPORT_MAX_SUBSCRIPTIONS,
-      subscriptionsPerConnection: values.CELLPORT_MAX_SUBSCRIPTIONS_PER_CONNECTION,
-    },
+    limits: limitsOf(values),
     graphqlJit: values.CELLPORT_GRAPHQL_JIT,
     introspection: values.CELLPORT_INTROSPECTION,
     logLevel: values.CELLPORT_LOG,

@@ -84,6 +84,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Files directly under src/ and who may import them. */
 const FOR_ANYONE = ['clock', 'connection', 'errors', 'log', 'log-failures', 'retry', 'turns'];
 const FOR_ROOTS_ONLY = ['config', 'log-output'];
+/** What the environment says, and what it may say. */
+const CONFIGURATION = ['config.ts', 'settings.ts'];
 const ROOTS = ['cli', 'lambda', 'server'];
 
 /** Folders whose files are functions of their arguments alone. */
@@ -178,10 +180,11 @@ describe('the direction of imports', () => {
       const folder = folderOf(file);
       const mayImport = (path: string) => {
         if (path.startsWith('..')) return /^\.\.\/(package\.json|schema\/)/.test(path);
+        if (path === 'settings') return file === 'config.ts';
         if (folderOf(path) === '')
           return FOR_ANYONE.includes(path) || (ROOTS.includes(folder) && FOR_ROOTS_ONLY.includes(path));
         // The defaults of limits.
-        if (file === 'config.ts') return folderOf(path) === 'model';
+        if (CONFIGURATION.includes(file)) return folderOf(path) === 'model';
         return folderOf(path) === folder || MAY_IMPORT[folder]?.includes(folderOf(path));
       };
       return targetsOf(file)
