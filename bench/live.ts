@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { createHub } from '../src/live/hub.js';
+import { LiveHub } from '../src/live/hub.js';
 import { silentLog } from '../src/log.js';
 import type { Database } from '../src/store/database.js';
 import { createMarker } from '../src/store/marker/markers.js';
@@ -34,7 +34,7 @@ function boundsOf(subscriber: number) {
   return { west: lng - 0.025, south: lat - 0.025, east: lng + 0.025, north: lat + 0.025 };
 }
 
-async function startServer(db: Database, hub: ReturnType<typeof createHub>) {
+async function startServer(db: Database, hub: LiveHub) {
   const services = createServices({ database: db }, { cacheBytes: 0, live: hub });
   const { http, close } = await createHttpServer(services, { pages: { staticDir: '' } });
   const url = await http.listen({ host: '127.0.0.1', port: 0 });
@@ -52,7 +52,7 @@ interface Outcome {
 }
 
 async function measure({ database, engine, collection, now }: FreshCollection, subscribers: number, writes: number) {
-  const hub = createHub({ keys: database.keys, log: silentLog, now: () => Date.now() });
+  const hub = new LiveHub({ keys: database.keys, log: silentLog, now: () => Date.now() });
   const stop = new AbortController();
   const running = consumerOf(database, engine, undefined, (record) => hub.take(record)).run(stop.signal);
   hub.connected();

@@ -10,8 +10,6 @@ import { type StreamRecord, isAfter } from '../stream/change.js';
 import {
   type LiveEvent,
   type MarkerChange,
-  type MarkerEvent,
-  type ReadingEvent,
   type RecordedReading,
   changeKind,
   deletedCollection,
@@ -23,8 +21,8 @@ import {
   recordedReading,
 } from './change.js';
 import { History, type HistoryOptions } from './history.js';
+import { Listeners } from './listeners.js';
 import { type Queue, type QueueLimits, createQueue } from './queue.js';
-import { type Watchers, createWatchers } from './watchers.js';
 
 /** What answers subscriptions. */
 export interface LiveChanges {
@@ -54,29 +52,9 @@ export interface ReadingsWanted {
   readonly since: number | undefined;
 }
 
-/** Receives the records of a stream and emits them to all clients that they concern. */
-export interface LiveHub extends LiveChanges {
-  /** A record. Those of one item arrive in order; duplicates are ignored. */
-  take(record: StreamRecord): void;
-  /** From now on every record is received. */
-  connected(): void;
-  /** Some records may have been missed: ends all subscriptions with the reason, until `connected` is called again. */
-  disconnected(reason: string): void;
-  /** Ends all subscriptions for good. */
-  close(): void;
-}
-
 export interface HubOptions extends HistoryOptions {
   readonly log: Log;
   readonly queueLimits?: QueueLimits;
-}
-
-interface Watcher {
-  readonly area: Area | undefined;
-  readonly queue: Queue<MarkerChange>;
-  readonly collection: string;
-  /** See `earliestMarker`. */
-  readonly earliest: string;
 }
 
 /** What a new queue needs to know. */
@@ -101,26 +79,18 @@ const POLL_MS = 50;
 /** On a server that keeps up, counts follow a change within this time. */
 const COUNTED_WITHIN_MS = 10_000;
 
-const nameOf = ({ scope, key }: { readonly scope: string; readonly key: string }) => `${scope}\n${key}`;
 const instant = (milliseconds: number) => new Date(milliseconds).toISOString();
 
 const hasBeenDeleted = (key: string) =>
   new CellportError('NOT_FOUND', `collection ${JSON.stringify(key)} has been deleted`, { collection: key });
 
-/** A hub that is not connected yet. */
-export function createHub(options: HubOptions): LiveHub {
-  return new Hub(options);
-}
-
-class Hub implements LiveHub {
+/** Receives the records of a stream and emits them to all clients that they concern. It begins without a connection. */
+export class LiveHub implements LiveChanges {
   readonly #options: HubOptions;
   readonly #history: History;
   /** Sequence number of the last record of each item. */
   readonly #latest = new LRUCache<string, string>({ max: MOST_ITEMS });
-  readonly #markers = new Map<string, Watchers<Watcher>>();
-  readonly #readings = new Map<string, Set<Queue<RecordedReading>>>();
-  /** With the collections that they follow. */
-  readonly #queues = new Map<Pick<Queue<unknown>, 'end'>, Collection>();
+  readonly #listeners: Listeners;
   /** When collections were created that have been deleted since, by key. */
   readonly #deleted = new LRUCache<string, string>({ max: MOST_DELETED });
   #connected = false;
@@ -129,8 +99,10 @@ class Hub implements LiveHub {
   constructor(options: HubOptions) {
     this.#options = options;
     this.#history = new History(options);
+    this.#listeners = new Listeners(options);
   }
 
+  /** Takes a record. Those of one item arrive in order; duplicates are ignored. */
   take(record: StreamRecord): void {
     const { keys, log } = this.#options;
     try {
@@ -138,8 +110,8 @@ class Hub implements LiveHub {
       if (event === undefined) this.#endDeleted(record);
       if (this.#closed !== undefined || event === undefined || this.#isRepeated(record)) return;
       const bytes = this.#history.add(event);
-      if (event.type === 'marker') this.#emitMarker(event, bytes);
-      else this.#emitReading(event, bytes);
+      if (event.type === 'marker') this.#listeners.emitMarker(event, bytes);
+      else this.#listeners.emitReading(event, bytes);
     } catch (err) {
       // The reader of the stream has other work that must not fail because of this.
       log.error({ err, keys: record.keys }, 'cannot emit a record of the stream');
@@ -153,9 +125,7 @@ class Hub implements LiveHub {
     const deleted = deletedCollection(this.#options.keys, record);
     if (deleted === undefined) return;
     this.#deleted.set(deleted.key, deleted.createdAt);
-    for (const [queue, { key, createdAt }] of this.#queues) {
-      if (key === deleted.key && createdAt === deleted.createdAt) queue.end(hasBeenDeleted(key));
-    }
+    this.#listeners.end(hasBeenDeleted(deleted.key), deleted);
   }
 
   /** Whether this record of the item, or a later one, was received already. */
@@ -167,42 +137,27 @@ class Hub implements LiveHub {
     return false;
   }
 
-  #emitMarker(event: MarkerEvent, bytes: number): void {
-    for (const { area, queue, collection, earliest } of this.#markers.get(event.scope)?.near(event) ?? []) {
-      const kind = isSince(event, earliest) ? changeKind(event, area) : undefined;
-      if (kind !== undefined) queue.push(markerChange(this.#options.keys, event, kind, collection), bytes);
-    }
-  }
-
-  #emitReading(event: ReadingEvent, bytes: number): void {
-    const watching = this.#readings.get(nameOf(event));
-    const reading = watching && recordedReading(event, this.#options.now());
-    if (reading === undefined) return;
-    for (const queue of watching ?? []) queue.push(reading, bytes);
-  }
-
+  /** From now on every record is received. */
   connected(): void {
     if (this.#connected) return;
     this.#connected = true;
     this.#history.restart(Math.ceil((this.#options.now() + ROUNDING_MS) / 1_000) * 1_000);
   }
 
+  /** Some records may have been missed: ends all subscriptions with the reason, until `connected` is called again. */
   disconnected(reason: string): void {
     this.#connected = false;
     this.#latest.clear();
     this.#history.restart(Infinity);
     const advice = 'subscribe again, with `since` to get what was missed';
-    this.#endAll(new CellportError('UNAVAILABLE', `changes may have been missed (${reason}): ${advice}`));
+    this.#listeners.end(new CellportError('UNAVAILABLE', `changes may have been missed (${reason}): ${advice}`));
   }
 
+  /** Ends all subscriptions for good. */
   close(): void {
     this.#closed = new CellportError('UNAVAILABLE', 'the server is shutting down: subscribe again, with `since`');
     this.#history.restart(Infinity);
-    this.#endAll(this.#closed);
-  }
-
-  #endAll(reason: CellportError): void {
-    for (const queue of this.#queues.keys()) queue.end(reason);
+    this.#listeners.end(this.#closed);
   }
 
   async #untilConnected(): Promise<void> {
@@ -252,13 +207,13 @@ class Hub implements LiveHub {
     let leave: () => void = () => undefined;
     const queue: Queue<T> = createQueue<T>(
       () => {
-        this.#queues.delete(queue);
+        this.#listeners.remove(queue);
         leave();
       },
       missed(since === undefined ? [] : this.#history.since(from, this.#options.keys.scope(collection))),
       this.#options.queueLimits,
     );
-    this.#queues.set(queue, collection);
+    this.#listeners.add(queue, collection);
     leave = join(queue);
     return queue.reader;
   }
@@ -272,38 +227,21 @@ class Hub implements LiveHub {
       const kind = changeKind(event, area);
       return kind && markerChange(keys, event, kind, collection.key);
     };
-    const join = (queue: Queue<MarkerChange>) => {
-      const watcher = { area, queue, collection: collection.key, earliest };
-      const watching = this.#markers.get(scope) ?? createWatchers<Watcher>();
-      this.#markers.set(scope, watching);
-      watching.add(watcher, area);
-      return () => {
-        watching.remove(watcher, area);
-        if (watching.isEmpty()) this.#markers.delete(scope);
-      };
-    };
+    const join = (queue: Queue<MarkerChange>) =>
+      this.#listeners.watchMarkers(scope, { area, queue, collection: collection.key, earliest });
     return this.#open({ collection, since, emit, join });
   }
 
   async readings({ collection, marker, since }: ReadingsWanted): Promise<AsyncIterableIterator<RecordedReading>> {
     const { keys, now } = this.#options;
     const scope = keys.scope(collection);
-    const name = nameOf({ scope, key: marker.key });
     const emit = (event: LiveEvent) => {
       if (event.type !== 'reading' || event.key !== marker.key) return undefined;
       return (incarnationOf(event) ?? marker.incarnation) === marker.incarnation
         ? recordedReading(event, now())
         : undefined;
     };
-    const join = (queue: Queue<RecordedReading>) => {
-      const watching = this.#readings.get(name) ?? new Set();
-      this.#readings.set(name, watching);
-      watching.add(queue);
-      return () => {
-        watching.delete(queue);
-        if (watching.size === 0) this.#readings.delete(name);
-      };
-    };
+    const join = (queue: Queue<RecordedReading>) => this.#listeners.watchReadings({ scope, key: marker.key }, queue);
     return this.#open({ collection, since, emit, join });
   }
 }

@@ -1,5 +1,5 @@
 import { systemClock } from '../clock.js';
-import { type HubOptions, type LiveHub, createHub } from '../live/hub.js';
+import { type HubOptions, LiveHub } from '../live/hub.js';
 import { openRelay } from '../live/redis.js';
 import type { Log } from '../log.js';
 import type { ConsumerOptions } from '../stream/consumer.js';
@@ -90,7 +90,7 @@ export function openLive(backend: StreamBackend, redisUrl: string | undefined, l
   const stopping = new AbortController();
   const readStream: NonNullable<HubOptions['readStream']> = (onRecord) =>
     readWholeStream({ ...streamOf(backend, log), onRecord }, READ_BACK_WITHIN_MS, stopping.signal);
-  const hub = createHub({ keys: backend.database.keys, log, now: () => systemClock.wall(), readStream });
+  const hub = new LiveHub({ keys: backend.database.keys, log, now: () => systemClock.wall(), readStream });
   if (redisUrl === undefined) return receiveFromStream(backend, hub, log, stopping);
   const live = receiveFromRedis(redisUrl, backend, hub, log);
   return {

@@ -12,7 +12,7 @@ import { compiling } from '../../src/graphql/executor.js';
 import { markerReader } from '../../src/ingest/markers/marker-reader.js';
 import { readingReader } from '../../src/ingest/readings/reading-row.js';
 import { zoneReader } from '../../src/ingest/zones/zone-row.js';
-import { createHub } from '../../src/live/hub.js';
+import { LiveHub } from '../../src/live/hub.js';
 import { silentLog } from '../../src/log.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
@@ -41,7 +41,7 @@ describe('the server answers', () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   let server: LiveServer;
   beforeAll(async () => {
-    const live = createHub({ keys: db.keys, log: silentLog, now: () => Date.now() });
+    const live = new LiveHub({ keys: db.keys, log: silentLog, now: () => Date.now() });
     server = await startServer(db, {
       live: Object.assign(live, { recentFrom: async () => undefined }),
       executor: (of) => compiling(of, { runsBefore: 0 }),

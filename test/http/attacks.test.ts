@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 
-import { createHub } from '../../src/live/hub.js';
+import { LiveHub } from '../../src/live/hub.js';
 import { silentLog } from '../../src/log.js';
 import { ATTACKS, bodyOf } from '../graphql/attacks/documents.js';
 import { memoryDatabase } from '../support/memory-store.js';
@@ -12,7 +12,7 @@ import { type LiveServer, startServer } from './live-server.js';
 const db = memoryDatabase();
 let server: LiveServer;
 beforeAll(async () => {
-  const live = createHub({ keys: db.keys, log: silentLog, now: () => Date.now() });
+  const live = new LiveHub({ keys: db.keys, log: silentLog, now: () => Date.now() });
   // It follows no stream: nothing changes here.
   server = await startServer(db, { live: Object.assign(live, { recentFrom: async () => undefined }) });
 });

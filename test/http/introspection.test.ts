@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { compiling, interpreting } from '../../src/graphql/executor.js';
-import { createHub } from '../../src/live/hub.js';
+import { LiveHub } from '../../src/live/hub.js';
 import { silentLog } from '../../src/log.js';
 import { testDatabase } from '../support/test-database.js';
 import { type LiveServer, startServer } from './live-server.js';
@@ -12,7 +12,7 @@ const SCHEMA = '{__schema {queryType {name}}}';
 describe.each(['interpreting', 'compiling'] as const)('a server without introspection, %s', async (name) => {
   const db = await testDatabase();
   let server: LiveServer;
-  const live = createHub({ keys: db.keys, log: silentLog, now: () => Date.now() });
+  const live = new LiveHub({ keys: db.keys, log: silentLog, now: () => Date.now() });
   beforeAll(async () => {
     server = await startServer(db, { introspection: false, executor: EXECUTORS[name] as typeof interpreting, live });
   });

@@ -2,7 +2,7 @@ import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 
-import { createHub } from '../../src/live/hub.js';
+import { LiveHub } from '../../src/live/hub.js';
 import { silentLog } from '../../src/log.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
@@ -19,7 +19,7 @@ const START_MS = 200;
 const DEADLINE_MS = 2_000;
 
 const db = await testDatabase();
-const hub = createHub({ keys: db.keys, log: silentLog, now: () => Date.now() });
+const hub = new LiveHub({ keys: db.keys, log: silentLog, now: () => Date.now() });
 let server: LiveServer;
 beforeAll(async () => {
   await createCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-21T10:00:00.000Z', newCall());

@@ -3,7 +3,7 @@ import { afterEach, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 
 import { silentLog } from '../../src/log.js';
-import { createHub } from '../../src/live/hub.js';
+import { LiveHub } from '../../src/live/hub.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
 import type { Limits } from '../../src/model/limits.js';
@@ -26,7 +26,7 @@ afterEach(async () => {
 /** A server whose changes come from the test. */
 async function startWith(limits: Partial<Limits> = {}, values = 20) {
   const queueLimits = { values, bytes: 100 * 1024 * 1024 };
-  const hub = createHub({ keys: db.keys, log: silentLog, now: () => Date.now(), queueLimits });
+  const hub = new LiveHub({ keys: db.keys, log: silentLog, now: () => Date.now(), queueLimits });
   hub.connected();
   server = await startServer(db, { live: hub, limits });
   return { hub, server };

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { normalizeBounds } from '../../src/geo/bounds.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import type { MarkerChange } from '../../src/live/change.js';
-import { type HubOptions, createHub } from '../../src/live/hub.js';
+import { type HubOptions, LiveHub } from '../../src/live/hub.js';
 import { createQueue } from '../../src/live/queue.js';
 import { silentLog } from '../../src/log.js';
 import type { Collection } from '../../src/model/collection.js';
@@ -19,7 +19,7 @@ const START = 1_795_000_000;
 
 function world(options: Partial<HubOptions> = {}) {
   const clock = { seconds: START };
-  const hub = createHub({ keys, log: silentLog, now: () => clock.seconds * 1_000, ...options });
+  const hub = new LiveHub({ keys, log: silentLog, now: () => clock.seconds * 1_000, ...options });
   let sequence = 0;
   const record = (key: string, at = clock.seconds, properties = {}): StreamRecord =>
     markerRecord(keys, { sequence: String((sequence += 1)), key, at, after: [1, 1], properties });

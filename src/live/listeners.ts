@@ -1,0 +1,95 @@
+import type { CellportError } from '../errors.js';
+import type { Area } from '../geo/bounds.js';
+import type { Keyspace } from '../keys/keyspace.js';
+import type { Collection } from '../model/collection.js';
+import {
+  type MarkerChange,
+  type MarkerEvent,
+  type ReadingEvent,
+  type RecordedReading,
+  changeKind,
+  isSince,
+  markerChange,
+  recordedReading,
+} from './change.js';
+import type { Queue } from './queue.js';
+import { type Watchers, createWatchers } from './watchers.js';
+
+/** A subscription to the markers of a collection. */
+export interface Watcher {
+  readonly area: Area | undefined;
+  readonly queue: Queue<MarkerChange>;
+  readonly collection: string;
+  /** See `earliestMarker`. */
+  readonly earliest: string;
+}
+
+const nameOf = ({ scope, key }: { readonly scope: string; readonly key: string }) => `${scope}\n${key}`;
+
+/** The queues of all subscriptions, by what they are subscribed to. */
+export class Listeners {
+  readonly #keys: Keyspace;
+  readonly #now: () => number;
+  readonly #markers = new Map<string, Watchers<Watcher>>();
+  readonly #readings = new Map<string, Set<Queue<RecordedReading>>>();
+  /** With the collections that they follow. */
+  readonly #queues = new Map<Pick<Queue<unknown>, 'end'>, Collection>();
+
+  constructor({ keys, now }: { readonly keys: Keyspace; readonly now: () => number }) {
+    this.#keys = keys;
+    this.#now = now;
+  }
+
+  emitMarker(event: MarkerEvent, bytes: number): void {
+    for (const { area, queue, collection, earliest } of this.#markers.get(event.scope)?.near(event) ?? []) {
+      const kind = isSince(event, earliest) ? changeKind(event, area) : undefined;
+      if (kind !== undefined) queue.push(markerChange(this.#keys, event, kind, collection), bytes);
+    }
+  }
+
+  emitReading(event: ReadingEvent, bytes: number): void {
+    const watching = this.#readings.get(nameOf(event));
+    const reading = watching && recordedReading(event, this.#now());
+    if (reading === undefined) return;
+    for (const queue of watching ?? []) queue.push(reading, bytes);
+  }
+
+  /** Adds a queue that begins to follow a collection. */
+  add(queue: Pick<Queue<unknown>, 'end'>, collection: Collection): void {
+    this.#queues.set(queue, collection);
+  }
+
+  remove(queue: Pick<Queue<unknown>, 'end'>): void {
+    this.#queues.delete(queue);
+  }
+
+  /** Ends the queues of one incarnation of a collection, or all. */
+  end(reason: CellportError, only?: Pick<Collection, 'key' | 'createdAt'>): void {
+    for (const [queue, { key, createdAt }] of this.#queues) {
+      if (only === undefined || (key === only.key && createdAt === only.createdAt)) queue.end(reason);
+    }
+  }
+
+  /** From now on emits changes of markers to a watcher; returns the function that stops it. */
+  watchMarkers(scope: string, watcher: Watcher): () => void {
+    const watching = this.#markers.get(scope) ?? createWatchers<Watcher>();
+    this.#markers.set(scope, watching);
+    watching.add(watcher, watcher.area);
+    return () => {
+      watching.remove(watcher, watcher.area);
+      if (watching.isEmpty()) this.#markers.delete(scope);
+    };
+  }
+
+  /** The same for the readings of one marker. */
+  watchReadings(marker: { readonly scope: string; readonly key: string }, queue: Queue<RecordedReading>): () => void {
+    const name = nameOf(marker);
+    const watching = this.#readings.get(name) ?? new Set();
+    this.#readings.set(name, watching);
+    watching.add(queue);
+    return () => {
+      watching.delete(queue);
+      if (watching.size === 0) this.#readings.delete(name);
+    };
+  }
+}
