@@ -1,9 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
-
-import { badInput } from '../../errors.js';
 import { LONGEST_Z, encode } from '../../geo/geohash.js';
 import { type Point, readPoint } from '../../geo/point.js';
-import { INDEXES } from '../../keys/indexes.js';
 import type { Keyspace } from '../../keys/keyspace.js';
 import { checkPlaceFits, readPlace } from '../../keys/place.js';
 import { readMarkerKey } from '../../keys/validate.js';
@@ -14,7 +10,6 @@ import type { Item } from '../database.js';
 import { checkItemSize, valueBytes } from '../request/item-size.js';
 import { newIncarnation, newUuid } from './marker-keys.js';
 import { checkNumber, readOptionalText, readProperties } from './properties.js';
-import { DRAWN_ATTRIBUTES } from '../table/table-definitions.js';
 
 /** Properties below this size are projected whole, so that viewports never read base items for them. */
 const SMALL_PROPERTIES_BYTES = 256;
@@ -29,13 +24,8 @@ export interface MarkerInput {
   readonly place?: readonly string[] | null | undefined;
 }
 
-/** Changes to a marker: what is omitted stays as it is, and null removes what is optional. */
-export type MarkerUpdate = Partial<Omit<MarkerInput, 'key' | 'position'>> & {
-  readonly position?: Point | null | undefined;
-};
-
 /** What describes a marker, checked. */
-interface Content {
+export interface Content {
   readonly position: Point;
   readonly name: string | null;
   readonly category: string | null;
@@ -44,7 +34,7 @@ interface Content {
 }
 
 /** A position that DynamoDB stores without loss. */
-function readPosition({ lng, lat }: Point): Point {
+export function readPosition({ lng, lat }: Point): Point {
   const position = readPoint('position', lng, lat);
   checkNumber('position.lng', position.lng);
   checkNumber('position.lat', position.lat);
@@ -63,30 +53,8 @@ function layProperties(properties: Properties, mapProperties: readonly string[])
   return { m: pick(properties, mapProperties), mc: false, properties };
 }
 
-/** Attributes derived from a marker's content, whether or not this one has them, except those of the geo indexes. */
-const CONTENT_ATTRIBUTES = [
-  'lng',
-  'lat',
-  'name',
-  'category',
-  'm',
-  'mc',
-  'properties',
-  'place',
-  INDEXES.place.pk,
-  INDEXES.place.sk,
-] as const;
-const { geoA, geoB } = INDEXES;
-const GEO_ATTRIBUTES: readonly string[] = [geoA.pk, geoA.sk, geoB.pk, geoB.sk];
-
-/** Names of the attributes derived from content; of the geo indexes only those of the index the item is in. */
-const attributesOf = (content: Item): readonly string[] => [
-  ...CONTENT_ATTRIBUTES,
-  ...GEO_ATTRIBUTES.filter((name) => content[name] !== undefined),
-];
-
 /** The attributes of a marker that depend on its key: the keys of its item and of its index entries. */
-function keyAttributes(
+export function keyAttributes(
   keys: Keyspace,
   collection: Collection,
   key: string,
@@ -107,7 +75,7 @@ function keyAttributes(
 }
 
 /** The other attributes of a marker with this content; texts that are null and an empty place are omitted. */
-function contentAttributes({ mapProperties }: Collection, content: Content): Item {
+export function contentAttributes({ mapProperties }: Collection, content: Content): Item {
   const { position, name, category, properties, place } = content;
   return {
     lng: position.lng,
@@ -163,64 +131,6 @@ export function rekeyedMarkerItem(
   const place = (item['place'] ?? []) as Place;
   const position = { lng: item['lng'], lat: item['lat'] } as Point;
   return { ...item, ...keyAttributes(keys, collection, key, { position, place }) };
-}
-
-/** The item as DynamoDB returns it: without undefined values, and with 0 for -0. */
-const stored = (item: Item): Item => JSON.parse(JSON.stringify(item)) as Item;
-const number = (value: unknown): number => (typeof value === 'number' ? value : 0);
-
-/**
- * The next state of a marker's item, with this content. Its incarnation, its creation time and attributes of others are
- * kept; content that is omitted is removed. The version is raised, and the map version only if an attribute changes
- * that a geo index projects.
- */
-function successor(found: Item, content: Item, now: string): Item {
-  const says = stored(content);
-  const attributes = attributesOf(says);
-  const drawn = attributes.filter((name) => DRAWN_ATTRIBUTES.includes(name) || GEO_ATTRIBUTES.includes(name));
-  const redrawn = drawn.some((name) => !isDeepStrictEqual(found[name], says[name]));
-  const kept = Object.entries(found).filter(([name]) => !attributes.includes(name));
-  return {
-    ...Object.fromEntries(kept),
-    ...says,
-    mv: number(found['mv']) + (redrawn ? 1 : 0),
-    version: number(found['version']) + 1,
-    updatedAt: now,
-  };
-}
-
-/** The next state of a marker's item, with the content of an item made by `newMarkerItem`; undefined if it has it already. */
-export function replacedMarkerItem(found: Item, made: Item): Item | undefined {
-  const says = stored(made);
-  const attributes = attributesOf(says);
-  if (attributes.every((name) => isDeepStrictEqual(found[name], says[name]))) return undefined;
-  const content = Object.fromEntries(attributes.map((name) => [name, says[name]]));
-  return successor(found, content, String(made['updatedAt']));
-}
-
-/** The item of a marker after an update; undefined if `found` is no marker. Throws BAD_USER_INPUT naming the field. */
-export function updatedMarkerItem(
-  { keys }: { readonly keys: Keyspace },
-  collection: Collection,
-  found: Item,
-  update: MarkerUpdate,
-  now: string,
-): Item | undefined {
-  const marker = markerFromBase(keys, found, collection);
-  if (marker === undefined) return undefined;
-  const { position, name, category, properties, place } = update;
-  if (position === null) throw badInput('position', position, 'a position, or omitted');
-  const content: Content = {
-    position: position === undefined ? marker.position : readPosition(position),
-    name: name === undefined ? marker.name : readOptionalText('name', name),
-    category: category === undefined ? marker.category : readOptionalText('category', category),
-    properties: properties === undefined ? marker.properties : readProperties('properties', properties ?? {}),
-    place: place === undefined ? marker.place : readPlace('place', place),
-  };
-  const entries = keyAttributes(keys, collection, marker.key, content);
-  const next = successor(found, { ...contentAttributes(collection, content), ...entries }, now);
-  checkItemSize(next, 'marker', 'properties');
-  return next;
 }
 
 /** The position in an item; undefined if it has none that is valid. */

@@ -10,7 +10,8 @@ import { isFailure } from '../request/failures.js';
 import type { Call } from '../request/meter.js';
 import { retryInBackground } from '../request/retries.js';
 import { send } from '../request/send.js';
-import { type MarkerInput, replacedMarkerItem } from './marker-item.js';
+import type { MarkerInput } from './marker-item.js';
+import { replacedMarkerItem } from './marker-update.js';
 import { type MarkerFailure, MAX_MARKERS_A_CALL, draftItems, isItem, putMarkersInBulk, refusalOf } from './markers.js';
 
 export type Outcome = 'created' | 'updated' | 'unchanged';

@@ -1,0 +1,105 @@
+import { isDeepStrictEqual } from 'node:util';
+
+import { badInput } from '../../errors.js';
+import type { Point } from '../../geo/point.js';
+import { INDEXES } from '../../keys/indexes.js';
+import type { Keyspace } from '../../keys/keyspace.js';
+import { readPlace } from '../../keys/place.js';
+import type { Collection } from '../../model/collection.js';
+import type { Item } from '../database.js';
+import { checkItemSize } from '../request/item-size.js';
+import { DRAWN_ATTRIBUTES } from '../table/table-definitions.js';
+import {
+  type Content,
+  type MarkerInput,
+  contentAttributes,
+  keyAttributes,
+  markerFromBase,
+  readPosition,
+} from './marker-item.js';
+import { readOptionalText, readProperties } from './properties.js';
+
+/** Changes to a marker: what is omitted stays as it is, and null removes what is optional. */
+export type MarkerUpdate = Partial<Omit<MarkerInput, 'key' | 'position'>> & {
+  readonly position?: Point | null | undefined;
+};
+
+/** Attributes derived from a marker's content, whether or not this one has them, except those of the geo indexes. */
+const CONTENT_ATTRIBUTES = [
+  'lng',
+  'lat',
+  'name',
+  'category',
+  'm',
+  'mc',
+  'properties',
+  'place',
+  INDEXES.place.pk,
+  INDEXES.place.sk,
+] as const;
+const { geoA, geoB } = INDEXES;
+const GEO_ATTRIBUTES: readonly string[] = [geoA.pk, geoA.sk, geoB.pk, geoB.sk];
+
+/** Names of the attributes derived from content; of the geo indexes only those of the index the item is in. */
+const attributesOf = (content: Item): readonly string[] => [
+  ...CONTENT_ATTRIBUTES,
+  ...GEO_ATTRIBUTES.filter((name) => content[name] !== undefined),
+];
+
+/** The item as DynamoDB returns it: without undefined values, and with 0 for -0. */
+const stored = (item: Item): Item => JSON.parse(JSON.stringify(item)) as Item;
+const number = (value: unknown): number => (typeof value === 'number' ? value : 0);
+
+/**
+ * The next state of a marker's item, with this content. Its incarnation, its creation time and attributes of others are
+ * kept; content that is omitted is removed. The version is raised, and the map version only if an attribute changes
+ * that a geo index projects.
+ */
+function successor(found: Item, content: Item, now: string): Item {
+  const says = stored(content);
+  const attributes = attributesOf(says);
+  const drawn = attributes.filter((name) => DRAWN_ATTRIBUTES.includes(name) || GEO_ATTRIBUTES.includes(name));
+  const redrawn = drawn.some((name) => !isDeepStrictEqual(found[name], says[name]));
+  const kept = Object.entries(found).filter(([name]) => !attributes.includes(name));
+  return {
+    ...Object.fromEntries(kept),
+    ...says,
+    mv: number(found['mv']) + (redrawn ? 1 : 0),
+    version: number(found['version']) + 1,
+    updatedAt: now,
+  };
+}
+
+/** The next state of a marker's item, with the content of an item made by `newMarkerItem`; undefined if it has it already. */
+export function replacedMarkerItem(found: Item, made: Item): Item | undefined {
+  const says = stored(made);
+  const attributes = attributesOf(says);
+  if (attributes.every((name) => isDeepStrictEqual(found[name], says[name]))) return undefined;
+  const content = Object.fromEntries(attributes.map((name) => [name, says[name]]));
+  return successor(found, content, String(made['updatedAt']));
+}
+
+/** The item of a marker after an update; undefined if `found` is no marker. Throws BAD_USER_INPUT naming the field. */
+export function updatedMarkerItem(
+  { keys }: { readonly keys: Keyspace },
+  collection: Collection,
+  found: Item,
+  update: MarkerUpdate,
+  now: string,
+): Item | undefined {
+  const marker = markerFromBase(keys, found, collection);
+  if (marker === undefined) return undefined;
+  const { position, name, category, properties, place } = update;
+  if (position === null) throw badInput('position', position, 'a position, or omitted');
+  const content: Content = {
+    position: position === undefined ? marker.position : readPosition(position),
+    name: name === undefined ? marker.name : readOptionalText('name', name),
+    category: category === undefined ? marker.category : readOptionalText('category', category),
+    properties: properties === undefined ? marker.properties : readProperties('properties', properties ?? {}),
+    place: place === undefined ? marker.place : readPlace('place', place),
+  };
+  const entries = keyAttributes(keys, collection, marker.key, content);
+  const next = successor(found, { ...contentAttributes(collection, content), ...entries }, now);
+  checkItemSize(next, 'marker', 'properties');
+  return next;
+}
