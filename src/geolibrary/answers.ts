@@ -19,7 +19,8 @@ import type { Call } from '../store/request/meter.js';
 import type { Layout } from './layout.js';
 import { readNearby } from './nearby.js';
 import { planQueries } from './plan.js';
-import { type TableContext, isGeoPosition, readMarkers } from './read.js';
+import { isGeoPosition } from './position.js';
+import { type TableContext, readMarkers } from './read.js';
 import { areaRegion, coverRegion } from './s2.js';
 
 type Filter = MarkerFilterInput | null | undefined;

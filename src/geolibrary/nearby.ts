@@ -10,7 +10,8 @@ import type { PageInput } from '../map/page.js';
 import { type ScanSource, walkRings } from '../map/near/scan.js';
 import type { MapMarker } from '../model/marker.js';
 import { planQueries } from './plan.js';
-import { type TableContext, isGeoPosition, readAt, readMarkers } from './read.js';
+import { isGeoPosition } from './position.js';
+import { type TableContext, readAt, readMarkers } from './read.js';
 import { coverRegion, ringRegion } from './s2.js';
 
 export interface NearbyQuery extends PageInput {

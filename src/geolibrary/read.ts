@@ -13,6 +13,7 @@ import { send } from '../store/request/send.js';
 import { readGeoItem } from './item.js';
 import type { Layout } from './layout.js';
 import type { PlannedQuery, QueryPlan } from './plan.js';
+import { FIRST, type TablePosition, formatPosition, parsePosition } from './position.js';
 
 /** What one request reads a table with. */
 export interface TableContext {
@@ -42,33 +43,6 @@ const SMALL_WAVE = 4;
 const SMALL_PAGE = 100;
 /** Items read beyond those wanted, as some are outside of the search. */
 const SPARE = 50;
-
-/** Where a page ends: after an item, or after all items of an ID if there is no range key. */
-interface TablePosition {
-  readonly hashKey: bigint;
-  readonly id: bigint;
-  readonly rangeKey: string | number | bigint | undefined;
-}
-
-const POSITION = /^(-?\d{1,19}):(-?\d{1,19})(?::([SN]):(.+))?$/s;
-
-/** Whether a string is a position in such a table, as in cursors. */
-export function isGeoPosition(text: string): boolean {
-  return POSITION.test(text);
-}
-
-const numberOf = (digits: string) => (/^-?\d+$/.test(digits) ? BigInt(digits) : Number(digits));
-
-function formatPosition({ hashKey, id, rangeKey }: TablePosition): string {
-  const behind = rangeKey === undefined ? '' : `:${typeof rangeKey === 'string' ? 'S' : 'N'}:${rangeKey}`;
-  return `${hashKey}:${id}${behind}`;
-}
-
-function parsePosition(position: string): TablePosition {
-  const [, hashKey = '0', id = '0', type, key = ''] = POSITION.exec(position) ?? [];
-  const rangeKey = type === undefined ? undefined : type === 'S' ? key : numberOf(key);
-  return { hashKey: BigInt(hashKey), id: BigInt(id), rangeKey };
-}
 
 /** The part of a query that remains to be read. */
 interface RemainingQuery extends PlannedQuery {
@@ -270,6 +244,3 @@ class TableRead {
     return formatPosition({ hashKey, id, rangeKey: start[rangeKey] as string | number | bigint });
   }
 }
-
-/** The position before all items. */
-const FIRST = formatPosition({ hashKey: -(10n ** 19n) + 1n, id: 0n, rangeKey: undefined });
