@@ -5,16 +5,15 @@ import { pause } from '../retry.js';
 import type { StreamState } from '../store/cell/stream-state.js';
 import type { Collection } from '../model/collection.js';
 import type { Item } from '../store/database.js';
-import { collectionFromItem } from '../store/collection/collection-item.js';
 import { LeaseLost } from '../store/lease.js';
-import { itemOfImage } from '../store/request/wire.js';
 import type { StreamRecord } from '../stream/change.js';
 import { RecordsLost, StreamReplaced } from '../stream/pages.js';
 import { NoStream, type StreamPort } from '../stream/ports.js';
 import { StreamReader } from '../stream/reader.js';
 import { firstState, passedBy } from '../stream/state.js';
-import { documentOf, scopeOf, searchChange } from './document.js';
+import { documentOf, searchChange } from './document.js';
 import { type IndexStatus, type SearchChange, type SearchEngine, IndexFull } from './engine.js';
+import { type RankList, Ranks } from './ranks.js';
 
 /** What an index is built from besides the stream. */
 export interface SearchTables {
@@ -46,7 +45,7 @@ interface Progress {
   readonly read: number;
   /** Whether the stream was read to its end after that. */
   readonly complete: boolean;
-  readonly rankBy: readonly (readonly [scope: string, property: string | null])[];
+  readonly rankBy: RankList;
 }
 
 /** What the checkpoint of an index says: whether it has all documents, how many items were read, since when it may lack changes. */
@@ -67,13 +66,14 @@ const STORE_EVERY_MS = 60_000;
 export class IndexFollower {
   readonly #options: FollowIndexOptions;
   #status: IndexStatus = { state: 'building', read: 0, reason: null };
-  #rankBy = new Map<string, string | null>();
+  readonly #ranks: Ranks;
   /** Whether the stream no longer holds what the consumer would have to read next. */
   #consumerIsLost = false;
   #completeAt: number | undefined;
 
   constructor(options: FollowIndexOptions) {
     this.#options = options;
+    this.#ranks = new Ranks(options);
   }
 
   get status(): IndexStatus {
@@ -134,14 +134,14 @@ export class IndexFollower {
     const stored = await engine.checkpoint();
     const known = stored === undefined ? undefined : (JSON.parse(stored) as Progress);
     if (known?.state.stream === identity) {
-      this.#rankBy = new Map(known.rankBy);
+      this.#ranks.restore(known.rankBy);
       return this.#noted(known);
     }
     if (known) throw new StreamReplaced(known.state.stream, identity);
     const consumed = this.#consumerIsLost ? undefined : await tables.consumed();
     const state = consumed?.stream === identity ? { ...consumed, plan: null } : firstState(identity, clock.wall());
-    await this.#readRanks();
-    const progress = { state, scan: { after: null }, read: 0, complete: false, rankBy: [...this.#rankBy] };
+    await this.#ranks.read();
+    const progress = { state, scan: { after: null }, read: 0, complete: false, rankBy: this.#ranks.list() };
     return this.#store([], progress);
   }
 
@@ -166,7 +166,7 @@ export class IndexFollower {
     const { tables, clock, keys } = this.#options;
     const { items, next } = await tables.readItems(progress.scan?.after ?? null);
     const changes = items.flatMap((item): SearchChange[] => {
-      const document = documentOf(keys, item, this.#rankBy);
+      const document = documentOf(keys, item, this.#ranks.byScope);
       return document ? [{ type: 'put', document }] : [];
     });
     const read = progress.read + items.length;
@@ -189,14 +189,14 @@ export class IndexFollower {
       const batch = await reader.gather(LIMITS, () => false);
       let scan = progress.scan;
       // The documents keep their old ranks until they are read again; meanwhile the index answers and follows.
-      for (const record of records) if (await this.#learnRanks(record)) scan = { after: null };
-      const changes = records.flatMap((record) => searchChange(keys, record, this.#rankBy) ?? []);
+      for (const record of records) if (await this.#ranks.learn(record)) scan = { after: null };
+      const changes = records.flatMap((record) => searchChange(keys, record, this.#ranks.byScope) ?? []);
       const complete = progress.complete || batch.endAt !== undefined;
       const read = scan?.after === null ? 0 : progress.read;
       const isDue = records.length > 0 || complete !== progress.complete || clock.now() - storedAt >= STORE_EVERY_MS;
       progress = { ...progress, state: passedBy(progress.state, batch, clock.wall()), complete, scan, read };
       if (isDue) {
-        progress = await this.#store(changes, { ...progress, rankBy: [...this.#rankBy] });
+        progress = await this.#store(changes, { ...progress, rankBy: this.#ranks.list() });
         storedAt = clock.now();
       }
       this.#completeAt = batch.endAt ?? this.#completeAt;
@@ -211,40 +211,5 @@ export class IndexFollower {
       await clock.sleep(isBusy() ? REST_WHILE_BUSY_MS : restMs, signal);
       signal.throwIfAborted();
     }
-  }
-
-  /** Whether a collection that was known is ranked by another property now. */
-  async #readRanks(): Promise<boolean> {
-    const { tables, keys } = this.#options;
-    const before = this.#rankBy;
-    const collections = await tables.listCollections();
-    this.#rankBy = new Map(collections.map((collection) => [keys.scope(collection), collection.rankBy]));
-    return [...this.#rankBy].some(([scope, property]) => before.has(scope) && before.get(scope) !== property);
-  }
-
-  /**
-   * Learns from the record of a collection by what its markers are ranked, and from the table when it comes too late. Whether
-   * a known collection is ranked by another property now.
-   */
-  async #learnRanks({ keys: named, after }: StreamRecord): Promise<boolean> {
-    const { keys } = this.#options;
-    const { pk, sk } = itemOfImage(named);
-    const key = { pk: String(pk), sk: String(sk) };
-    const scope = scopeOf(keys, key);
-    if (scope === undefined) return false;
-    if (keys.parseCollection(key) === undefined) {
-      if (after === undefined || this.#rankBy.has(scope)) return false;
-      const changed = await this.#readRanks();
-      if (!this.#rankBy.has(scope)) this.#rankBy.set(scope, null);
-      return changed;
-    }
-    const collection = after && collectionFromItem({ keys }, itemOfImage(after));
-    if (!collection) return false;
-    const name = keys.scope(collection);
-    const known = this.#rankBy.get(name);
-    // Older records may say what is no longer so.
-    if (known !== undefined && known !== collection.rankBy) return this.#readRanks();
-    this.#rankBy.set(name, collection.rankBy);
-    return false;
   }
 }

@@ -4,6 +4,7 @@ import { retry } from '../../retry.js';
 import type { SearchChange } from '../engine.js';
 import { chunks } from '../../store/request/concurrency.js';
 import { type Client, isConnectionError, mayPass, statusOf } from './client.js';
+import { type Operation, writeInBulk } from './bulk.js';
 import { type ShapedChange, type Stored, afterChanges, idOf } from './stored.js';
 
 /** A document that OpenSearch does not take. */
@@ -25,22 +26,7 @@ export interface WriterOptions {
 
 /** Documents that are read and written together. */
 const DOCUMENTS = 500;
-/** Bytes of a request, below what the smallest instances of AWS accept; a larger document has a request of its own. */
-const REQUEST_BYTES = 5_000_000;
 const ATTEMPTS = 8;
-
-/** What is written for one document, on the condition that it is as it was read. */
-interface Operation {
-  readonly id: string;
-  readonly key: Key;
-  readonly lines: string;
-}
-
-interface Outcome {
-  readonly operation: Operation;
-  readonly status: number;
-  readonly reason: string;
-}
 
 /** Some documents were changed by another writer, or rejected for now. */
 class Unfinished extends Error {
@@ -57,15 +43,6 @@ interface ReadDocument {
   readonly _seq_no?: number;
   readonly _primary_term?: number;
   readonly error?: { readonly reason?: string };
-}
-
-interface BulkItem {
-  readonly status: number;
-  readonly error?: {
-    readonly type: string;
-    readonly reason?: string;
-    readonly caused_by?: { readonly reason?: string };
-  };
 }
 
 /** Applies changes to an index, by the alias for writing: each document is replaced on the condition that it is as it was read. */
@@ -93,10 +70,10 @@ export class IndexWriter {
 
   /** Reads documents, decides what changes make of them and writes that, until each is written or refused. */
   async #settle(index: string, pending: Map<string, readonly ShapedChange[]>): Promise<void> {
-    const { clock } = this.#options;
+    const { client, clock, refresh = false } = this.#options;
     const attempt = async () => {
       const operations = await this.#operations(index, pending);
-      const outcomes = await this.#write(index, operations);
+      const outcomes = await writeInBulk({ client, index, refresh }, operations);
       const refused = outcomes.filter(({ status }) => status >= 400 && status !== 409 && !mayPass(status));
       const lost = refused.find(({ status }) => status === 404);
       if (lost) throw new Error(`the search index ${index} is gone: ${lost.reason}`);
@@ -133,54 +110,6 @@ export class IndexWriter {
     }
     return operations;
   }
-
-  async #write(index: string, operations: readonly Operation[]): Promise<Outcome[]> {
-    const outcomes: Outcome[] = [];
-    let request: Operation[] = [];
-    let bytes = 0;
-    for (const operation of operations) {
-      if (bytes > 0 && bytes + operation.lines.length > REQUEST_BYTES) {
-        outcomes.push(...(await this.#send(index, request)));
-        request = [];
-        bytes = 0;
-      }
-      request.push(operation);
-      bytes += operation.lines.length;
-    }
-    return [...outcomes, ...(await this.#send(index, request))];
-  }
-
-  /** One request; where the cluster rejects all of it, its halves, until the document is found that it does not take. */
-  async #send(index: string, operations: readonly Operation[]): Promise<Outcome[]> {
-    const [only] = operations;
-    if (only === undefined) return [];
-    const { client, refresh = false } = this.#options;
-    try {
-      const { body } = await client.bulk({
-        index,
-        require_alias: true,
-        refresh,
-        // As lines, which its type does not name.
-        body: operations.map(({ lines }) => lines).join('') as never,
-      });
-      return (body.items as unknown as readonly Readonly<Record<string, BulkItem>>[]).map((item, place) =>
-        outcomeOf(operations[place] ?? only, Object.values(item)[0]),
-      );
-    } catch (error) {
-      const status = statusOf(error);
-      if (status !== 400 && status !== 413) throw error;
-      if (operations.length === 1) return [{ operation: only, status, reason: String(error) }];
-      const half = Math.ceil(operations.length / 2);
-      const first = await this.#send(index, operations.slice(0, half));
-      return [...first, ...(await this.#send(index, operations.slice(half)))];
-    }
-  }
-}
-
-function outcomeOf(operation: Operation, item: BulkItem | undefined): Outcome {
-  const { type = '', reason = '', caused_by: cause } = item?.error ?? {};
-  const reasons = [type, reason, cause?.reason].filter((text) => text !== undefined && text !== '');
-  return { operation, status: item?.status ?? 500, reason: reasons.join(': ') };
 }
 
 /** Whether an attempt may succeed later. */
