@@ -9,8 +9,8 @@ import type {
 } from 'maplibre-gl';
 
 import { ringOf } from '../../../src/client/geojson.js';
-import { countOf, formatNumber } from '../numbers.js';
 import { outlineOf } from './cells.js';
+import { labelsOf } from './range-labels.js';
 import type { Shape, ViewCost } from './view-cost.js';
 
 /** Colours of the current theme. */
@@ -36,10 +36,6 @@ const FILL = 'explain-fill';
 /** The page's layer below all names; without it, the first layer with text. */
 const NAMES = 'below-names';
 type Font = NonNullable<NonNullable<SymbolLayerSpecification['layout']>['text-font']>;
-
-/** Size of a label in px: it is drawn where a cell of its range has that much room on the screen. */
-const LABEL = { width: 96, height: 30 };
-const MARGIN = 6;
 
 const collection = (features: Feature[]): FeatureCollection => ({ type: 'FeatureCollection', features });
 
@@ -137,62 +133,6 @@ function layers({ read, cached, requested, halo }: Colours, font: Font | undefin
   ];
 }
 
-interface Box {
-  readonly left: number;
-  readonly top: number;
-  readonly right: number;
-  readonly bottom: number;
-}
-
-const overlap = (a: Box, b: Box) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-
-/** The parts of the map under the page's panels, in px. */
-function coveredBoxes(map: MapLibre): Box[] {
-  const { left: x, top: y } = map.getContainer().getBoundingClientRect();
-  return [...document.querySelectorAll('.panel, #tools')].map((panel) => {
-    const { left, top, right, bottom } = panel.getBoundingClientRect();
-    return { left: left - x, top: top - y, right: right - x, bottom: bottom - y };
-  });
-}
-
-interface LabelPlace {
-  readonly at: [lng: number, lat: number];
-  readonly anchor: string;
-}
-
-/** The position of a range's label: an uncovered corner of its largest cell on the screen. */
-function labelPlace(map: MapLibre, { cells }: Shape, covered: readonly Box[]): LabelPlace | undefined {
-  const { clientWidth, clientHeight } = map.getContainer();
-  let best: { readonly area: number; readonly place: LabelPlace } | undefined;
-  const world = Math.round(map.getCenter().lng / 360) * 360;
-  for (const cell of cells) {
-    for (const turn of [world - 360, world, world + 360]) {
-      const corner = map.project([cell.west + turn, Math.min(cell.north, 85)]);
-      const opposite = map.project([cell.east + turn, Math.max(cell.south, -85)]);
-      const [left, top] = [Math.max(corner.x, MARGIN), Math.max(corner.y, MARGIN)];
-      const [right, bottom] = [Math.min(opposite.x, clientWidth - MARGIN), Math.min(opposite.y, clientHeight - MARGIN)];
-      const area = (right - left) * (bottom - top);
-      if (right - left < LABEL.width || bottom - top < LABEL.height || area <= (best?.area ?? 0)) continue;
-      for (const isTop of [true, false]) {
-        for (const isLeft of [true, false]) {
-          const [x, y] = [isLeft ? left : right, isTop ? top : bottom];
-          const box = {
-            left: isLeft ? x : x - LABEL.width,
-            right: isLeft ? x + LABEL.width : x,
-            top: isTop ? y : y - LABEL.height,
-            bottom: isTop ? y + LABEL.height : y,
-          };
-          if (area <= (best?.area ?? 0) || covered.some((panel) => overlap(panel, box))) continue;
-          const { lng, lat } = map.unproject([x, y]);
-          const anchor = `${isTop ? 'top' : 'bottom'}-${isLeft ? 'left' : 'right'}`;
-          best = { area, place: { at: [lng, lat], anchor } };
-        }
-      }
-    }
-  }
-  return best?.place;
-}
-
 /** Draws ranges on a map whose style is loaded. `onPoint` gets the ID of the range under the pointer. */
 export function createRangeLayers(
   map: MapLibre,
@@ -224,20 +164,7 @@ export function createRangeLayers(
   }
 
   function drawLabels(): void {
-    const covered = coveredBoxes(map);
-    const features = drawn.flatMap((shape): Feature[] => {
-      const place = labelPlace(map, shape, covered);
-      if (!place) return [];
-      const { items, readUnits, cached } = shape;
-      const isPage = readUnits === null;
-      const text =
-        countOf(items, isPage ? 'marker' : 'item') + (cached || isPage ? '' : ` · ${formatNumber(readUnits)} RU`);
-      const { at, anchor } = place;
-      const offset = [anchor.endsWith('left') ? 0.5 : -0.5, anchor.startsWith('top') ? 0.45 : -0.45];
-      const properties = { text, cached, anchor, offset, order: -items };
-      return [{ type: 'Feature', geometry: { type: 'Point', coordinates: at }, properties }];
-    });
-    void source(LABELS)?.setData(collection(features));
+    void source(LABELS)?.setData(collection(labelsOf(map, drawn)));
   }
 
   const point = ({ features = [] }: { readonly features?: readonly Pick<Feature, 'properties'>[] }) =>
