@@ -1,21 +1,16 @@
-import { ApolloServer, type ApolloServerPlugin, HeaderMap } from '@apollo/server';
-import {
-  ApolloServerPluginCacheControlDisabled,
-  ApolloServerPluginLandingPageDisabled,
-  ApolloServerPluginSchemaReportingDisabled,
-  ApolloServerPluginUsageReportingDisabled,
-} from '@apollo/server/plugin/disabled';
-import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema, getOperationAST } from 'graphql';
+import type { ApolloServer } from '@apollo/server';
+import { type GraphQLFormattedError, type GraphQLSchema, getOperationAST } from 'graphql';
 
 import { CellportError, badInput, limitExceeded } from '../errors.js';
 import type { Log } from '../log.js';
-import { stringify } from './json-text.js';
 import { checkAnswerSize } from './answer-size.js';
+import { startApollo } from './apollo.js';
 import type { RequestContext } from './context.js';
 import { type Verdict, documentReader } from './documents.js';
 import { type FormatError, errorFormatter } from './error-format.js';
 import type { Execution, Executor } from './executor.js';
 import type { Limits } from '../model/limits.js';
+import type { Failed, OperationResult } from './operation-result.js';
 import { variableErrors } from './variables.js';
 
 /** What a client sends to start a subscription, unchecked. */
@@ -23,15 +18,6 @@ export interface SubscriptionRequest {
   readonly query?: unknown;
   readonly operationName?: unknown;
   readonly variables?: unknown;
-}
-
-export interface Failed {
-  readonly errors: readonly GraphQLFormattedError[];
-}
-
-/** The result of an operation, its errors in the form that clients see. */
-export interface OperationResult extends Partial<Failed> {
-  readonly data?: Readonly<Record<string, unknown>> | null;
 }
 
 /**
@@ -95,14 +81,6 @@ function listed(errors: readonly unknown[], format: FormatError): readonly Graph
   return [...shown, format(left)];
 }
 
-/** The HTTP status of a result: other than 200 only if it has no data, not even null. */
-function statusOf({ data, errors = [] }: OperationResult): number {
-  if (data !== undefined) return 200;
-  const codes = errors.map(({ extensions }) => extensions?.['code']);
-  if (codes.includes('INTERNAL_SERVER_ERROR')) return 500;
-  return codes.includes('FORBIDDEN') ? 403 : 400;
-}
-
 /** The pipeline over a schema, on an Apollo Server that is started. */
 export async function createPipeline(options: PipelineOptions): Promise<Pipeline> {
   const { schema, executor, limits, introspection, log } = options;
@@ -145,54 +123,7 @@ export async function createPipeline(options: PipelineOptions): Promise<Pipeline
     return execute(execution);
   }
 
-  const plugin: ApolloServerPlugin<RequestContext> = {
-    requestDidStart: async () => ({
-      async didResolveSource(context) {
-        // Apollo Server would parse and validate it once more.
-        Object.assign(context, { document: read(context.source).document });
-      },
-      async responseForOperation({ document, operation, request, contextValue: context }) {
-        const { operationName, variables = {} } = request;
-        // Undefined if no operation has this name, whatever Apollo Server's type says.
-        const singleResult = await answer({ document, operation, operationName, variables, context });
-        return {
-          http: { headers: new HeaderMap(), status: statusOf(singleResult) },
-          body: { kind: 'single', singleResult },
-        };
-      },
-    }),
-  };
-  const write = (level: Log['info']) => (message?: unknown) => level({}, String(message));
-  const apollo = new ApolloServer<RequestContext>({
-    schema,
-    // Set here because Apollo Server's default depends on NODE_ENV. Documents are validated by `read`.
-    introspection: true,
-    documentStore: null,
-    includeStacktraceInErrorResponses: false,
-    stopOnTerminationSignals: false,
-    persistedQueries: false,
-    csrfPrevention: true,
-    formatError: (_formatted, error) => format(error),
-    async stringifyResult(result) {
-      try {
-        return `${await stringify(result, limits.maxAnswerBytes)}\n`;
-      } catch (error) {
-        if (!(error instanceof CellportError)) throw error;
-        throw new GraphQLError(error.message, { originalError: error, extensions: { http: { status: 400 } } });
-      }
-    },
-    logger: { debug: write(log.debug), info: write(log.info), warn: write(log.warn), error: write(log.error) },
-    plugins: [
-      plugin,
-      // Cache control wraps every field of every answer, for a header that this server does not set.
-      ApolloServerPluginCacheControlDisabled(),
-      ApolloServerPluginLandingPageDisabled(),
-      // Environment variables can turn both on: this server connects to nothing but DynamoDB.
-      ApolloServerPluginUsageReportingDisabled(),
-      ApolloServerPluginSchemaReportingDisabled(),
-    ],
-  });
-  await apollo.start();
+  const apollo = await startApollo({ schema, limits, log, format, read, answer });
 
   return {
     apollo,

@@ -7,7 +7,8 @@ import { CellportError, limitExceeded } from '../errors.js';
 import { type Services, createContext } from './context.js';
 import { formatted } from './error-format.js';
 import type { Execution } from './executor.js';
-import type { Failed, OperationResult, Pipeline, SubscriptionRequest } from './pipeline.js';
+import type { Failed, OperationResult } from './operation-result.js';
+import type { Pipeline, SubscriptionRequest } from './pipeline.js';
 import { startWork } from './work.js';
 
 /** A subscription that has started. */

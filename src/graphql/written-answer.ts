@@ -1,7 +1,7 @@
 import { CellportError } from '../errors.js';
 import { formatted } from './error-format.js';
 import { spliced, stringify } from './json-text.js';
-import type { OperationResult } from './pipeline.js';
+import type { OperationResult } from './operation-result.js';
 
 /** The JSON of an answer to one event, written in pieces; of an error if it is longer than `maxBytes`. */
 export async function writtenAnswer(answer: OperationResult, maxBytes: number): Promise<string> {

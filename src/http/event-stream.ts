@@ -5,7 +5,8 @@ import type { FastifyInstance } from 'fastify';
 
 import { formatted } from '../graphql/error-format.js';
 import { writtenAnswer } from '../graphql/written-answer.js';
-import type { OperationResult, SubscriptionRequest } from '../graphql/pipeline.js';
+import type { OperationResult } from '../graphql/operation-result.js';
+import type { SubscriptionRequest } from '../graphql/pipeline.js';
 import { foreignPage, isForeignPage } from './origins.js';
 import type { SubscriptionsOptions } from './websocket.js';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { OperationResult } from '../graphql/pipeline.js';
+import type { OperationResult } from '../graphql/operation-result.js';
 import { writtenAnswer } from '../graphql/written-answer.js';
 
 const MARK_LENGTH = 36;

@@ -9,7 +9,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { limitExceeded } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
 import type { Limits } from '../model/limits.js';
-import type { OperationResult } from '../graphql/pipeline.js';
+import type { OperationResult } from '../graphql/operation-result.js';
 import type { GraphqlServer } from '../graphql/server.js';
 import type { Subscribe } from '../graphql/subscriptions.js';
 import { SocketAnswers } from './socket-answers.js';
