@@ -7,7 +7,7 @@ import { byId } from './element.js';
 import { flyInto } from './fly.js';
 import { createHover } from './hover.js';
 import type { CollectionLayer } from './layers/collection-layer.js';
-import { type Selection, createSelection } from './panel/selection.js';
+import { Selection } from './panel/selection.js';
 import { type PlacesPanel, createPlacesPanel } from './places-panel.js';
 import { followPointer } from './pointer.js';
 import type { Status } from './status.js';
@@ -32,7 +32,7 @@ export interface Interaction {
 
 /** Connects pointer, list of places, card and edit mode. */
 export function createInteraction({ map, layers, status, address, onCard, onEdit }: InteractionOptions): Interaction {
-  const selection = createSelection(map, {
+  const selection = new Selection(map, {
     layers,
     buttonsFor: (marker) => edit.buttonsFor(marker),
     onChange: onCard,

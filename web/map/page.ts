@@ -13,7 +13,7 @@ import { followKeys } from './keys.js';
 import { createImporting } from './import/importing.js';
 import type { CollectionLayer, Drawn } from './layers/collection-layer.js';
 import { drawLayerList } from './layers/layer-list.js';
-import { createLayerSet } from './layers/layer-set.js';
+import { LayerSet } from './layers/layer-set.js';
 import { createPulse } from './layers/pulse.js';
 import { canLocate, createLocate } from './locate.js';
 import { createOnDemand } from './on-demand.js';
@@ -59,7 +59,7 @@ export class Page {
     this.#theme = theme;
     this.#pulse = createPulse(map);
     this.#explain = createExplain(map, byId('explain'));
-    this.#layers = createLayerSet(map, {
+    this.#layers = new LayerSet(map, {
       theme: theme.theme,
       fade,
       onState: (state) => this.#onState(state),
@@ -111,17 +111,7 @@ export class Page {
       onStep: () => this.#address.write('coming'),
     });
     this.#watchEmpty = watchEmptyViews(map, layers);
-    this.#tools = createTools(byId('tools'), map, {
-      onSearch: () => this.#onDemand.search(),
-      onLocate: canLocate ? createLocate(map, status) : undefined,
-      onList: () => this.#showPlaces(!places.open),
-      onFilter: () => this.#filters.setOpen(!this.#filters.open),
-      onEdit: () => edit.set(!edit.on),
-      onExplain: () => this.#showExplain(byId('explain').hidden !== false),
-      onShare: () => void shareLink(status),
-      onTheme: () => theme.toggle(),
-      onKeys: () => this.#onDemand.keys(),
-    });
+    this.#tools = this.#createTools();
     this.#tools.setTheme(theme.theme);
     const state = () => ({ ...this.#layers.address, ...selection.address });
     this.#address = keepAddress(map, state, (next) => this.go(next));
@@ -201,6 +191,21 @@ export class Page {
     const states = this.#layers.all.flatMap((layer) => layer.states);
     const shown = states.flatMap(({ markers, clusters, cells, zones }) => [markers, clusters, cells, zones].flat());
     this.#explain.record(answer, { shown: shown.length, markers: states.flatMap(({ markers }) => markers) });
+  }
+
+  #createTools() {
+    const { edit, places } = this.#interaction;
+    return createTools(byId('tools'), this.#map, {
+      onSearch: () => this.#onDemand.search(),
+      onLocate: canLocate ? createLocate(this.#map, this.#status) : undefined,
+      onList: () => this.#showPlaces(!places.open),
+      onFilter: () => this.#filters.setOpen(!this.#filters.open),
+      onEdit: () => edit.set(!edit.on),
+      onExplain: () => this.#showExplain(byId('explain').hidden !== false),
+      onShare: () => void shareLink(this.#status),
+      onTheme: () => this.#theme.toggle(),
+      onKeys: () => this.#onDemand.keys(),
+    });
   }
 
   #createImporting() {

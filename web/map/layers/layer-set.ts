@@ -24,117 +24,127 @@ export interface LayerSetOptions {
 /** Layers that are on at first; each has its own requests and its own subscription. */
 const MAX_ON_AT_FIRST = 8;
 
-/** All collections as layers of one map. */
-export interface LayerSet {
-  readonly all: readonly CollectionLayer[];
+type Wanted = Pick<PageState, 'on' | 'heat' | 'rules'>;
+
+const keysOf = (layers: readonly CollectionLayer[]) => layers.map(({ collection }) => collection.key);
+
+/** All collections as layers of one map, which they follow; none at first. */
+export class LayerSet {
+  readonly #map: MapLibre;
+  readonly #options: LayerSetOptions;
+  readonly #answered = new Set<Answer>();
+  #theme: Theme;
+  #explain = false;
+  #all: readonly CollectionLayer[] = [];
+  #accents: ReadonlyMap<string, number> = new Map();
+  #wanted: Wanted = {};
+
+  constructor(map: MapLibre, options: LayerSetOptions) {
+    this.#map = map;
+    this.#options = options;
+    this.#theme = options.theme;
+    map.on('move', () => {
+      for (const layer of this.#all) layer.view(boundsOf(map), map.getZoom());
+    });
+  }
+
+  get all(): readonly CollectionLayer[] {
+    return this.#all;
+  }
+
   /** For the page's address: the layers that the user has switched on, if not those that are on by default, and all rules. */
-  readonly address: Pick<PageState, 'on' | 'heat' | 'rules'>;
+  get address(): Wanted {
+    const { on, heat } = this.#wanted;
+    const rules = new Map(this.#all.map((layer) => [layer.collection.key, layer.rules]));
+    return { ...(on && { on }), ...(heat && { heat }), rules };
+  }
+
   /** Adds layers for new collections, removes those of deleted ones, and updates the others. */
-  update(collections: readonly Collection[]): void;
+  update(collections: readonly Collection[]): void {
+    this.#accents = accentsOf(collections, this.#accents);
+    const before = new Map(this.#all.map((layer) => [layer.collection.key, layer]));
+    this.#all = collections.map((collection) => {
+      const layer = before.get(collection.key) ?? this.#create(collection);
+      before.delete(collection.key);
+      layer.collection = collection;
+      // It may have its first zones.
+      if (layer.drawn !== 'off') layer.set(layer.drawn);
+      return layer;
+    });
+    for (const layer of before.values()) layer.set('off');
+    const { on, heat } = this.#wanted;
+    this.#apply(on ?? this.#byDefault(this.#drawnAs('points', 'heat')), heat);
+  }
+
   /** Switches layers on and off. Without `on`, those with places are on, also if they appear later. */
-  show(state: Pick<PageState, 'on' | 'heat' | 'rules'>): void;
+  show(state: Wanted): void {
+    this.#wanted = state;
+    for (const layer of this.#all) layer.setRules(state.rules?.get(layer.collection.key) ?? NO_RULES);
+    this.#apply(state.on ?? this.#byDefault(), state.heat);
+  }
+
   /** Switches one layer. */
-  set(layer: CollectionLayer, drawn: Drawn): void;
-  repaint(theme: Theme): void;
-  refresh(): void;
-  setExplain(on: boolean): void;
-}
+  set(layer: CollectionLayer, drawn: Drawn): void {
+    layer.set(drawn);
+    // Those that are not known yet stay wanted.
+    const unknown = (this.#wanted.on ?? []).filter((key) => !keysOf(this.#all).includes(key));
+    const on = [...this.#drawnAs('points', 'heat'), ...unknown];
+    this.#wanted = { ...this.#wanted, on, heat: this.#drawnAs('heat') };
+  }
 
-/** Creates an empty set of layers; they follow the map. */
-export function createLayerSet(map: MapLibre, { onState, onChange, onAnswer, ...options }: LayerSetOptions): LayerSet {
-  const answered = new Set<Answer>();
-  let { theme } = options;
-  let explain = false;
-  let all: readonly CollectionLayer[] = [];
-  let accents: ReadonlyMap<string, number> = new Map();
-  let wanted: Pick<PageState, 'on' | 'heat' | 'rules'> = {};
+  repaint(theme: Theme): void {
+    this.#theme = theme;
+    for (const layer of this.#all) layer.repaint(theme);
+  }
 
-  function publish(state: ViewportState): void {
-    const states = all.flatMap((layer) => layer.states);
+  refresh(): void {
+    for (const layer of this.#all) layer.refresh();
+  }
+
+  setExplain(on: boolean): void {
+    this.#explain = on;
+    for (const layer of this.#all) layer.setExplain(on);
+  }
+
+  #publish(state: ViewportState): void {
+    const { onState, onAnswer } = this.#options;
+    const states = this.#all.flatMap((layer) => layer.states);
     const error = states.find((each) => each.error !== null)?.error ?? null;
     onState({ loading: states.some(({ loading }) => loading), error });
     // A state keeps its answer until there is another one.
-    if (state.answer === null || state.answer.cost === null || answered.has(state.answer)) return;
-    answered.clear();
-    answered.add(state.answer);
+    if (state.answer === null || state.answer.cost === null || this.#answered.has(state.answer)) return;
+    this.#answered.clear();
+    this.#answered.add(state.answer);
     onAnswer(state.answer);
   }
 
-  function create(collection: Collection): CollectionLayer {
-    const accent = accents.get(collection.key) ?? 0;
-    const layer = new CollectionLayer(map, collection, accent, { ...options, theme, onState: publish, onChange });
-    layer.setExplain(explain);
-    layer.setRules(wanted.rules?.get(collection.key) ?? NO_RULES);
-    layer.view(boundsOf(map), map.getZoom());
+  #create(collection: Collection): CollectionLayer {
+    const { fade, onChange } = this.#options;
+    const accent = this.#accents.get(collection.key) ?? 0;
+    const onState = (state: ViewportState) => this.#publish(state);
+    const layer = new CollectionLayer(this.#map, collection, accent, { fade, theme: this.#theme, onState, onChange });
+    layer.setExplain(this.#explain);
+    layer.setRules(this.#wanted.rules?.get(collection.key) ?? NO_RULES);
+    layer.view(boundsOf(this.#map), this.#map.getZoom());
     return layer;
   }
 
-  const keysOf = (layers: readonly CollectionLayer[]) => layers.map(({ collection }) => collection.key);
-  const drawnAs = (...kinds: readonly Drawn[]) => keysOf(all.filter(({ drawn }) => kinds.includes(drawn)));
+  #drawnAs(...kinds: readonly Drawn[]): string[] {
+    return keysOf(this.#all.filter(({ drawn }) => kinds.includes(drawn)));
+  }
 
   /** Keys of the layers that are on unless the user chooses: those with places, after those given. */
-  function byDefault(first: readonly string[] = []): readonly string[] {
-    const withPlaces = all.filter(({ collection }) => collection.count > 0);
-    const on = [...first, ...keysOf(withPlaces.length > 0 ? withPlaces : all)];
+  #byDefault(first: readonly string[] = []): readonly string[] {
+    const withPlaces = this.#all.filter(({ collection }) => collection.count > 0);
+    const on = [...first, ...keysOf(withPlaces.length > 0 ? withPlaces : this.#all)];
     return [...new Set(on)].slice(0, MAX_ON_AT_FIRST);
   }
 
-  function apply(on: readonly string[], heat: readonly string[] = []): void {
-    for (const layer of all) {
+  #apply(on: readonly string[], heat: readonly string[] = []): void {
+    for (const layer of this.#all) {
       const { key } = layer.collection;
       const next: Drawn = on.includes(key) ? (heat.includes(key) ? 'heat' : 'points') : 'off';
       if (layer.drawn !== next) layer.set(next);
     }
   }
-
-  map.on('move', () => {
-    for (const layer of all) layer.view(boundsOf(map), map.getZoom());
-  });
-
-  return {
-    get all() {
-      return all;
-    },
-    get address() {
-      const { on, heat } = wanted;
-      const rules = new Map(all.map((layer) => [layer.collection.key, layer.rules]));
-      return { ...(on && { on }), ...(heat && { heat }), rules };
-    },
-    update(collections) {
-      accents = accentsOf(collections, accents);
-      const before = new Map(all.map((layer) => [layer.collection.key, layer]));
-      all = collections.map((collection) => {
-        const layer = before.get(collection.key) ?? create(collection);
-        before.delete(collection.key);
-        layer.collection = collection;
-        // It may have its first zones.
-        if (layer.drawn !== 'off') layer.set(layer.drawn);
-        return layer;
-      });
-      for (const layer of before.values()) layer.set('off');
-      apply(wanted.on ?? byDefault(drawnAs('points', 'heat')), wanted.heat);
-    },
-    show(state) {
-      wanted = state;
-      for (const layer of all) layer.setRules(state.rules?.get(layer.collection.key) ?? NO_RULES);
-      apply(state.on ?? byDefault(), state.heat);
-    },
-    set(layer, drawn) {
-      layer.set(drawn);
-      // Those that are not known yet stay wanted.
-      const unknown = (wanted.on ?? []).filter((key) => !keysOf(all).includes(key));
-      wanted = { ...wanted, on: [...drawnAs('points', 'heat'), ...unknown], heat: drawnAs('heat') };
-    },
-    repaint(next) {
-      theme = next;
-      for (const layer of all) layer.repaint(next);
-    },
-    refresh() {
-      for (const layer of all) layer.refresh();
-    },
-    setExplain(on) {
-      explain = on;
-      for (const layer of all) layer.setExplain(on);
-    },
-  };
 }

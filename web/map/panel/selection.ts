@@ -11,21 +11,9 @@ import { createZoneSelection } from './zone-selection.js';
 
 const SOURCE = 'selected';
 
-const isZone = (id: string) => id.startsWith('zone::');
+type SelectionAddress = Pick<PageState, 'place' | 'pin'>;
 
-export interface Selection {
-  /** The marker, zone or position whose card is open, for the page's address. */
-  readonly address: Pick<PageState, 'place' | 'pin'>;
-  /** Opens the card that an address names, or closes the card. */
-  go(address: Pick<PageState, 'place' | 'pin'>): void;
-  openMarker(id: string, name?: string): Promise<void>;
-  openPosition(position: Marker['position']): void;
-  openZone(id: string, name?: string): Promise<void>;
-  /** Shows other content in the card; undefined closes the card. */
-  show(content: readonly Node[] | undefined): void;
-  /** Loads the marker of the card again. */
-  refresh(): void;
-}
+const isZone = (id: string) => id.startsWith('zone::');
 
 export interface SelectionOptions {
   readonly layers: () => readonly CollectionLayer[];
@@ -34,15 +22,8 @@ export interface SelectionOptions {
   readonly onError: (message: string) => void;
 }
 
-/** The card with details, and the ring around its marker. */
-export function createSelection(map: MapLibre, { layers, buttonsFor, onChange, onError }: SelectionOptions): Selection {
-  const card = byId('card');
-  let id: string | undefined;
-  let pin: Marker['position'] | undefined;
-  let before: Element | null = null;
-  let unfollow: () => void = () => undefined;
-
-  const zone = createZoneSelection(map, layers);
+/** The ring around the selected marker or position. */
+function createRing(map: MapLibre): (position: Marker['position'] | undefined) => void {
   map.addSource(SOURCE, { type: 'geojson', data: { type: 'FeatureCollection', features: [] } });
   map.addLayer({
     id: SOURCE,
@@ -55,115 +36,139 @@ export function createSelection(map: MapLibre, { layers, buttonsFor, onChange, o
       'circle-stroke-color': '#e79a2b',
     },
   });
-
-  function ring(position: Marker['position'] | undefined): void {
+  return (position) => {
     const points = position ? [[position.lng, position.lat]] : [];
     void map.getSource<GeoJSONSource>(SOURCE)?.setData({ type: 'MultiPoint', coordinates: points });
     if (position) map.moveLayer(SOURCE);
+  };
+}
+
+/** The card with details, and the ring around its marker. */
+export class Selection {
+  readonly #options: SelectionOptions;
+  readonly #card = byId('card');
+  readonly #ring;
+  readonly #zone;
+  #id: string | undefined;
+  #pin: Marker['position'] | undefined;
+  #before: Element | null = null;
+  #unfollow: () => void = () => undefined;
+
+  constructor(map: MapLibre, options: SelectionOptions) {
+    this.#options = options;
+    this.#zone = createZoneSelection(map, options.layers);
+    this.#ring = createRing(map);
   }
 
-  function show(content: readonly Node[] | undefined): void {
+  /** The marker, zone or position whose card is open, for the page's address. */
+  get address(): SelectionAddress {
+    return { ...(this.#id !== undefined && { place: this.#id }), ...(this.#pin && { pin: this.#pin }) };
+  }
+
+  /** Opens the card that an address names, or closes the card. */
+  go({ place, pin }: SelectionAddress): void {
+    if (place !== undefined) {
+      if (place !== this.#id) void (isZone(place) ? this.openZone(place) : this.openMarker(place));
+    } else if (pin) this.openPosition(pin);
+    else if (this.#id !== undefined || this.#pin) this.#close();
+  }
+
+  async openMarker(wanted: string, name = ''): Promise<void> {
+    this.#setId(wanted);
+    this.#open(loadingCard(name, this.#close));
+    await this.#read(wanted);
+  }
+
+  openPosition({ lng, lat }: Marker['position']): void {
+    this.#setId(undefined);
+    this.#pin = { lng, lat };
+    this.#ring(this.#pin);
+    this.#open(positionCard(this.#pin, this.#close));
+  }
+
+  async openZone(wanted: string, name = ''): Promise<void> {
+    this.#setId(wanted);
+    this.#open(loadingCard(name, this.#close));
+    await this.#unlessReplaced(wanted, async () => {
+      const content = await this.#zone.open(wanted, this.#close);
+      if (this.#id !== wanted) return;
+      if (content === undefined) this.#close();
+      else this.#fill(content);
+    });
+  }
+
+  /** Shows other content in the card; undefined closes the card. */
+  show(content: readonly Node[] | undefined): void {
+    if (content === undefined) return this.#close();
+    this.#setId(undefined);
+    this.#fill(content);
+    this.#options.onChange();
+  }
+
+  /** Loads the marker of the card again. */
+  refresh(): void {
+    if (this.#id !== undefined && !isZone(this.#id)) void this.#read(this.#id);
+  }
+
+  #fill(content: readonly Node[] | undefined): void {
+    const card = this.#card;
     const focused = card.contains(document.activeElement);
-    if (content !== undefined && card.hidden) before = document.activeElement;
+    if (content !== undefined && card.hidden) this.#before = document.activeElement;
     card.hidden = content === undefined;
     card.replaceChildren(...(content ?? []));
     document.body.classList.toggle('with-card', content !== undefined);
     // Keyboard users continue where they opened the card.
-    if (content === undefined && focused && before instanceof HTMLElement) before.focus();
+    if (content === undefined && focused && this.#before instanceof HTMLElement) this.#before.focus();
   }
 
   /** Sets the marker of the card, or none. */
-  function setId(next: string | undefined): void {
-    unfollow();
+  #setId(next: string | undefined): void {
+    this.#unfollow();
     const isMarker = next !== undefined && !isZone(next);
-    unfollow = isMarker ? followReadings(next, () => void read(next)) : () => undefined;
-    id = next;
-    pin = undefined;
-    if (!isMarker) ring(undefined);
-    zone.clear();
+    this.#unfollow = isMarker ? followReadings(next, () => void this.#read(next)) : () => undefined;
+    this.#id = next;
+    this.#pin = undefined;
+    if (!isMarker) this.#ring(undefined);
+    this.#zone.clear();
   }
 
   /** Shows a card that the user has asked for. */
-  function open(content: readonly Node[]): void {
-    show(content);
-    card.focus();
-    onChange();
+  #open(content: readonly Node[]): void {
+    this.#fill(content);
+    this.#card.focus();
+    this.#options.onChange();
   }
 
-  const close = () => {
-    setId(undefined);
-    show(undefined);
-    onChange();
+  readonly #close = (): void => {
+    this.#setId(undefined);
+    this.#fill(undefined);
+    this.#options.onChange();
   };
 
-  async function read(wanted: string): Promise<void> {
+  /** Closes the card and reports what went wrong, unless it shows something else by then. */
+  async #unlessReplaced(wanted: string, work: () => Promise<void>): Promise<void> {
     try {
+      await work();
+    } catch (error) {
+      if (this.#id !== wanted) return;
+      this.#close();
+      this.#options.onError(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #read(wanted: string): Promise<void> {
+    return this.#unlessReplaced(wanted, async () => {
       const { marker } = await request<{ readonly marker: MarkerDetails | null }>(DETAILS, { id: wanted });
-      if (id !== wanted) return;
-      if (marker === null) return close();
-      ring(marker.position);
+      if (this.#id !== wanted) return;
+      if (marker === null) return this.#close();
+      this.#ring(marker.position);
       // The card is replaced; keep its scroll position and focus.
+      const card = this.#card;
       const at = card.scrollTop;
       const focused = [...card.querySelectorAll('button')].findIndex((each) => each === document.activeElement);
-      show(markerCard(marker, close, buttonsFor(marker)));
+      this.#fill(markerCard(marker, this.#close, this.#options.buttonsFor(marker)));
       card.scrollTop = at;
       if (focused >= 0) card.querySelectorAll('button')[focused]?.focus();
-    } catch (error) {
-      if (id !== wanted) return;
-      close();
-      onError(error instanceof Error ? error.message : String(error));
-    }
+    });
   }
-
-  async function openZone(wanted: string, name = ''): Promise<void> {
-    setId(wanted);
-    open(loadingCard(name, close));
-    try {
-      const content = await zone.open(wanted, close);
-      if (id !== wanted) return;
-      if (content === undefined) return close();
-      show(content);
-    } catch (error) {
-      if (id !== wanted) return;
-      close();
-      onError(error instanceof Error ? error.message : String(error));
-    }
-  }
-
-  async function openMarker(wanted: string, name = ''): Promise<void> {
-    setId(wanted);
-    open(loadingCard(name, close));
-    await read(wanted);
-  }
-
-  function openPosition({ lng, lat }: Marker['position']): void {
-    setId(undefined);
-    pin = { lng, lat };
-    ring(pin);
-    open(positionCard(pin, close));
-  }
-
-  return {
-    get address() {
-      return { ...(id !== undefined && { place: id }), ...(pin && { pin }) };
-    },
-    go({ place, pin: at }) {
-      if (place !== undefined) {
-        if (place !== id) void (isZone(place) ? openZone : openMarker)(place);
-      } else if (at) openPosition(at);
-      else if (id !== undefined || pin) close();
-    },
-    openMarker,
-    openPosition,
-    openZone,
-    show(content) {
-      if (content === undefined) return close();
-      setId(undefined);
-      show(content);
-      onChange();
-    },
-    refresh() {
-      if (id !== undefined && !isZone(id)) void read(id);
-    },
-  };
 }
