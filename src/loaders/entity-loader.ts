@@ -1,14 +1,10 @@
-import DataLoader from 'dataloader';
-
 import type { Key } from '../keys/document-id.js';
 import type { NodeId } from '../keys/ids.js';
 import { isCollectionKey } from '../keys/validate.js';
 import type { Collection } from '../model/collection.js';
 import type { Marker } from '../model/marker.js';
 import type { Zone } from '../model/zone.js';
-import { batchGet } from '../store/request/batch-get.js';
-import { type CollectionPage, collectionOfCode, listCollections } from '../store/collection/collections.js';
-import { collectionFromItem } from '../store/collection/collection-item.js';
+import type { CollectionPage } from '../store/collection/collections.js';
 import type { Database, Item } from '../store/database.js';
 import { findGlobalId } from '../store/marker/global-index.js';
 import { markerFromBase } from '../store/marker/marker-item.js';
@@ -16,7 +12,7 @@ import { readUuid } from '../store/marker/marker-keys.js';
 import type { Call } from '../store/request/meter.js';
 import { zoneFromItem } from '../store/zone/zone-item.js';
 import type { CollectionCache } from './collection-cache.js';
-import { afterTurns } from '../turns.js';
+import { CollectionLoader } from './collection-loader.js';
 import { ifPossible } from './impossible-keys.js';
 
 /** Entities by their names, null for those that do not exist: those of one tick are read in one batch. */
@@ -41,39 +37,9 @@ export interface EntityLoaders {
 
 /** The loaders of one request. */
 export function createEntityLoaders(db: Database, collectionCache: CollectionCache, call: Call): EntityLoaders {
-  const { keys, tables } = db;
-  const loaderOf = (consistent: boolean) =>
-    new DataLoader<Key, Item | undefined, string>(
-      (wanted) => batchGet(db, tables.entities, wanted, call, { consistent }),
-      {
-        cacheKeyFn: (key) => keys.documentId(key),
-        batchScheduleFn: afterTurns,
-      },
-    );
-  const lagging = loaderOf(false);
-  const current = loaderOf(true);
-  const collections = new Map<string, Promise<Collection | null>>();
-  const pages = new DataLoader<{ readonly first: number; readonly after: string | undefined }, CollectionPage, string>(
-    (wanted) => Promise.all(wanted.map((page) => listCollections(db, page, call))),
-    { cacheKeyFn: ({ first, after = '' }) => `${first} ${after}`, batchScheduleFn: afterTurns },
-  );
-
-  async function readCollection(key: string, items: typeof lagging): Promise<Collection | null> {
-    const cached = collectionCache.get(key);
-    if (cached || !isCollectionKey(key)) return cached ?? null;
-    const item = await items.load(keys.collection(key));
-    const collection = item && collectionFromItem(db, item);
-    if (collection) collectionCache.set(collection.key, collection);
-    return collection ?? null;
-  }
-
-  function collectionIn(key: string, items: typeof lagging): Promise<Collection | null> {
-    const known = collections.get(key);
-    if (known) return known;
-    const read = readCollection(key, items);
-    collections.set(key, read);
-    return read;
-  }
+  const { keys } = db;
+  const collections = new CollectionLoader(db, collectionCache, call);
+  const { lagging, current } = collections;
 
   /** The object under a key of a collection, as of its last write. */
   async function currentIn<T>(
@@ -85,7 +51,7 @@ export function createEntityLoaders(db: Database, collectionCache: CollectionCac
     // Where keys are readable the collection's own is its scope, so both are read together.
     const early = keys.style === 'readable' ? ifPossible(() => make(collectionKey, key)) : undefined;
     const [collection, item] = await Promise.all([
-      collectionIn(collectionKey, current),
+      collections.get(collectionKey, current),
       early && isCollectionKey(collectionKey) ? current.load(early) : undefined,
     ]);
     if (!collection) return null;
@@ -110,29 +76,14 @@ export function createEntityLoaders(db: Database, collectionCache: CollectionCac
       (item, of) => zoneFromItem(keys, item, of),
     );
 
-  const codes = new Map<string, Promise<string | undefined>>();
-  function collectionOfScope(scope: string): Promise<string | undefined> {
-    const known = codes.get(scope);
-    if (known) return known;
-    const read = keys.style === 'readable' ? Promise.resolve(scope) : collectionOfCode(db, scope, call);
-    codes.set(scope, read);
-    return read;
-  }
-
   return {
-    collectionOfScope,
-    collection: (key) => collectionIn(key, lagging),
-    async collectionPage(wanted) {
-      const page = await pages.load(wanted);
-      for (const collection of page.collections) {
-        if (!collections.has(collection.key)) collections.set(collection.key, Promise.resolve(collection));
-      }
-      return page;
-    },
+    collectionOfScope: (scope) => collections.ofScope(scope),
+    collection: (key) => collections.get(key, lagging),
+    collectionPage: (wanted) => collections.page(wanted),
     currentMarker,
     currentZone,
     async node(name) {
-      if (name.type === 'collection') return collectionIn(name.key, current);
+      if (name.type === 'collection') return collections.get(name.key, current);
       return (name.type === 'zone' ? currentZone : currentMarker)(name.collection, name.key);
     },
     async markerByGlobalId(text) {
@@ -140,17 +91,11 @@ export function createEntityLoaders(db: Database, collectionCache: CollectionCac
       const found = globalId && (await findGlobalId(db, globalId, call));
       const name = found && keys.parseMarker(found);
       if (!name) return null;
-      const collection = await collectionOfScope(name.scope);
+      const collection = await collections.ofScope(name.scope);
       const marker = collection === undefined ? null : await currentMarker(collection, name.key);
       // The index may still show a deleted marker.
       return marker?.globalId === globalId ? marker : null;
     },
-    forgetCollection(key) {
-      collections.delete(key);
-      pages.clearAll();
-      collectionCache.delete(key);
-      lagging.clear(keys.collection(key));
-      current.clear(keys.collection(key));
-    },
+    forgetCollection: (key) => collections.forget(key),
   };
 }
