@@ -49,3 +49,37 @@ export async function retry<T>(work: (attempt: number) => Promise<T>, options: R
     await pause(attempt, options);
   }
 }
+
+export interface RestartOptions extends Pauses {
+  readonly signal: AbortSignal;
+  /** Called before each pause; what it throws ends the work. */
+  readonly onFailure: (error: unknown) => void | Promise<void>;
+}
+
+/**
+ * Does lasting work until it ends or the signal is aborted, and starts it again after each failure. `progressed` is to be
+ * called when the work has got somewhere: the pauses grow only with failures in a row.
+ */
+export async function restartOnFailure(
+  work: (progressed: () => void) => Promise<void>,
+  { onFailure, ...pauses }: RestartOptions,
+): Promise<void> {
+  const { signal } = pauses;
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      return await work(() => {
+        failures = 0;
+      });
+    } catch (error) {
+      if (signal.aborted) return;
+      try {
+        await onFailure(error);
+        await pause(failures, pauses);
+      } catch (reason) {
+        if (!signal.aborted) throw reason;
+      }
+      failures += 1;
+    }
+  }
+}

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.js';
 import type { Log } from '../log.js';
 import type { Key, Keyspace } from '../keys/keyspace.js';
-import { pause } from '../retry.js';
+import { restartOnFailure } from '../retry.js';
 import type { StreamState } from '../store/cell/stream-state.js';
 import type { Collection } from '../model/collection.js';
 import type { Item } from '../store/database.js';
@@ -89,42 +89,38 @@ export class IndexFollower {
    * Builds what is missing and follows the stream, until it is aborted or the index is full. Throws LeaseLost if another process
    * writes the index now.
    */
-  async run(signal: AbortSignal): Promise<void> {
+  run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
-    for (let failures = 0; !signal.aborted; failures += 1) {
-      try {
-        const begun = await this.#begin();
-        const read = begun.complete ? begun : await this.#scan(begun, signal);
-        await this.#follow(read, signal, () => {
-          failures = 0;
-        });
-      } catch (error) {
-        if (signal.aborted) return;
-        if (error instanceof LeaseLost) throw error;
-        const handled = await this.#recover(error);
-        if (handled === 'ended') return;
-        if (handled === 'failed') log.warn({ err: error }, 'The search index cannot follow the stream; trying again');
-        await pause(failures, { clock, signal, firstMs: 100, longestMs: 10_000 }).catch(() => undefined);
-      }
-    }
+    return restartOnFailure(
+      async (progressed) => {
+        try {
+          const begun = await this.#begin();
+          const read = begun.complete ? begun : await this.#scan(begun, signal);
+          await this.#follow(read, signal, progressed);
+        } catch (error) {
+          if (signal.aborted || !(error instanceof IndexFull)) throw error;
+          this.#status = { ...this.#status, state: 'failed', reason: error.message };
+          log.error({ err: error }, 'The search index is full; it stops');
+        }
+      },
+      { clock, signal, firstMs: 100, longestMs: 10_000, onFailure: (error) => this.#recover(error) },
+    );
   }
 
-  async #recover(error: unknown): Promise<'rebuilt' | 'failed' | 'ended'> {
+  /** Clears an index that cannot follow the stream any more. */
+  async #recover(error: unknown): Promise<void> {
     const { engine, log } = this.#options;
+    if (error instanceof LeaseLost) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    if (error instanceof IndexFull) {
-      this.#status = { ...this.#status, state: 'failed', reason };
-      log.error({ err: error }, 'The search index is full; it stops');
-      return 'ended';
+    if (error instanceof RecordsLost || error instanceof StreamReplaced) {
+      this.#consumerIsLost ||= error instanceof RecordsLost;
+      this.#status = { state: 'building', read: 0, reason: null };
+      log.warn({ reason }, 'rebuilding the search index');
+      await engine.clear();
+      return;
     }
     if (error instanceof NoStream) this.#status = { ...this.#status, state: 'failed', reason };
-    const isOutdated = error instanceof RecordsLost || error instanceof StreamReplaced;
-    if (!isOutdated) return 'failed';
-    this.#consumerIsLost ||= error instanceof RecordsLost;
-    this.#status = { state: 'building', read: 0, reason: null };
-    log.warn({ reason }, 'rebuilding the search index');
-    await engine.clear();
-    return 'rebuilt';
+    log.warn({ err: error }, 'The search index cannot follow the stream; trying again');
   }
 
   /** The position of the index; if it is of no use, an empty one to be filled from the table. */

@@ -1,6 +1,6 @@
 import { systemClock } from '../clock.js';
 import type { Log } from '../log.js';
-import { pause } from '../retry.js';
+import { restartOnFailure } from '../retry.js';
 import { NoStream } from '../stream/ports.js';
 import type { StreamBackend } from './backend.js';
 import { type Cells, recountCells } from './cells.js';
@@ -21,28 +21,22 @@ export function keepExact(backend: StreamBackend, cells: Cells, log: Log): Exact
   const stopping = new AbortController();
   const { signal } = stopping;
 
-  async function run(): Promise<void> {
-    for (let failures = 0; !signal.aborted;) {
+  async function run(progressed: () => void): Promise<void> {
+    while (!signal.aborted) {
       await systemClock.sleep(LOOK_EVERY_MS, signal);
       const { owner, gap, pages } = cells.status();
       if (!owner || (gap === null && pages !== null)) continue;
-      try {
-        const built = await recountCells(backend, log, false, signal);
-        log.info({ markers: built.markers, pages: built.pages, gap }, 'recounted all markers and built all pages');
-        failures = 0;
-      } catch (error) {
-        if (signal.aborted) return;
-        // The consumer has reported that the stream is off.
-        if (!(error instanceof NoStream)) log.warn({ err: error }, 'cannot recount all markers; retrying');
-        await pause(failures, { firstMs: 1_000, longestMs: 30_000, signal });
-        failures += 1;
-      }
+      const built = await recountCells(backend, log, false, signal);
+      log.info({ markers: built.markers, pages: built.pages, gap }, 'recounted all markers and built all pages');
+      progressed();
     }
   }
 
-  const running = run().catch((error: unknown) => {
-    if (!signal.aborted) throw error;
-  });
+  const onFailure = (error: unknown): void => {
+    // The consumer has reported that the stream is off.
+    if (!(error instanceof NoStream)) log.warn({ err: error }, 'cannot recount all markers; retrying');
+  };
+  const running = restartOnFailure(run, { signal, firstMs: 1_000, longestMs: 30_000, onFailure });
   return {
     async stop() {
       stopping.abort();

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.js';
 import type { Log } from '../log.js';
 import type { CellChanges } from '../model/cell.js';
-import { pause } from '../retry.js';
+import { restartOnFailure } from '../retry.js';
 import type { BlockWrite } from '../store/cell/blocks.js';
 import type { PageGeneration, StreamGap, StreamState } from '../store/cell/stream-state.js';
 import { LeaseLost, whileLeased } from '../store/lease.js';
@@ -136,31 +136,29 @@ class CellConsumer implements Consumer {
     this.#session = { ...all, port: all.stream, onLoss, onApplied, memory };
   }
 
-  async run(signal: AbortSignal): Promise<void> {
+  run(signal: AbortSignal): Promise<void> {
     const { log, clock } = this.#options;
-    for (let failures = 0; !signal.aborted;) {
-      try {
-        await this.#own(signal);
-      } catch (error) {
-        if (error instanceof OtherLayout) throw error;
-        if (signal.aborted) return;
-        if (error instanceof LeaseLost) log.warn({ owner: this.#progress.latest?.owner }, error.message);
-        else {
-          log.error({ err: error }, 'cannot read the stream; retrying');
-          await pause(failures, { clock, signal }).catch(nothing);
-          failures += 1;
-        }
-      }
-    }
+    const onFailure = (error: unknown): void => {
+      if (error instanceof OtherLayout) throw error;
+      if (error instanceof LeaseLost) log.warn({ owner: this.#progress.latest?.owner }, error.message);
+      else log.error({ err: error }, 'cannot read the stream; retrying');
+    };
+    return restartOnFailure(
+      async (progressed) => {
+        while (!signal.aborted) await this.#own(progressed, signal);
+      },
+      { clock, signal, onFailure },
+    );
   }
 
   /** Waits for the ownership and works until it is lost or the signal is aborted. */
-  async #own(signal: AbortSignal): Promise<void> {
+  async #own(onOwned: () => void, signal: AbortSignal): Promise<void> {
     const { stream, since, clock, leaseMs, onOwnership = nothing } = this.#options;
     const progress = this.#progress;
     const first = async () => firstState(...(await Promise.all([stream.identify(), since()])));
     const onLook = (state: StreamState) => this.#look(state);
     const lease = await takeOwnership({ ...this.#options, first, onLook }, signal);
+    onOwned();
     progress.latest = lease.current;
     progress.completeAt = undefined;
     let session: Session | undefined;

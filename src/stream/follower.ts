@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.js';
 import type { Log } from '../log.js';
-import { pause } from '../retry.js';
+import { restartOnFailure } from '../retry.js';
 import type { StreamRecord } from './change.js';
 import { RecordsLost, StreamReplaced } from './pages.js';
 import { NoStream, type StreamPort } from './ports.js';
@@ -41,24 +41,26 @@ export async function followStream(
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, log, pollMs = POLL_MS } = options;
-  for (let failures = 0; !signal.aborted;) {
-    try {
+  await restartOnFailure(
+    async (progressed) => {
       const reader = await openReader(options, true, signal);
       for (;;) {
         const { records, endAt } = await reader.gather(LIMITS, () => false);
         if (endAt !== undefined && !onEnd(endAt)) return;
-        failures = 0;
+        progressed();
         if (records === 0) await clock.sleep(pollMs, signal);
       }
-    } catch (error) {
-      if (signal.aborted) return;
-      log.warn({ err: error }, 'cannot follow the stream; starting over');
-      onLoss(error instanceof Error ? error.message : String(error));
-      const again = error instanceof NoStream ? clock.sleep(LIST_EVERY_MS, signal) : pause(failures, { clock, signal });
-      await again.catch(() => undefined);
-      failures += 1;
-    }
-  }
+    },
+    {
+      clock,
+      signal,
+      async onFailure(error) {
+        log.warn({ err: error }, 'cannot follow the stream; starting over');
+        onLoss(error instanceof Error ? error.message : String(error));
+        if (error instanceof NoStream) await clock.sleep(LIST_EVERY_MS, signal);
+      },
+    },
+  );
 }
 
 /** When a stream was enabled, in milliseconds since 1970: the last part of its name is that time. */
