@@ -69,7 +69,7 @@ export class Study {
     const full = { ...layout, entryBytes: entry };
     const flows = this.flows(layout);
     const cities = this.#cities.slice(0, citiesWithVehicles);
-    const vehicles = vehicleWrites(cities, this.derived, page, full, item, source === 'pages');
+    const vehicles = vehicleWrites(cities, this.derived, source === 'pages' ? page : undefined, full, item);
     const lines = {
       entities: entityLine(this.#world.markers, item),
       index: indexLine(this.derived.areas, full, splitsKeys),

@@ -21,14 +21,16 @@ export interface VehicleWrites {
 /** How many of some things at least one of so many changes meets, if all are equally likely. */
 const met = (things: number, changes: number) => things * (1 - (1 - 1 / Math.max(1, things)) ** changes);
 
-/** What vehicles in these cities write: their items, their index entries, and what the consumer makes of them if it keeps up. */
+/**
+ * What vehicles in these cities write: their items, their index entries, and what the consumer makes of them if it keeps up.
+ * `page` is undefined if there are no pages.
+ */
 export function vehicleWrites(
   cities: readonly Point[],
   derived: DerivedLine,
-  page: PageSizes,
+  page: PageSizes | undefined,
   { writeShards, entryBytes }: IndexLayout,
   itemBytes: number,
-  withPages: boolean,
 ): VehicleWrites {
   const changes = cities.length * VEHICLES_A_CITY;
   const { areas, blocks, blocksAt, stateAt } = derived;
@@ -49,7 +51,7 @@ export function vehicleWrites(
     counts.forEach((count, at) => (writes[(blocksAt[length] ?? 0) + at] = BATCHES * Math.min(1, count / BATCHES))),
   );
   if (cities.length > 0) writes[stateAt] = BATCHES * STATE_WRITES;
-  if (withPages) {
+  if (page) {
     byArea.forEach((count, at) => {
       // Vehicles are markers too: they fill pages of their own where there are few others.
       const pages = Math.max(areas.all[at]?.markers ?? 0, count) / page.markers;

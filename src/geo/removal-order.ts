@@ -1,4 +1,5 @@
 import KDBush from 'kdbush';
+import { orient2d } from 'robust-predicates';
 import TinyQueue from 'tinyqueue';
 
 import { type Position, doubleArea } from './antimeridian.js';
@@ -37,10 +38,6 @@ const STEP = 1_000;
 
 /** The fewest vertices of a path. */
 const leastOf = ({ closed }: Path): number => (closed ? 3 : 2);
-
-/** On which side of the line from p to q the point v lies: 1, -1, or 0 if on the line. */
-const sideOf = (px: number, py: number, qx: number, qy: number, vx: number, vy: number) =>
-  Math.sign((qx - px) * (vy - py) - (qy - py) * (vx - px));
 
 /** The state of the removal: the linked lists of remaining vertices, and the queue of candidates. */
 class Removal implements RemovalOrder {
@@ -145,7 +142,7 @@ class Removal implements RemovalOrder {
     if (!this.#wide && Math.abs(cx - ax) > 180) return true;
     if (!this.#tree) return false;
     const [ay = 0, by = 0, cy = 0] = [y[a], y[b], y[c]];
-    const turn = sideOf(ax, ay, bx, by, cx, cy);
+    const turn = Math.sign(orient2d(ax, ay, bx, by, cx, cy));
     const box = [Math.min(ax, bx, cx), Math.min(ay, by, cy), Math.max(ax, bx, cx), Math.max(ay, by, cy)] as const;
     return this.#tree.range(...box).some((vertex) => {
       if (!this.#remains(vertex) || vertex === a || vertex === b || vertex === c) return false;
@@ -153,9 +150,9 @@ class Removal implements RemovalOrder {
       // Two paths that touch at the end of the new edge still touch there.
       if ((vx === ax && vy === ay) || (vx === cx && vy === cy)) return false;
       return (
-        sideOf(ax, ay, bx, by, vx, vy) * turn >= 0 &&
-        sideOf(bx, by, cx, cy, vx, vy) * turn >= 0 &&
-        sideOf(cx, cy, ax, ay, vx, vy) * turn >= 0
+        orient2d(ax, ay, bx, by, vx, vy) * turn >= 0 &&
+        orient2d(bx, by, cx, cy, vx, vy) * turn >= 0 &&
+        orient2d(cx, cy, ax, ay, vx, vy) * turn >= 0
       );
     });
   }

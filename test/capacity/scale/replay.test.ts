@@ -99,7 +99,7 @@ test('a cache misses about as often as one that is run', () => {
 test('vehicles of one city write what the model of the consumer says', () => {
   const world = new Distribution([{ ...cellRange('u3k7x'), markers: 40_000 }]);
   const derived = derivedLine(world, PAGE);
-  const writes = vehicleWrites([center('u3k7x')], derived, PAGE, LAYOUT, 300, true);
+  const writes = vehicleWrites([center('u3k7x')], derived, PAGE, LAYOUT, 300);
   const sum = (values: Float64Array) => values.reduce((total, value) => total + value, 0);
   expect(sum(writes.derived)).toBeCloseTo(derivedWrites(world, 10_000, PAGE.markers));
   // A unit for each item; an index entry is deleted and put, on either shard.
