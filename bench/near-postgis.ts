@@ -95,15 +95,12 @@ CREATE TABLE shapes (id int, shape geometry);`);
 
 const listIn = (text = '') => (text === '' ? [] : text.split(','));
 
+const rowsOf = (circles: readonly Circle[]) =>
+  circles.map(({ center, radius, count }, id) => [id, `POINT(${center.lng} ${center.lat})`, radius, count]);
+
 async function compareWithin(rig: Rig, { sql }: Postgis, circles: readonly Circle[]): Promise<Compared> {
-  const rows = circles.map(({ center, radius, count }, id) => [
-    id,
-    `POINT(${center.lng} ${center.lat})`,
-    radius,
-    count,
-  ]);
   // Prefilter by latitude only: a marker is at least as far away as its latitude.
-  const lines = sql(`TRUNCATE circles; ${copy('circles', rows)}
+  const lines = sql(`TRUNCATE circles; ${copy('circles', rowsOf(circles))}
 SELECT id, string_agg(key, ',') FILTER (WHERE d <= radius - ${ROUNDING}), string_agg(key, ',') FROM (
   SELECT q.id, q.radius, c.key, ST_DistanceSphere(q.c, c.p, ${EARTH_RADIUS}) AS d FROM circles q JOIN cities c
   ON c.lat BETWEEN ST_Y(q.c) - q.radius / 111000 - 0.001 AND ST_Y(q.c) + q.radius / 111000 + 0.001) AS near
@@ -125,13 +122,7 @@ WHERE d <= radius + ${ROUNDING} GROUP BY id;`);
 }
 
 async function compareNearest(rig: Rig, { sql }: Postgis, circles: readonly Circle[]): Promise<Compared> {
-  const rows = circles.map(({ center, radius, count }, id) => [
-    id,
-    `POINT(${center.lng} ${center.lat})`,
-    radius,
-    count,
-  ]);
-  const lines = sql(`TRUNCATE circles; ${copy('circles', rows)}
+  const lines = sql(`TRUNCATE circles; ${copy('circles', rowsOf(circles))}
 SELECT q.id, string_agg(near.d::text, ',' ORDER BY near.d) FROM circles q, LATERAL (
   SELECT ST_DistanceSphere(q.c, c.p, ${EARTH_RADIUS}) AS d FROM cities c ORDER BY d LIMIT q.n) AS near GROUP BY q.id;`);
   const theirs = new Map(

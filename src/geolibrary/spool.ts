@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import pLimit from 'p-limit';
 import { z } from 'zod';
@@ -64,13 +64,7 @@ async function readState(path: string, initial: State): Promise<State> {
 
 async function writeState(path: string, state: State): Promise<void> {
   const draft = `${stateOf(path)}.${process.pid}`;
-  const file = await open(draft, 'w');
-  try {
-    await file.writeFile(JSON.stringify(state));
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await writeFile(draft, JSON.stringify(state), { flush: true });
   await rename(draft, stateOf(path));
 }
 

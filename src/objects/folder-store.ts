@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, opendir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
+import { mkdir, open, opendir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import { storeFailed } from './failures.js';
@@ -11,17 +11,6 @@ const WRITING = '.writing';
 const codeOf = (error: unknown): unknown => (error as NodeJS.ErrnoException).code;
 /** Error codes of a path that is not a file: part of it is missing or is not a folder, or it is a folder. */
 const NO_FILE: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'EISDIR'];
-
-/** Writes a file and waits until its contents are on disk. */
-async function writeDurably(path: string, body: Uint8Array): Promise<void> {
-  const file = await open(path, 'wx');
-  try {
-    await file.writeFile(body);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
 
 /** Waits until the names in a folder are on disk. */
 async function syncFolder(path: string): Promise<void> {
@@ -68,7 +57,7 @@ export function createFolderStore(folder: string): ObjectStore {
       try {
         await makeFolder(dirname(half));
         await makeFolder(dirname(path));
-        await writeDurably(half, body);
+        await writeFile(half, body, { flag: 'wx', flush: true });
         await rename(half, path);
         await syncFolder(dirname(path));
       } catch (error) {

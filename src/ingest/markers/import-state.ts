@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 
@@ -72,13 +72,7 @@ export function importStateFile(folder: string, name: string, identity: string):
     write: async (state) => {
       await mkdir(folder, { recursive: true });
       const draft = `${path}.${process.pid}`;
-      const file = await open(draft, 'w');
-      try {
-        await file.writeFile(JSON.stringify(state));
-        await file.sync();
-      } finally {
-        await file.close();
-      }
+      await writeFile(draft, JSON.stringify(state), { flush: true });
       await rename(draft, path);
     },
     clear: () => rm(path, { force: true }),
