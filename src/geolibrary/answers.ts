@@ -8,7 +8,7 @@ import { CONCURRENT_QUERIES } from '../loaders/loaders.js';
 import type { MapLimits } from '../map/context.js';
 import { listName } from '../map/cursor.js';
 import { type MarkerFilterInput, readFilter } from '../map/filter.js';
-import { collectionOf, drawnFeature } from '../map/markers/features.js';
+import { collectionOf, drawnFeature } from '../map/features.js';
 import { tooMuch } from '../map/markers/read-all.js';
 import { markerPage, readPageInput, readWhole } from '../map/page.js';
 import type { Viewport } from '../map/viewport.js';

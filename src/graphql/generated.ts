@@ -10,7 +10,7 @@ import type { FoundPage, FoundEdge } from '../map/text-search.js';
 import type { Viewport as MapViewport } from '../map/viewport.js';
 import type { Zone as ZoneModel } from '../model/zone.js';
 import type { ZonePage } from '../map/zones/zone-pages.js';
-import type { ViewportContent as MapContent } from '../map/markers/content.js';
+import type { ViewportContent as MapContent } from '../map/content.js';
 import type { RequestContext } from './context.js';
 export type Maybe<T> = T | null;
 export type InputMaybe<T> = T | null | undefined;

@@ -6,7 +6,7 @@ import { mapConcurrently } from '../store/request/concurrency.js';
 import { removePartition } from '../store/marker/marker-removal.js';
 import { type Call, newCall } from '../store/request/meter.js';
 import { type Prefixes, allPrefixes, hasFewPartitions, occupiedPrefixes } from '../store/cell/partition-prefixes.js';
-import { removeLeftReadings } from '../store/reading/reading-removal.js';
+import { removeLeftReadings } from '../store/marker/reading-removal.js';
 import { removeZones } from '../store/zone/zone-removal.js';
 import type { Sighting } from '../store/lease.js';
 import { type OwnJob, type Worker, doJob } from './job.js';

@@ -1,6 +1,6 @@
 import { everyCollection } from '../store/collection/collection-changes.js';
 import { newCall } from '../store/request/meter.js';
-import { removeLeftReadings } from '../store/reading/reading-removal.js';
+import { removeLeftReadings } from '../store/marker/reading-removal.js';
 import { type EmptyingOptions, emptyCollection } from './emptying.js';
 import type { Sighting } from '../store/lease.js';
 

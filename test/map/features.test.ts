@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { markerFeature, markerFeatureText } from '../../src/map/markers/features.js';
+import { markerFeature, markerFeatureText } from '../../src/map/features.js';
 import { awkwardMarker } from '../ingest/awkward-markers.js';
 import { expectRfc7946 } from '../support/rfc7946.js';
 

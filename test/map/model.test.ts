@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { encode } from '../../src/geo/geohash.js';
 import { cellAt, viewportCells } from '../../src/map/cells/cells.js';
 import { collectionCount, collectionMarkers } from '../../src/map/collection.js';
-import { viewportAuto } from '../../src/map/markers/content.js';
+import { viewportAuto } from '../../src/map/content.js';
 import { viewportCount } from '../../src/map/cells/count.js';
 import { viewportMarkers } from '../../src/map/markers/markers.js';
 import type { PageInput, MarkerPage } from '../../src/map/page.js';

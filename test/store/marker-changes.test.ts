@@ -12,7 +12,7 @@ import { type MarkerInput, newMarkerItem } from '../../src/store/marker/marker-i
 import type { MarkerUpdate } from '../../src/store/marker/marker-update.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { removeLeftReadings } from '../../src/store/reading/reading-removal.js';
+import { removeLeftReadings } from '../../src/store/marker/reading-removal.js';
 import { recordReadings } from '../../src/store/reading/readings.js';
 import { send } from '../../src/store/request/send.js';
 import { DRAWN_ATTRIBUTES } from '../../src/store/table/table-definitions.js';

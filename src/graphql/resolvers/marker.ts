@@ -1,7 +1,7 @@
 import { notFound } from '../../errors.js';
 import { cellOfMarker } from '../../map/cells/cells.js';
 import { geohashOf, idOf } from '../../map/markers/drawn.js';
-import { markerFeature } from '../../map/markers/features.js';
+import { markerFeature } from '../../map/features.js';
 import { markerDetails, markerProperties } from '../../map/markers/markers.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';

@@ -6,7 +6,7 @@ import { type MarkerUpdate, updatedMarkerItem } from './marker-update.js';
 import { markerFromBase } from './marker-item.js';
 import type { MarkerReference, MarkerWrite } from './markers.js';
 import type { Call } from '../request/meter.js';
-import { forget, remember, removeReadingsNow } from '../reading/reading-removal.js';
+import { forget, remember, removeReadingsNow } from './reading-removal.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 

@@ -7,7 +7,7 @@ import type { Database, Item } from '../database.js';
 import type { Call } from '../request/meter.js';
 import { queryPages } from '../request/query-pages.js';
 import { rangeRequest } from '../request/ranges.js';
-import { readingPartitions } from '../reading/reading-removal.js';
+import { readingPartitions } from './reading-removal.js';
 
 const MARKERS_AT_A_TIME = 16;
 const ENTRIES_A_PAGE = 400;

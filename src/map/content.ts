@@ -1,17 +1,17 @@
-import { CellportError } from '../../errors.js';
-import { type Area, areaContains } from '../../geo/bounds.js';
-import type { Collection } from '../../model/collection.js';
-import type { MapMarker } from '../../model/marker.js';
-import { DEFAULT_RADIUS, type MapCluster, clustersOf } from '../cells/clusters.js';
-import { type MapContext, requireCollection } from '../context.js';
-import { countInside } from '../cells/count.js';
-import { type MarkerFilter, type MarkerFilterInput, readFilter } from '../filter.js';
-import { readWhole } from '../page.js';
-import { coverForPlan } from '../../plan/markers.js';
-import { readAll } from './read-all.js';
-import { Budget } from '../../loaders/budget.js';
-import { expectedIn } from './page-source.js';
-import type { Viewport } from '../viewport.js';
+import { CellportError } from '../errors.js';
+import { type Area, areaContains } from '../geo/bounds.js';
+import type { Collection } from '../model/collection.js';
+import type { MapMarker } from '../model/marker.js';
+import { DEFAULT_RADIUS, type MapCluster, clustersOf } from './cells/clusters.js';
+import { type MapContext, requireCollection } from './context.js';
+import { countInside } from './cells/count.js';
+import { type MarkerFilter, type MarkerFilterInput, readFilter } from './filter.js';
+import { readWhole } from './page.js';
+import { coverForPlan } from '../plan/markers.js';
+import { readAll } from './markers/read-all.js';
+import { Budget } from '../loaders/budget.js';
+import { expectedIn } from './markers/page-source.js';
+import type { Viewport } from './viewport.js';
 
 /** Markers or clusters, whichever fits; the other list is empty. */
 export interface ViewportContent {

@@ -1,11 +1,11 @@
-import { DEFAULT_RADIUS, type MapCluster, clustersOf } from '../cells/clusters.js';
-import type { MapMarker, Properties } from '../../model/marker.js';
+import { DEFAULT_RADIUS, type MapCluster, clustersOf } from './cells/clusters.js';
+import type { MapMarker, Properties } from '../model/marker.js';
 import { contentOf } from './content.js';
-import { type MapContext, requireCollection } from '../context.js';
-import { idOf, oncePerMarker } from './drawn.js';
-import { type MarkerFilterInput, readFilter } from '../filter.js';
-import { readWhole } from '../page.js';
-import type { Viewport } from '../viewport.js';
+import { type MapContext, requireCollection } from './context.js';
+import { idOf, oncePerMarker } from './markers/drawn.js';
+import { type MarkerFilterInput, readFilter } from './filter.js';
+import { readWhole } from './page.js';
+import type { Viewport } from './viewport.js';
 
 /** An RFC 7946 Feature with a Point. */
 export interface PointFeature {
