@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /** Where a service of AWS is reached. What is omitted comes from the SDK's environment variables and credential chain. */
 export interface Connection {
   /** A function is called for each command. */
@@ -69,7 +71,11 @@ export async function withDeadline<T>(
   const { signal } = controller;
   const timer = setTimeout(() => controller.abort(late(`no answer within ${ms} ms`)), ms);
   const pass = () => controller.abort(outer?.reason);
-  outer?.addEventListener('abort', pass, { once: true });
+  if (outer) {
+    // Every command in flight listens; above ten listeners Node warns of a leak.
+    setMaxListeners(0, outer);
+    outer.addEventListener('abort', pass, { once: true });
+  }
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
   });

@@ -1,5 +1,3 @@
-import { setMaxListeners } from 'node:events';
-
 import { Interrupted } from './failure.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -17,8 +15,6 @@ export interface Stop {
  */
 export function onStop(): Stop {
   const controller = new AbortController();
-  // Every request in progress listens to it.
-  setMaxListeners(0, controller.signal);
   const stop = (name: string): void => {
     if (controller.signal.aborted) process.exit(SECOND_SIGNAL_EXIT);
     controller.abort(new Interrupted(`cellport: stopped by ${name}`));

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import pLimit from 'p-limit';
@@ -77,8 +76,6 @@ const lineOf = (item: object) => `${JSON.stringify(item)}\n`;
 export async function spoolTable(job: SpoolJob): Promise<SpoolProgress> {
   const { database, layout, path, call, onProgress } = job;
   await mkdir(dirname(path), { recursive: true });
-  // Every segment listens; above ten listeners Node warns of a leak.
-  if (call.signal !== undefined) setMaxListeners(Infinity, call.signal);
   const segments = Array.from({ length: job.segments }, () => ({ start: null, done: false }));
   const initial: State = { identity: layout.id, bytes: 0, items: 0, segments };
   let state = await readState(path, initial);

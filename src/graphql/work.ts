@@ -1,5 +1,3 @@
-import { setMaxListeners } from 'node:events';
-
 import { CellportError, limitExceeded } from '../errors.js';
 import type { Limits } from '../model/limits.js';
 import { type Call, newMeter } from '../store/request/meter.js';
@@ -49,8 +47,6 @@ export function startWork(
   { cost, reads }: Reported = { cost: true, reads: false },
 ): Work {
   const stop = new AbortController();
-  // Every call in progress listens; above ten listeners Node warns of a leak.
-  setMaxListeners(Infinity, stop.signal);
   // Created on demand, as an error captures the stack.
   const late = () =>
     new CellportError('UNAVAILABLE', `the request took longer than its deadline of ${deadlineMs} ms`, { deadlineMs });

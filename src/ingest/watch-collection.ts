@@ -1,5 +1,3 @@
-import { setMaxListeners } from 'node:events';
-
 import { systemClock } from '../clock.js';
 import { CellportError, notFound } from '../errors.js';
 import type { Collection } from '../model/collection.js';
@@ -25,8 +23,6 @@ export async function whileCollectionExists<T>(
   const stopped = new AbortController();
   const deleted = new AbortController();
   const signal = AbortSignal.any([deleted.signal, ...(call.signal === undefined ? [] : [call.signal])]);
-  // Every write in progress listens to it.
-  setMaxListeners(0, signal);
   const watched = { ...call, signal };
 
   async function check(): Promise<void> {

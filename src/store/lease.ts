@@ -1,5 +1,3 @@
-import { setMaxListeners } from 'node:events';
-
 import type { Clock } from '../clock.js';
 import { retry } from '../retry.js';
 
@@ -194,8 +192,6 @@ export async function whileLeased<T extends Leased, R>(
   const { clock } = lease;
   const session = new AbortController();
   const working = AbortSignal.any([signal, session.signal]);
-  // Every call in flight adds a listener.
-  setMaxListeners(0, working);
   let lost: unknown;
   async function renew(): Promise<void> {
     while (!working.aborted) {

@@ -15,7 +15,6 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -410,7 +409,6 @@ describe('importing a file', () => {
       const rows = [bad('early'), ...many(250), row('k17'), bad('late')];
       const path = await file(name, rows);
       const stop = new AbortController();
-      setMaxListeners(0, stop.signal);
       const interrupted = run(collection, path, {
         fresh: true,
         signal: stop.signal,
@@ -447,7 +445,6 @@ describe('importing a file', () => {
       const collection = await newCollection();
       const path = await file(`every-${at}-${afterMs}.ndjson`, many(total));
       const stop = new AbortController();
-      setMaxListeners(0, stop.signal);
       let reports = 0;
       const interrupted = run(collection, path, {
         fresh: true,
@@ -480,7 +477,6 @@ describe('importing a file', () => {
     const collection = await newCollection();
     const path = await file('edited.ndjson', many(500));
     const stop = new AbortController();
-    setMaxListeners(0, stop.signal);
     const interrupted = run(collection, path, {
       fresh: true,
       signal: stop.signal,

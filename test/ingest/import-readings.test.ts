@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -225,7 +224,6 @@ describe('importing readings', () => {
       Array.from({ length: 2_100 }, (_, n) => ({ marker: 'a', at: at(n), n })),
     );
     const controller = new AbortController();
-    setMaxListeners(0, controller.signal);
     const reason = new Error('stopped');
     const stopped = run(collection, path, { signal: controller.signal, onProgress: () => controller.abort(reason) });
     await expect(stopped).rejects.toBe(reason);

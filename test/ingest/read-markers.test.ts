@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -241,7 +240,6 @@ describe('the markers of a collection', () => {
     other.client.destroy();
 
     const stop = new AbortController();
-    setMaxListeners(0, stop.signal);
     const reading = readMarkers({ database, collection, call: newCall(stop.signal) });
     await reading.next();
     stop.abort(new Error('stopped'));
