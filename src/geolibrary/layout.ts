@@ -1,11 +1,11 @@
-import { DescribeTableCommand, type TableDescription } from '@aws-sdk/client-dynamodb';
+import type { TableDescription } from '@aws-sdk/client-dynamodb';
 
 import { CellportError, badInput, notFound } from '../errors.js';
 import type { Database, Item } from '../store/database.js';
-import { isFailure, mapFailure } from '../store/request/failures.js';
 import { newCall } from '../store/request/meter.js';
 import { itemOfImage } from '../store/request/wire.js';
 import { send } from '../store/request/send.js';
+import { describeTable } from '../store/table/tables.js';
 import { hashKeyOf } from './hash-keys.js';
 import { type Attributes, type GeoItem, readGeoItem } from './item.js';
 
@@ -34,16 +34,6 @@ export interface LayoutOptions {
 }
 
 const SAMPLE = 100;
-
-async function describe({ client }: Database, table: string): Promise<TableDescription> {
-  try {
-    const { Table } = await client.send(new DescribeTableCommand({ TableName: table }));
-    if (Table !== undefined) return Table;
-  } catch (error) {
-    if (!isFailure(error, 'ResourceNotFoundException')) throw mapFailure(error);
-  }
-  throw notFound('table', table);
-}
 
 const notGeoTable = (table: string, why: string) =>
   new CellportError('BAD_USER_INPUT', `${table} is not a table of the Geo Library: ${why}`, { table });
@@ -103,7 +93,8 @@ export async function readLayout(database: Database, table: string, options: Lay
   if (!/^[A-Za-z0-9_.-]{3,255}$/.test(table)) {
     throw badInput('table', table, 'a table name: 3 to 255 letters, digits, `_`, `-` or `.`');
   }
-  const description = await describe(database, table);
+  const description = await describeTable(database, table);
+  if (description === undefined) throw notFound('table', table);
   const attributes = namesIn(description, index, geoJson);
   // The only Scan that serving takes: one page, at the start.
   const { Items: page = [] } = await send(database, 'wireScan', { TableName: table, Limit: SAMPLE }, newCall());

@@ -4,6 +4,7 @@ import type { LiveChanges } from '../live/hub.js';
 import type { CellCache } from '../loaders/cell-cache.js';
 import type { CollectionCache } from '../loaders/collection-cache.js';
 import type { GeometryCache } from '../loaders/geometry-cache.js';
+import { TRUSTED_MS } from '../loaders/pages/trust.js';
 import { CONCURRENT_QUERIES, createLoaders } from '../loaders/loaders.js';
 import type { PageServices } from '../loaders/pages/page-loader.js';
 import { type CollectionAnswers, storedAnswers } from '../map/answers.js';
@@ -59,11 +60,9 @@ export interface RequestContext {
   readonly answers: (collection: string) => CollectionAnswers;
 }
 
-const TRUSTED_BEHIND_MS = 2_000;
-
 /** Whether this process updates the cells and has not fallen behind, so that its caches see every change at once. */
 export function isFollowing(status: StreamStatus | undefined): boolean {
-  return status?.owner === true && status.behindMs !== undefined && status.behindMs <= TRUSTED_BEHIND_MS;
+  return status?.owner === true && status.behindMs !== undefined && status.behindMs <= TRUSTED_MS;
 }
 
 /** The context of one request. */

@@ -4,7 +4,7 @@ import { fromZ } from '../geo/geohash.js';
 import type { ZRange } from '../geo/ranges.js';
 import type { CellBlock } from '../model/cell.js';
 import type { BlockPlan } from '../plan/blocks.js';
-import { getBlocks } from '../store/cell/blocks.js';
+import { type BlockName, getBlocks } from '../store/cell/blocks.js';
 import { blockFromItem } from '../store/cell/cells.js';
 import type { Database, Item } from '../store/database.js';
 import type { Call } from '../store/request/meter.js';
@@ -19,12 +19,6 @@ export interface BlocksRequest {
   readonly scope: string;
   readonly plan: BlockPlan;
   readonly budget: Budget;
-}
-
-/** The name of one block. */
-interface BlockName {
-  readonly scope: string;
-  readonly parent: string;
 }
 
 /** Ranges of more blocks than this are read without checking the cache for each block. */

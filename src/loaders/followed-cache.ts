@@ -24,7 +24,7 @@ export interface FollowedCacheOptions<Value> {
 const REMEMBERED_MS = 30_000;
 const MOST_REMEMBERED = 100_000;
 /** How long an eventually consistent read may lag. */
-const LAG_MS = 2_000;
+export const LAG_MS = 2_000;
 
 /**
  * A cache of stored values that the stream keeps current, with a bound in bytes.

@@ -1,4 +1,5 @@
 import type { StreamState } from '../../store/cell/stream-state.js';
+import { LAG_MS } from '../followed-cache.js';
 
 /** How far the stream's consumer is, as pages depend on it. */
 export interface ConsumerReport extends Pick<StreamState, 'pages' | 'gap'> {
@@ -27,11 +28,9 @@ export interface PageTrustOptions {
 }
 
 /** Pages are used while the consumer was at the stream's end within so long; clocks may differ by as much. */
-const TRUSTED_MS = 2_000;
+export const TRUSTED_MS = 2_000;
 /** The stored report is read at most so often. */
 const READ_EVERY_MS = 1_000;
-/** How long an eventually consistent read may lag behind. */
-const LAG_MS = 2_000;
 
 /**
  * Decides whether pages may be read in place of the geo index. Every server can: the one that keeps the pages knows, and any
