@@ -1,10 +1,12 @@
 import { setImmediate } from 'node:timers';
 
+import { afterArrivals } from './arrivals.js';
+
 /** Resolves when it is the caller's turn to continue. Rejects when the work is to be stopped. */
 export type Turn = () => Promise<void>;
 
 /** How long one piece of work may keep the event loop, in milliseconds. */
-const SLICE_MS = 20;
+const SLICE_MS = 10;
 
 /** When the first step of this round of the event loop began. */
 let began: number | undefined;
@@ -26,14 +28,14 @@ function elapsed(): number {
 /** Calls back once every promise that is settled by now, and what follows from it, has been handled. */
 const afterPromises = (callback: () => void) => void Promise.resolve().then(() => process.nextTick(callback));
 
-/** Takes one step after the other, for 20 ms in each round of the event loop. */
+/** Takes one step after the other, for 10 ms in each round of the event loop. */
 function takeSteps(): void {
   const step = waiting.shift();
   taking = step !== undefined;
   if (step === undefined) return;
   elapsed();
   // The step ends with the promises that it settles: only then is it known how long it took.
-  afterPromises(() => (waiting.length > 0 && elapsed() >= SLICE_MS ? setImmediate(takeSteps) : takeSteps()));
+  afterPromises(() => (waiting.length > 0 && elapsed() >= SLICE_MS ? afterArrivals(takeSteps) : takeSteps()));
   step();
 }
 
@@ -50,7 +52,7 @@ export function afterTurns(step: () => void): void {
 
 /**
  * To be awaited between steps of long work: what follows runs when the steps of all who waited before have been taken,
- * and everything else runs in between once these have taken 20 ms. Rejects with the reason of `signal` once it is aborted.
+ * and everything else runs in between once these have taken 10 ms. Rejects with the reason of `signal` once it is aborted.
  */
 export async function takeTurn(signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
@@ -68,7 +70,7 @@ export async function inTurns<Result>(steps: Generator<void, Result, void>, turn
 }
 
 /** How many items of a list are handled in one step. */
-const BATCH = 256;
+const BATCH = 64;
 
 /** Handles each item of a list, with a turn after every few. */
 export async function eachInTurns<Item>(

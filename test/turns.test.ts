@@ -21,7 +21,7 @@ async function roundsDuring(something: Promise<unknown>): Promise<number> {
 }
 
 describe('steps that resume together', () => {
-  test('let everything else run about every 20 ms, however short each of them is', async () => {
+  test('let everything else run about every 10 ms, however short each of them is', async () => {
     const steps = Array.from({ length: 100 }, async () => {
       await takeTurn();
       work(3);

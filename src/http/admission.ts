@@ -1,5 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
+import { afterArrivals } from '../arrivals.js';
+
 /** How the server has been doing since the last look. */
 export interface Load {
   /** Mean time for which the event loop was late. */
@@ -79,7 +81,7 @@ export interface Turns {
   readonly later: (callback: () => void) => void;
 }
 
-const EVENT_LOOP: Turns = { now: () => performance.now(), later: (callback) => setImmediate(callback) };
+const EVENT_LOOP: Turns = { now: () => performance.now(), later: afterArrivals };
 
 /**
  * As many places as keep the event loop and the database responsive: one more while both are, a fifth fewer when one is

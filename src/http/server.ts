@@ -1,6 +1,7 @@
 import cors from '@fastify/cors';
 import { type FastifyInstance, fastify } from 'fastify';
 
+import { connectionAccepted } from '../arrivals.js';
 import type { Limits } from '../model/limits.js';
 import { asksForNothing } from '../graphql/extensions.js';
 import type { GraphqlServer } from '../graphql/server.js';
@@ -91,6 +92,7 @@ export function buildHttp({
     forceCloseConnections: false,
     return503OnClosing: true,
   });
+  server.server.on('connection', connectionAccepted);
   const checkHost = hostChecker({ host, allowedHosts });
   checkHosts(server, checkHost);
   if (!explain) server.addHook('onRequest', async ({ headers }) => asksForNothing(headers));

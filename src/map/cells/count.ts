@@ -22,8 +22,8 @@ const WORTH_A_BLOCK = 2;
 const FOR_MARKERS = 32;
 /** The number of pieces into which the rim of an area is cut, so that less of its cells is read. */
 const COVER = 1_024;
-/** Cells that are looked at between two turns. */
-const BETWEEN_TURNS = 256;
+/** Blocks of up to 32 cells that are looked at between two turns. */
+const BLOCKS_IN_A_TURN = 8;
 
 /** Where markers are counted. */
 export interface Region {
@@ -70,12 +70,13 @@ async function tally(
   const edge: Cell[] = [];
   for (let precision = plan.length + 1; ; precision++) {
     const cut: Cell[] = [];
-    await context.turn();
-    for (const [index, cell] of blocks.flatMap(cellsOfBlock).entries()) {
-      if (index % BETWEEN_TURNS === BETWEEN_TURNS - 1) await context.turn();
-      const relation = region.relationTo(markerBounds(cell.geohash, cell));
-      if (relation === 'inside') inside += cell.count;
-      if (relation === 'cut') cut.push(cell);
+    for (const [index, block] of blocks.entries()) {
+      if (index % BLOCKS_IN_A_TURN === 0) await context.turn();
+      for (const cell of cellsOfBlock(block)) {
+        const relation = region.relationTo(markerBounds(cell.geohash, cell));
+        if (relation === 'inside') inside += cell.count;
+        if (relation === 'cut') cut.push(cell);
+      }
     }
     const mayRead = precision < FINEST_STORED && budget.calls > FOR_MARKERS;
     const isWorth = ({ count }: Cell) => mayRead && count >= WORTH_A_BLOCK;
