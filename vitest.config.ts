@@ -15,9 +15,9 @@ const SOAK = [
 const BROWSER = ['test/web/{examples,explain,first-load,graphiql,import,map}.test.ts'];
 /** Neither DynamoDB Local nor a browser. */
 const UNIT = [
-  'test/{layers,log,turns}.test.ts',
+  'test/{arrivals,layers,log,turns}.test.ts',
   'test/{capacity,geo,graphql,keys,pages,plan}/**/*.test.ts',
-  'test/cli/{config,progress}.test.ts',
+  'test/cli/{config,progress,stop}.test.ts',
   'test/client/{bundle,tiles}.test.ts',
   'test/http/admission.test.ts',
   'test/geolibrary/plan.test.ts',

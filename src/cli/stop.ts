@@ -2,6 +2,8 @@ import { Interrupted } from './failure.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const SECOND_SIGNAL_EXIT = 1;
+/** A signal to the process group of `npm start` arrives again when npm has ended. */
+const SAME_SIGNAL_MS = 1_000;
 
 export interface Stop {
   readonly signal: AbortSignal;
@@ -10,13 +12,16 @@ export interface Stop {
 }
 
 /**
- * A signal that is aborted by Ctrl-C or SIGTERM, with Interrupted as its reason. The second one ends the process
- * immediately, which loses no acknowledged write.
+ * A signal that is aborted by Ctrl-C or SIGTERM, with Interrupted as its reason. Another one, more than a second later, ends
+ * the process immediately, which loses no acknowledged write.
  */
 export function onStop(): Stop {
   const controller = new AbortController();
+  let first = Infinity;
   const stop = (name: string): void => {
-    if (controller.signal.aborted) process.exit(SECOND_SIGNAL_EXIT);
+    if (performance.now() - first > SAME_SIGNAL_MS) process.exit(SECOND_SIGNAL_EXIT);
+    if (controller.signal.aborted) return;
+    first = performance.now();
     controller.abort(new Interrupted(`cellport: stopped by ${name}`));
   };
   for (const name of SIGNALS) process.on(name, stop);
