@@ -192,19 +192,15 @@ async function run({ say }: BenchOptions): Promise<Section> {
     say(`dynamodb-geo, hash key length ${length}`);
     theirs.push({ length, ...(await measurePeer(peer, length, markers)) });
   }
+  const right = (answers: readonly Answer[]) => answers.filter(({ outcome }) => outcome === 'right').length;
   // The hash key length that suits the peer best, on the maps that it answers.
-  const best = theirs.toSorted(
-    (a, b) =>
-      b.answers.filter(({ outcome }) => outcome === 'right').length -
-      a.answers.filter(({ outcome }) => outcome === 'right').length,
-  )[0];
+  const best = theirs.toSorted((a, b) => right(b.answers) - right(a.answers))[0];
   const answeredByBest = (each: Answer) =>
     best?.answers.find(({ view }) => sameView(view, each.view))?.outcome === 'right';
   say(
     `hash key length ${best?.length} throws at: ${listed(best?.answers ?? [], 'throws')}; loses markers at: ${listed(best?.answers ?? [], 'wrong')}`,
   );
   const tables = theirs.filter(({ served }) => served.length > 0);
-  const right = (answers: readonly Answer[]) => answers.filter(({ outcome }) => outcome === 'right').length;
   return {
     title: 'The same maps with dynamodb-geo 0.4.0',
     rows: [
