@@ -10,7 +10,7 @@ import { MOST_QUERIES, PEER_TABLE, type PeerPackage, attributesOf, fillPeer, loa
 import { type View, fixedViews } from './rig/places.js';
 import { type BenchMarker, cityMarkers } from './rig/points.js';
 import { startRig } from './rig/rig.js';
-import { mean, shown, table } from './rig/statistics.js';
+import { mean, shown, sum, table } from './rig/statistics.js';
 import { watchWire } from './rig/wire.js';
 import type { BenchOptions, Benchmark, Section } from './section.js';
 
@@ -27,6 +27,12 @@ interface Answer {
   readonly readUnits: number;
   readonly floor: number;
   readonly coverMs: number;
+}
+
+/** Read units for 200 markers, on maps with 100 to 400. */
+function unitsOf200(answers: readonly Answer[], of: (answer: Answer) => number): string {
+  const some = answers.filter(({ inside }) => inside >= 100 && inside <= 400);
+  return shown((200 * sum(some.map(of))) / sum(some.map(({ inside }) => inside)));
 }
 
 const unitsOf = (bytes: number) => Math.max(0.5, Math.ceil(bytes / 4096) / 2);
@@ -167,6 +173,7 @@ function summary(name: string, answers: readonly Answer[], answered: (answer: An
     Math.max(0, ...some.map(({ queries }) => queries)),
     shown(mean(some.map(({ readUnits, floor }) => readUnits / floor)), 2),
     shown(mean(few.map(({ readUnits }) => readUnits))),
+    unitsOf200(some, ({ readUnits }) => readUnits),
   ];
 }
 
@@ -221,7 +228,8 @@ async function run({ say }: BenchOptions): Promise<Section> {
     ],
     text: [
       `${markers.length.toLocaleString('en')} cities with the same attributes in a table of each library, and the fixed maps of "Viewports". In brackets the`,
-      'hash key length. Means are over correctly answered maps with 1 to 2,000 markers ("few": at most 20). Cellport caches no markers.\n',
+      'hash key length. Means are over correctly answered maps with 1 to 2,000 markers ("few": at most 20; "200": for 200 of them, on',
+      `maps with 100 to 400; floor ${unitsOf200(ours.cold, ({ floor }) => floor)}). Cellport caches no markers.\n`,
       table([
         [
           '',
@@ -233,6 +241,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
           'most',
           'read units / floor',
           'read units, few',
+          'read units, 200',
         ],
         summary('Cellport, all maps, nothing in memory', ours.cold, () => true),
         summary('Cellport, all maps, directory in memory', ours.known, () => true),
