@@ -16,7 +16,7 @@ export type { PartitionRange, SortRange } from './template.js';
 export type Keyspace = ReturnType<typeof createKeyspace>;
 
 /** All of one kind from one geohash to another of the same length, both included. */
-interface GeoRange {
+export interface GeoRange {
   readonly of: 'markers' | 'zones' | 'cells';
   readonly first: string;
   readonly last: string;

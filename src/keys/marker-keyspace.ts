@@ -7,7 +7,7 @@ import { geoIndexOf } from './indexes.js';
 import type { PartitionRange, SortRange } from './template.js';
 
 /** What the geo index entry of a marker is made from. */
-interface GeoEntry {
+export interface GeoEntry {
   readonly scope: string;
   readonly key: string;
   /** Of length 10. */
@@ -18,7 +18,7 @@ interface GeoEntry {
 }
 
 /** Names the readings of a marker, or those of one bucket. */
-interface ReadingsOf {
+export interface ReadingsOf {
   readonly scope: string;
   readonly key: string;
   readonly bucket?: string | undefined;
