@@ -40,6 +40,9 @@ export function openFleetSearch(
     };
     const lease = await takeLease(opened.lease(IN_USE, look), signal);
     latest = () => lease.current;
+    const { index } = lease.current;
+    if (index !== '' && !opened.names.isCurrent(index))
+      log.warn({ index }, 'The search index is of another version of Cellport: run `cellport reindex` to rebuild it');
     const own = opened.follower(opened.engine(lease, IN_USE), isBusy);
     follower = own;
     try {
@@ -50,11 +53,10 @@ export function openFleetSearch(
   }
 
   async function run(): Promise<void> {
-    const opened = await openCluster(url, config, backend, log);
-    cluster = opened;
     for (let failures = 0; !signal.aborted; failures += 1) {
       try {
-        await follow(opened);
+        cluster ??= await openCluster(url, config, backend, log);
+        await follow(cluster);
       } catch (err) {
         if (!signal.aborted && !(err instanceof LeaseLost))
           log.warn({ err }, 'Cannot follow the stream into OpenSearch');

@@ -12,6 +12,7 @@ import { IN_USE, NEXT, NO_INDEX, type SearchState, stateItem } from '../search/o
 import type { Refusal } from '../search/opensearch/write.js';
 import type { Database } from '../store/database.js';
 import type { Lease, LeaseOptions } from '../store/lease.js';
+import { describeTable } from '../store/table/tables.js';
 import { missing, readGeometry } from '../store/zone/zone-geometry.js';
 import { ownName, ownerIsGone } from '../stream/owners.js';
 import type { StreamBackend } from './backend.js';
@@ -49,6 +50,16 @@ export function shapes(database: Database, onRefused: (refusals: readonly Refusa
   };
 }
 
+/**
+ * What distinguishes a table from all others, those of its name in other accounts and regions included. In DynamoDB Local only
+ * the time does. Throws UNAVAILABLE if there is no such table.
+ */
+async function identityOf(database: Database, name: string): Promise<string> {
+  const table = await describeTable(database, name);
+  if (table === undefined) throw new CellportError('UNAVAILABLE', `there is no table ${name}`);
+  return `${table.TableArn ?? name} ${table.CreationDateTime?.toISOString() ?? ''}`;
+}
+
 /** Opens the configured OpenSearch, without connecting to it. */
 export async function openCluster(
   url: string,
@@ -57,8 +68,8 @@ export async function openCluster(
   log: Log,
 ): Promise<SearchCluster> {
   const { database } = backend;
+  const names = indexNames(tables.entities, await identityOf(database, tables.entities));
   const client = await openClient(url);
-  const names = indexNames(tables.entities);
   const self = ownName();
   const onRefused = async (refusals: readonly Refusal[]) => {
     log.error({ refusals: refusals.slice(0, 10) }, 'OpenSearch does not take some documents: see docs/search.md');

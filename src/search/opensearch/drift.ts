@@ -4,7 +4,7 @@ import { type RankBy, documentOf } from '../document.js';
 import type { SearchDocument } from '../engine.js';
 import type { SearchTables } from '../follow.js';
 import type { Client } from './client.js';
-import { type Stored, idOf, isSameState } from './stored.js';
+import { type Stored, idOf, isSameState } from '../stored.js';
 
 /** Where an index differs from its table. */
 export interface Drift {

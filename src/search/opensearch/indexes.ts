@@ -49,20 +49,23 @@ export interface IndexNames {
   readonly alias: string;
   /** A new name that no index had before. */
   next(): string;
+  /** Whether an index has the present layout. */
+  isCurrent(index: string): boolean;
   /** By this alias changes are written, so that a late one does not create a deleted index again. */
   writing(index: string): string;
   readonly pattern: string;
 }
 
-/** The names for a table; those of indexes have no capitals. */
-export function indexNames(table: string): IndexNames {
-  const lower = table.toLowerCase();
-  const hash = lower === table ? '' : `-${createHash('sha256').update(table).digest('hex').slice(0, 8)}`;
-  const alias = `cellport-${lower.slice(0, 180)}${hash}`;
+/** The names for a table. `identity` distinguishes it from others of its name; names of indexes have no capitals. */
+export function indexNames(table: string, identity: string): IndexNames {
+  const hash = createHash('sha256').update(identity).digest('hex').slice(0, 10);
+  const alias = `cellport-${table.toLowerCase().slice(0, 180)}-${hash}`;
   // No table has a tilde in its name, so that none is the beginning of another one's.
+  const layout = `${alias}~${LAYOUT}-`;
   return {
     alias,
-    next: () => `${alias}~${LAYOUT}-${randomUUID().slice(0, 13)}`,
+    next: () => layout + randomUUID().slice(0, 13),
+    isCurrent: (index) => index.startsWith(layout),
     writing: (index) => `${index}~writing`,
     pattern: `${alias}~*`,
   };

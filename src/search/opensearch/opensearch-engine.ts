@@ -1,9 +1,9 @@
 import type { SearchEngine, SearchReader } from '../engine.js';
 import type { Client } from './client.js';
 import { type IndexNames, createIndex, dropOthers, hasIndex, pointAlias } from './indexes.js';
-import { placeIn } from './query.js';
+import { placeIn } from '../place.js';
 import { IndexReader } from './read.js';
-import { GONE_KEPT_MS } from './stored.js';
+import { GONE_KEPT_MS } from '../stored.js';
 import { IndexWriter, type WriterOptions } from './write.js';
 
 const PURGE_EVERY_MS = 3_600_000;
@@ -72,7 +72,8 @@ export function openSearchEngine(options: EngineOptions): SearchEngine {
     /** Makes the index ready, which a crash, or somebody's deletion of it, may have left undone. */
     async checkpoint() {
       const { index, checkpoint } = await state.load();
-      if (await hasIndex(client, index)) {
+      // One that was not finished before an update is begun anew.
+      if ((inUse || names.isCurrent(index)) && (await hasIndex(client, index))) {
         await use(index);
         return checkpoint;
       }

@@ -1,14 +1,12 @@
 import type { Area, Bounds } from '../../geo/bounds.js';
 import type { Point } from '../../geo/point.js';
 import type { SearchQuery } from '../engine.js';
-import { CANDIDATES, LONGEST_FOLDED, TYPO } from '../score.js';
+import type { Place } from '../place.js';
+import { CANDIDATES, LONGEST_FOLDED } from '../score.js';
 import { editsAllowed, trigramsOf } from '../typos.js';
 
 /** A part of a request in OpenSearch's query language. */
 export type Clause = Readonly<Record<string, unknown>>;
-
-/** A hit by its place in the order: tier, then edits of a typo or metres, then rank, then ID. */
-export type Place = readonly [tier: number, by: number, rank: number, id: string];
 
 /** What a tier adds to the score by which OpenSearch sorts: the same name is in the name, too. */
 const POINTS = { 'in the name': 2, 'same name': 4 };
@@ -88,20 +86,4 @@ export function typoRequest(query: SearchQuery): Clause | undefined {
     size: CANDIDATES,
     _source: ['pk', 'sk', 'id', 'folded', 'rank', 'location'],
   };
-}
-
-/** A position that `search` gave; undefined for other texts. */
-export function placeIn(text: string): Place | undefined {
-  try {
-    const parts: unknown = JSON.parse(text);
-    if (!Array.isArray(parts) || parts.length !== 4) return undefined;
-    const [tier, by, rank, id] = parts as unknown[];
-    const isTier = typeof tier === 'number' && tier >= 0 && tier <= TYPO;
-    if (!isTier || typeof rank !== 'number' || typeof id !== 'string') return undefined;
-    // JSON has no Infinity: null is the distance of what has no position.
-    if (by !== null && typeof by !== 'number') return undefined;
-    return [tier, by ?? Infinity, rank, id];
-  } catch {
-    return undefined;
-  }
 }

@@ -1,11 +1,12 @@
 import { CellportError } from '../../errors.js';
 import { distance } from '../../geo/distance.js';
 import type { SearchHit, SearchQuery } from '../engine.js';
+import { type Place, comparePlaces } from '../place.js';
 import { ENOUGH, TYPO, closeness, relevance } from '../score.js';
+import type { Stored } from '../stored.js';
 import { editsBetween } from '../typos.js';
 import type { Client } from './client.js';
-import { type Clause, type Place, matching, pageRequest, placeOfHit, typoRequest } from './query.js';
-import type { Stored } from './stored.js';
+import { type Clause, matching, pageRequest, placeOfHit, typoRequest } from './query.js';
 
 interface Found {
   readonly place: Place;
@@ -22,9 +23,6 @@ interface Answer {
 
 /** How long a search waits: a cluster that does not respond must not hold up requests. */
 const ANSWERS_WITHIN_MS = 10_000;
-
-const compare = (a: Place, b: Place) =>
-  a[0] - b[0] || a[1] - b[1] || b[2] - a[2] || (a[3] < b[3] ? -1 : a[3] > b[3] ? 1 : 0);
 
 /** Searches the documents behind an alias. Its methods throw UNAVAILABLE while the cluster does not answer. */
 export class IndexReader {
@@ -84,8 +82,8 @@ export class IndexReader {
         const { pk, sk, id, rank = 0 } = source;
         return [{ place: [TYPO, query.near ? metresTo(source, query) : edits, rank, id], pk, sk }];
       })
-      .toSorted((a, b) => compare(a.place, b.place))
-      .filter(({ place }) => after === undefined || compare(place, after) > 0);
+      .toSorted((a, b) => comparePlaces(a.place, b.place))
+      .filter(({ place }) => after === undefined || comparePlaces(place, after) > 0);
   }
 }
 

@@ -4,8 +4,8 @@ import { retry } from '../../retry.js';
 import type { SearchChange } from '../engine.js';
 import { chunks } from '../../store/request/concurrency.js';
 import { type Client, isConnectionError, mayPass, statusOf } from './client.js';
+import { type ShapedChange, type Stored, afterChanges, idOf } from '../stored.js';
 import { type Operation, writeInBulk } from './bulk.js';
-import { type ShapedChange, type Stored, afterChanges, idOf } from './stored.js';
 
 /** A document that OpenSearch does not take. */
 export interface Refusal {

@@ -43,7 +43,7 @@ export async function newEngine(client: Client, more: Partial<EngineOptions> = {
   const engine = openSearchEngine({
     client,
     clock: systemClock,
-    names: indexNames(`Test_${randomUUID()}`),
+    names: indexNames('Test', randomUUID()),
     state: stateInMemory(),
     inUse: true,
     others: () => Promise.resolve([]),

@@ -1,12 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { interpreting } from '../../../src/graphql/executor.js';
 import { silentLog } from '../../../src/log.js';
 import type { ObjectStore } from '../../../src/objects/object-store.js';
+import { createIndex } from '../../../src/search/opensearch/indexes.js';
 import { IN_USE, NEXT, stateItem } from '../../../src/search/opensearch/state.js';
 import { openFleetSearch } from '../../../src/server/fleet-search.js';
 import { checkIndex, replayRefusals } from '../../../src/server/index-check.js';
-import { reindex } from '../../../src/server/reindex.js';
+import { reindex, withCluster } from '../../../src/server/reindex.js';
 import type { ServerSearch } from '../../../src/server/search.js';
+import { createCollection } from '../../../src/store/collection/collections.js';
+import { createDatabase } from '../../../src/store/database.js';
+import { newCall } from '../../../src/store/request/meter.js';
 import { ensureTables } from '../../../src/store/table/tables.js';
 import { createStreamsClient } from '../../../src/stream/dynamodb.js';
 import { type LiveServer, startServer } from '../../http/live-server.js';
@@ -15,6 +20,9 @@ import { HAS_OPENSEARCH } from '../../services/opensearch-server.js';
 import { engine, newDatabase } from '../../support/test-database.js';
 import { clusterUrl } from './cluster.js';
 import { type ClusterProxy, startProxy } from './proxy.js';
+
+// Comparing both executors would run a query twice while the index changes.
+const executor = interpreting;
 
 /** A store whose objects can be hidden. */
 function hidingStore() {
@@ -66,7 +74,7 @@ describe.skipIf(!HAS_OPENSEARCH)('servers that share an index in OpenSearch', ()
   beforeAll(async () => {
     proxy = await startProxy(await clusterUrl());
     await ensureTables(db);
-    server = await startServer(db, { search: open(), objects: store });
+    server = await startServer(db, { search: open(), objects: store, executor });
     await server.ask('mutation { createCollection(input: { key: "parks", name: "Grounds" }) { key } }');
   });
   afterAll(async () => {
@@ -81,7 +89,7 @@ describe.skipIf(!HAS_OPENSEARCH)('servers that share an index in OpenSearch', ()
     await create('a', 'Alder');
     await until(async () => (await found('alder')) === 1, 400);
     const second = open();
-    const other = await startServer(db, { search: second });
+    const other = await startServer(db, { search: second, executor });
     await until(() => second.status.state === 'following');
     expect(await found('alder', other)).toBe(1);
     await searches[0]?.stop();
@@ -90,7 +98,7 @@ describe.skipIf(!HAS_OPENSEARCH)('servers that share an index in OpenSearch', ()
     await other.close();
     await second.stop();
     await server.close();
-    server = await startServer(db, { search: open(), objects: store });
+    server = await startServer(db, { search: open(), objects: store, executor });
     await until(async () => (await found('beech')) === 1, 400);
   });
 
@@ -128,14 +136,13 @@ describe.skipIf(!HAS_OPENSEARCH)('servers that share an index in OpenSearch', ()
     objects.hidden = false;
     expect(await replayRefusals(command())).toEqual({ tried: 1, left: [] });
     expect(await replayRefusals(command())).toEqual({ tried: 0, left: [] });
-    const { openClient } = await import('../../../src/search/opensearch/client.js');
-    const { indexNames } = await import('../../../src/search/opensearch/indexes.js');
-    const client = await openClient(proxy.url);
-    const index = indexNames(db.tables.entities).alias;
-    await client.indices.refresh({ index });
     const at = { shape: { type: 'point', coordinates: [1, 1] }, relation: 'intersects' } as const;
-    const { body } = await client.search({ index, body: { query: { geo_shape: { shape: at } } } } as never);
-    expect(body.hits.hits.map(({ _id }) => _id)).toEqual(['zone::parks#z']);
+    const ids = await withCluster(command(), async ({ client, names: { alias: index } }) => {
+      await client.indices.refresh({ index });
+      const { body } = await client.search({ index, body: { query: { geo_shape: { shape: at } } } } as never);
+      return body.hits.hits.map(({ _id }) => _id);
+    });
+    expect(ids).toEqual(['zone::parks#z']);
   });
 
   test('a new index takes the place of the old one without losing a write', async () => {
@@ -158,5 +165,57 @@ describe.skipIf(!HAS_OPENSEARCH)('servers that share an index in OpenSearch', ()
     const drift = await checkIndex(command());
     expect(drift).toMatchObject({ missing: [], extra: [] });
     expect(drift.documents).toBe(written + 6);
+  });
+
+  test('an index of another layout stays in use, and the log says which command rebuilds it', async () => {
+    for (const search of searches.splice(0)) await search.stop();
+    const state = await stateItem(db, IN_USE).load();
+    if (state === undefined) throw new Error('no index is in use');
+    const old = state.index.replace(/~\d+-/, '~0-');
+    await withCluster(command(), async ({ client, names }) => {
+      await createIndex(client, names, old);
+      await client.reindex({ refresh: true, body: { source: { index: state.index }, dest: { index: old } } });
+    });
+    await stateItem(db, IN_USE).put({ ...state, index: old, version: state.version + 1 });
+    const warnings: string[] = [];
+    const log = { ...silentLog, warn: (_: unknown, message: string) => void warnings.push(message) };
+    const advice = expect.stringContaining('run `cellport reindex`');
+
+    const search = openFleetSearch(proxy.url, config, backend, log);
+    searches.push(search);
+    search.start();
+    await until(() => warnings.length > 0);
+    expect(warnings).toEqual([advice]);
+    await until(() => search.status.state === 'following');
+    expect((await stateItem(db, IN_USE).load())?.index).toBe(old);
+    await reindex(command(), { acceptCount: false, onRead: () => undefined });
+    expect((await stateItem(db, IN_USE).load())?.index).toMatch(/~[1-9]\d*-/);
+  });
+
+  test('tables of the same name in other accounts have indexes of their own', async () => {
+    const credentials = { accessKeyId: 'OTHERACCOUNT', secretAccessKey: 'OTHERACCOUNT' };
+    const other = createDatabase({ ...engine(), credentials, tables: db.tables, keyStyle: 'readable' });
+    await ensureTables(other);
+    await createCollection(other, { key: 'lakes', name: 'Lakes' }, new Date().toISOString(), newCall());
+    const otherStreams = createStreamsClient({ ...engine(), credentials });
+    const found = async (search: ServerSearch, text: string) => {
+      await until(() => search.status.state === 'following');
+      const query = { words: [text], scopes: undefined, area: undefined, near: undefined };
+      return search.open().count(query);
+    };
+    // Each start would delete the index of the other one if they shared names.
+    for (let start = 0; start < 2; start += 1) {
+      const own = open();
+      const another = openFleetSearch(proxy.url, config, { database: other, streams: otherStreams }, silentLog);
+      another.start();
+      await until(async () => (await found(another, 'lakes')) === 1);
+      expect(await found(own, 'lakes')).toBe(0);
+      expect(await found(own, 'alder')).toBe(1);
+      expect(await found(another, 'alder')).toBe(0);
+      await another.stop();
+      await own.stop();
+    }
+    otherStreams.destroy();
+    other.client.destroy();
   });
 });

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
-import { type Bounds, middleOf } from '../../geo/bounds.js';
-import { canonicalLng } from '../../geo/point.js';
-import { type Key, documentId } from '../../keys/document-id.js';
-import type { SearchChange, SearchDocument } from '../engine.js';
-import { LONGEST_FOLDED } from '../score.js';
-import { trigramsOf } from '../typos.js';
-import { wordsOf } from '../words.js';
+import { type Bounds, middleOf } from '../geo/bounds.js';
+import { canonicalLng } from '../geo/point.js';
+import { type Key, documentId } from '../keys/document-id.js';
+import type { SearchChange, SearchDocument } from './engine.js';
+import { LONGEST_FOLDED } from './score.js';
+import { trigramsOf } from './typos.js';
+import { wordsOf } from './words.js';
 
 /** A deleted incarnation is remembered for longer than the stream keeps records, so that a late one brings nothing back. */
 export const GONE_KEPT_MS = 48 * 3_600_000;

@@ -1,0 +1,26 @@
+import { TYPO } from './score.js';
+
+/** A hit by its place in the order: tier, then edits of a typo or metres, then rank, then ID. */
+export type Place = readonly [tier: number, by: number, rank: number, id: string];
+
+export const comparePlaces = (a: Place, b: Place): number =>
+  a[0] - b[0] || difference(a[1], b[1]) || b[2] - a[2] || (a[3] < b[3] ? -1 : a[3] > b[3] ? 1 : 0);
+
+/** Infinite distances are equal. */
+const difference = (a: number, b: number) => (a === b ? 0 : a - b);
+
+/** A position that `search` gave; undefined for other texts. */
+export function placeIn(text: string): Place | undefined {
+  try {
+    const parts: unknown = JSON.parse(text);
+    if (!Array.isArray(parts) || parts.length !== 4) return undefined;
+    const [tier, by, rank, id] = parts as unknown[];
+    const isTier = typeof tier === 'number' && tier >= 0 && tier <= TYPO;
+    if (!isTier || typeof rank !== 'number' || typeof id !== 'string') return undefined;
+    // JSON has no Infinity: null is the distance of what has no position.
+    if (by !== null && typeof by !== 'number') return undefined;
+    return [tier, by ?? Infinity, rank, id];
+  } catch {
+    return undefined;
+  }
+}
