@@ -24,7 +24,7 @@ const UNIT = [
   'test/ingest/{hostile-rows,order,output,read-file,seen-keys,write-format}.test.ts',
   'test/live/{change,hub}.test.ts',
   'test/loaders/{cell-cache,directory-reader,marker-cache,marker-loader,range-union}.test.ts',
-  'test/search/embedded.test.ts',
+  'test/search/{embedded,memory}.test.ts',
   'test/map/{cells,features,filter,inside,known-counts,paging,runs,stalls,viewport}.test.ts',
   'test/stream/{apply,first-load,fold}.test.ts',
   'test/support/rfc7946.test.ts',

@@ -3,8 +3,10 @@ import type { Config } from '../config.js';
 import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
 import { openEmbeddedEngine } from '../search/embedded/embedded-engine.js';
+import { hasSqlite } from '../search/embedded/open.js';
 import type { IndexStatus, SearchEngine, TextSearch } from '../search/engine.js';
 import type { IndexFollower } from '../search/follow.js';
+import { openMemoryEngine } from '../search/memory/memory-engine.js';
 import type { StreamBackend } from './backend.js';
 import { openFollower } from './index-follower.js';
 
@@ -30,7 +32,7 @@ export function openOwnSearch(
   log: Log,
   isBusy?: () => boolean,
 ): ServerSearch {
-  const advice = ` (it may take ${searchBytes / 1024 / 1024} MB: CELLPORT_SEARCH_MB)`;
+  let advice = ` (it may take ${searchBytes / 1024 / 1024} MB: CELLPORT_SEARCH_MB)`;
   const stopping = new AbortController();
   let engine: SearchEngine | undefined;
   let follower: IndexFollower | undefined;
@@ -42,10 +44,22 @@ export function openOwnSearch(
     return follower?.status ?? { state: 'building', read: 0, reason: null };
   };
 
+  async function openEngine(): Promise<SearchEngine> {
+    const now = () => systemClock.wall();
+    const place = { folder: dataDir, table: tables.entities, maxBytes: searchBytes };
+    if (await hasSqlite()) return openEmbeddedEngine(place, now);
+    const platform = `${process.platform} ${process.arch}`;
+    log.warn(
+      { platform },
+      `libsql has no SQLite for ${platform}: the search index is in memory, and built at each start`,
+    );
+    advice = '';
+    return openMemoryEngine(now);
+  }
+
   async function run(): Promise<void> {
     try {
-      const place = { folder: dataDir, table: tables.entities, maxBytes: searchBytes };
-      engine = await openEmbeddedEngine(place, () => systemClock.wall());
+      engine = await openEngine();
       follower = openFollower(engine, backend, log, isBusy);
       await follower.run(stopping.signal);
     } catch (error) {

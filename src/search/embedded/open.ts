@@ -95,6 +95,13 @@ function openFile(Database: typeof Libsql, path: string, maxBytes: number): Omit
   }
 }
 
+/** Whether libsql has SQLite for this platform. */
+export const hasSqlite = (): Promise<boolean> =>
+  import('libsql').then(
+    () => true,
+    () => false,
+  );
+
 async function loadSqlite(): Promise<typeof Libsql> {
   try {
     return (await import('libsql')).default;

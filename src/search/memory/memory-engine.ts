@@ -1,0 +1,153 @@
+import { distance } from '../../geo/distance.js';
+import { eachInTurns, takeTurn } from '../../turns.js';
+import { type SearchEngine, type SearchHit, type SearchQuery, IndexFull } from '../engine.js';
+import { type Place, comparePlaces, placeIn } from '../place.js';
+import { ENOUGH, LONGEST_FOLDED, TYPO, closeness, relevance } from '../score.js';
+import { GONE_KEPT_MS, type Stored, afterChanges, idOf } from '../stored.js';
+import { editsBetween } from '../typos.js';
+
+/** 1.3 KB and a microsecond of each search apiece. */
+const MOST_DOCUMENTS = 150_000;
+const PURGE_EVERY_MS = 3_600_000;
+const NONE: readonly string[] = [];
+
+interface Found {
+  readonly place: Place;
+  readonly document: Stored;
+}
+
+/** What is kept of a document: words with a space on both sides, to be found as parts of one text. */
+function kept(document: Stored): Stored {
+  const { text = '', name = '' } = document;
+  return { ...document, text: ` ${text} `, name: ` ${name} `, trigrams: NONE };
+}
+
+/** What the words of a query are in a text as it is kept; the last one may be the beginning of one. */
+const patternsOf = (words: readonly string[]) =>
+  words.map((word, index) => (index === words.length - 1 ? ` ${word}` : ` ${word} `));
+
+function isInArea({ lng, lat }: Stored, { parts }: NonNullable<SearchQuery['area']>): boolean {
+  return parts.some(
+    ({ west, south, east, north }) =>
+      lng?.some(({ gte, lte }) => gte <= east && lte >= west) === true &&
+      lat !== undefined &&
+      lat.gte <= north &&
+      lat.lte >= south,
+  );
+}
+
+/** Whether a document is one that a query may find by other words. */
+function passes(document: Stored, { scopes, area }: SearchQuery): boolean {
+  if (document.deletedAt !== undefined) return false;
+  if (scopes && !scopes.includes(document.scope ?? '')) return false;
+  return area === undefined || isInArea(document, area);
+}
+
+const metresTo = ({ location }: Stored, near: NonNullable<SearchQuery['near']>) =>
+  location ? distance(near, { lng: location.lon, lat: location.lat }) : Infinity;
+
+/** An index in the memory of this process, without an index proper: a search reads all documents. */
+class MemoryIndex {
+  readonly #documents = new Map<string, Stored>();
+  readonly #now: () => number;
+  readonly #most: number;
+  #checkpoint: string | undefined;
+  #purgedAt = -Infinity;
+
+  constructor(now: () => number, most: number) {
+    this.#now = now;
+    this.#most = most;
+  }
+
+  get checkpoint(): string | undefined {
+    return this.#checkpoint;
+  }
+
+  /** See `SearchEngine.write`. */
+  async write(changes: Parameters<SearchEngine['write']>[0], checkpoint: string): Promise<void> {
+    const now = this.#now();
+    const next = new Map<string, Stored>();
+    for (const change of changes) {
+      const id = idOf(change.type === 'put' ? change.document.key : change.key);
+      const known = next.get(id) ?? this.#documents.get(id);
+      const after = afterChanges(known, [change], now);
+      if (after !== undefined && after !== known) next.set(id, kept(after));
+      await takeTurn();
+    }
+    const added = [...next.keys()].filter((id) => !this.#documents.has(id)).length;
+    if (this.#documents.size + added > this.#most)
+      throw new IndexFull(
+        `the search index in memory holds at most ${this.#most.toLocaleString('en')} documents; OpenSearch holds more`,
+      );
+    for (const [id, document] of next) this.#documents.set(id, document);
+    this.#checkpoint = checkpoint;
+    if (now - this.#purgedAt < PURGE_EVERY_MS) return;
+    this.#purgedAt = now;
+    for (const [id, { deletedAt = Infinity }] of this.#documents)
+      if (deletedAt < now - GONE_KEPT_MS) this.#documents.delete(id);
+  }
+
+  clear(): void {
+    this.#documents.clear();
+    this.#checkpoint = undefined;
+  }
+
+  /** All that a query finds, in its order. */
+  async find(query: SearchQuery): Promise<Found[]> {
+    const { words, near } = query;
+    const typed = words.join(' ');
+    const patterns = patternsOf(words);
+    const exact: Found[] = [];
+    const others: Stored[] = [];
+    await eachInTurns([...this.#documents.values()], takeTurn, (document) => {
+      if (!passes(document, query)) return;
+      const { text = '', name = '', folded, rank = 0, id } = document;
+      if (!patterns.every((pattern) => text.includes(pattern))) {
+        others.push(document);
+        return;
+      }
+      const inName = words.length > 0 && patterns.every((pattern) => name.includes(pattern));
+      const isSame = inName && folded === typed && typed.length <= LONGEST_FOLDED;
+      const place: Place = near ? [0, metresTo(document, near), rank, id] : [isSame ? 0 : inName ? 1 : 2, 0, rank, id];
+      exact.push({ place, document });
+    });
+    const found = exact.length < ENOUGH && words.length > 0 ? [...exact, ...(await this.#typos(query, others))] : exact;
+    return found.sort((a, b) => comparePlaces(a.place, b.place));
+  }
+
+  /** Those whose names are a few letters away. */
+  async #typos({ words, near }: SearchQuery, others: readonly Stored[]): Promise<Found[]> {
+    const typed = words.join(' ');
+    const found: Found[] = [];
+    await eachInTurns(others, takeTurn, (document) => {
+      const edits = editsBetween(typed, document.folded ?? '');
+      if (edits === Infinity) return;
+      const { rank = 0, id } = document;
+      found.push({ place: [TYPO, near ? metresTo(document, near) : edits, rank, id], document });
+    });
+    return found;
+  }
+}
+
+/** An index in memory, for platforms on which SQLite does not run. */
+export function openMemoryEngine(now: () => number, most = MOST_DOCUMENTS): SearchEngine {
+  const index = new MemoryIndex(now, most);
+  return {
+    write: (changes, checkpoint) => index.write(changes, checkpoint),
+    checkpoint: () => Promise.resolve(index.checkpoint),
+    clear: () => Promise.resolve(index.clear()),
+    async search(query, { after, limit }) {
+      const place = after === undefined ? undefined : placeIn(after);
+      const found = await index.find(query);
+      const rest = place ? found.filter((one) => comparePlaces(one.place, place) > 0) : found;
+      return rest.slice(0, limit).map(({ place: [tier, by], place: at, document: { pk, sk } }): SearchHit => ({
+        key: { pk, sk },
+        score: query.near ? closeness(tier, by) : relevance(tier, by),
+        position: JSON.stringify(at),
+      }));
+    },
+    count: async (query) => (await index.find(query)).length,
+    isPosition: (text) => placeIn(text) !== undefined,
+    close: () => Promise.resolve(),
+  };
+}
