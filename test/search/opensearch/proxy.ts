@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
-/** What a request gets in place of the cluster's response. */
-export type Interception = { readonly status: number } | 'no answer' | undefined;
+/** What a request gets in place of the cluster's response: an error, a closed connection, or nothing at all. */
+export type Interception = { readonly status: number } | 'no answer' | 'held' | undefined;
 
 export interface ClusterProxy {
   readonly url: string;
@@ -18,6 +18,7 @@ export async function startProxy(target: string): Promise<ClusterProxy> {
       const body = await buffer(asked);
       const { url = '/', method = 'GET' } = asked;
       const instead = proxy.intercept(url, body.toString());
+      if (instead === 'held') return;
       if (instead === 'no answer') return void answer.destroy();
       if (instead) {
         const error = { type: 'test_exception', reason: 'SECRET of the engine' };
