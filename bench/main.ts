@@ -18,6 +18,7 @@ import { pans } from './pans.js';
 import { prefixes } from './prefixes.js';
 import { writeReport } from './report.js';
 import { scale } from './scale.js';
+import { search } from './search.js';
 import type { Benchmark, Row, Section } from './section.js';
 import { sizes } from './sizes.js';
 import { stalls } from './stalls.js';
@@ -45,6 +46,7 @@ const ALL: readonly Benchmark[] = [
   fleet,
   vehicles,
   hierarchies,
+  search,
   load,
   attacks,
   stalls,

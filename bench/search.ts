@@ -1,0 +1,136 @@
+import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { silentLog } from '../src/log.js';
+import { openFleetSearch } from '../src/server/fleet-search.js';
+import { type ServerSearch, openOwnSearch } from '../src/server/search.js';
+import { createCollection } from '../src/store/collection/collections.js';
+import type { Database } from '../src/store/database.js';
+import { newMarkerItem } from '../src/store/marker/marker-item.js';
+import { putInBulk } from '../src/store/request/batch-write.js';
+import { chunks } from '../src/store/request/concurrency.js';
+import { newCall } from '../src/store/request/meter.js';
+import { createStreamsClient } from '../src/stream/dynamodb.js';
+import { HAS_OPENSEARCH, OpenSearchServer } from '../test/services/opensearch-server.js';
+import { randomFrom } from '../test/support/random.js';
+import { withFreshTables } from './rig/fresh-tables.js';
+import { type BenchMarker, cityMarkers } from './rig/points.js';
+import { quantile, shown, sum } from './rig/statistics.js';
+import { type Measured, measure } from './search/measure.js';
+import { KINDS, type Questions, questionsAbout } from './search/questions.js';
+import { Scan } from './search/recall.js';
+import type { BenchOptions, Benchmark, Row, Section } from './section.js';
+
+const SEED = 20_261_124;
+const CREATED = '2026-11-21T00:00:00.000Z';
+const PORTION = 5_000;
+const RECALL_BAR = 0.94;
+/** Each is compared with a scan of all names. */
+const MOST_SCANNED = 100;
+const LABELS = {
+  prefix: 'one to six letters',
+  typo: 'names with a typo',
+  bounds: 'within bounds',
+  near: 'near a position',
+};
+
+/** Writes the cities, then turns the stream on: an index begins with the table, as those of a server that is up to date. */
+async function fill(db: Database, markers: readonly BenchMarker[]) {
+  const input = { key: 'cities', name: 'Cities', rankBy: 'population', prefixLength: 2 };
+  const collection = await createCollection(db, input, CREATED, newCall());
+  for (const some of chunks(markers, PORTION)) {
+    const items = some.map((marker) => newMarkerItem(db, collection, marker, CREATED));
+    await putInBulk(db, db.tables.entities, items, { ...newCall(), unpriced: true });
+  }
+  const StreamSpecification = { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' } as const;
+  await db.client.send(new UpdateTableCommand({ TableName: db.tables.entities, StreamSpecification }));
+  return collection;
+}
+
+function rowsOf(name: string, markers: readonly BenchMarker[], questions: Questions, measured: Measured): Row[] {
+  const { documentsPerSecond, took, typoKeys, delays } = measured;
+  const scan = new Scan(markers);
+  const recalls = typoKeys
+    .slice(0, MOST_SCANNED)
+    .map((keys, index) => scan.recall(questions.typo[index]?.words ?? [], keys));
+  const recall = sum(recalls.map(({ found }) => found)) / sum(recalls.map(({ of }) => of));
+  const times = (all: readonly number[]) => `${shown(quantile(all, 0.5), 2)} / ${shown(quantile(all, 0.99), 1)} ms`;
+  return [
+    {
+      what: `${name}: documents per second when the index is built`,
+      bar: '',
+      measured: shown(documentsPerSecond, 0),
+      against: `${shown(markers.length / documentsPerSecond)} s`,
+    },
+    ...KINDS.map((kind) => ({
+      what: `${name}: ${LABELS[kind]}, p50 / p99`,
+      bar: '',
+      measured: times(took[kind]),
+      against: '',
+    })),
+    {
+      what: `${name}: recall of the ten best with a typo`,
+      bar: `at least ${shown(RECALL_BAR * 100, 0)} %`,
+      measured: `${shown(recall * 100)} %`,
+      against: 'a linear scan',
+      holds: recall >= RECALL_BAR,
+    },
+    {
+      what: `${name}: from a write to its being found, p50 / p99`,
+      bar: '',
+      measured: `${shown(quantile(delays, 0.5) / 1_000, 2)} / ${shown(quantile(delays, 0.99) / 1_000, 2)} s`,
+      against: '',
+    },
+  ];
+}
+
+async function run({ quick, say }: BenchOptions): Promise<Section> {
+  const markers = cityMarkers().filter((_, index) => !quick || index % 20 === 0);
+  const questions = questionsAbout(markers, quick ? 40 : 400, randomFrom(SEED));
+  const writes = quick ? 10 : 100;
+  const folder = await mkdtemp(join(tmpdir(), 'cellport-bench-'));
+  const cluster = HAS_OPENSEARCH ? await OpenSearchServer.create() : undefined;
+  try {
+    return await withFreshTables(
+      async ({ database: db, engine }) => {
+        say('loading the cities');
+        const collection = await fill(db, markers);
+        const streams = createStreamsClient(engine);
+        const backend = { database: db, streams };
+        const rows: Row[] = [];
+        const add = async (name: string, search: ServerSearch) => {
+          say(name);
+          try {
+            const measured = await measure(search, {
+              db,
+              collection,
+              questions,
+              word: `qxz${name}`.toLowerCase(),
+              writes,
+            });
+            rows.push(...rowsOf(name, markers, questions, measured));
+          } finally {
+            await search.stop();
+          }
+        };
+        const own = { searchBytes: 2 ** 30, dataDir: folder, tables: db.tables };
+        await add('SQLite', openOwnSearch(own, backend, silentLog));
+        if (cluster) await add('OpenSearch', openFleetSearch(await cluster.start(), own, backend, silentLog));
+        streams.destroy();
+        return {
+          title: `Search over ${markers.length.toLocaleString('en')} cities`,
+          rows,
+          text: 'One request at a time, ten results, without reading them from the table. OpenSearch is one node on the same machine.',
+        };
+      },
+      { stream: false },
+    );
+  } finally {
+    await cluster?.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+export const search: Benchmark = { name: 'search', hasCounts: false, run };
