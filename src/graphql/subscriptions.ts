@@ -4,6 +4,7 @@ import { type ExecutionArgs, type GraphQLSchema, createSourceEventStream } from 
 import pLimit from 'p-limit';
 
 import { CellportError, limitExceeded } from '../errors.js';
+import { takeTurn } from '../turns.js';
 import { type Services, createContext } from './context.js';
 import { formatted } from './error-format.js';
 import type { Execution } from './executor.js';
@@ -58,7 +59,11 @@ export function createSubscribe(services: Services, schema: GraphQLSchema, pipel
         if (ended) return { done: true, value: undefined };
         try {
           const { done, value } = await events.next();
-          if (done !== true) return { done: false, value: await answer(execution, value) };
+          if (done !== true) {
+            // One event may concern thousands of subscriptions.
+            await takeTurn();
+            return { done: false, value: await answer(execution, value) };
+          }
           end();
           return { done: true, value: undefined };
         } catch (error) {

@@ -1,3 +1,4 @@
+import { setImmediate as setImmediately } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
 
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
@@ -105,4 +106,30 @@ test('each has a deadline of its own, which begins with its turn', async () => {
     expect(started).not.toHaveProperty('errors');
     if ('answers' in started) await started.answers.return?.();
   }
+});
+
+test('one event for many of them is answered in turns, and others are served meanwhile', async () => {
+  const answering = await startServer(db, {
+    live: hub,
+    executor: () => async () => {
+      const until = performance.now() + 3;
+      while (performance.now() < until);
+      return { data: {} };
+    },
+  });
+  const all = await Promise.all(Array.from({ length: 50 }, () => answering.graphql.subscribe({ query: QUERY })));
+  const answers = all.flatMap((started) => ('answers' in started ? [started.answers] : []));
+  expect(answers).toHaveLength(50);
+  const first = Promise.all(answers.map((each) => each.next()));
+  let turns = 0;
+  let next = setImmediately(function count() {
+    turns += 1;
+    next = setImmediately(count);
+  });
+  hub.take(markerRecord(db.keys, { sequence: '2', key: 'two', after: [1, 1] }));
+  await first;
+  clearImmediate(next);
+  expect(turns).toBeGreaterThanOrEqual(10);
+  for (const each of answers) await each.return?.();
+  await answering.close();
 });
