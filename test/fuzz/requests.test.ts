@@ -1,13 +1,20 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 import type { GraphQLSchema } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { type Executor, compiling, interpreting } from '../../src/graphql/executor.js';
 import { buildSchema } from '../../src/graphql/schema.js';
+import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js';
+import type { SearchEngine } from '../../src/search/engine.js';
 import type { Database } from '../../src/store/database.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { type LiveServer, fillCells, startServer } from '../http/live-server.js';
+import { documentOf } from '../search/documents.js';
 import { type Comparison, comparing, newComparison } from '../support/compare-executors.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { randomFrom } from '../support/random.js';
@@ -56,8 +63,8 @@ async function answerTo(server: LiveServer, request: FuzzedRequest, overHttp: bo
   return { status: answer.status, text: String(answer.body) };
 }
 
-/** Two collections with markers and their cells, and what documents may name of them. */
-async function fill(db: Database, server: LiveServer): Promise<Known> {
+/** Two collections with markers, their cells and their index, and what documents may name of them. */
+async function fill(db: Database, server: LiveServer, index: SearchEngine): Promise<Known> {
   const now = '2026-11-21T10:00:00.000Z';
   const parks = await createCollection(db, { key: 'parks', name: 'Parks', mapProperties: ['size'] }, now, newCall());
   await createCollection(db, { key: 'huts', name: 'Huts' }, now, newCall());
@@ -74,6 +81,20 @@ async function fill(db: Database, server: LiveServer): Promise<Known> {
     markers.push((await createMarker(db, parks, input, now, newCall())).marker);
   }
   await fillCells(db, parks, markers);
+  const scope = db.keys.scope(parks);
+  const documents = markers.map(({ key, incarnation, version, position: { lng, lat } }) =>
+    documentOf(`Park ${key}`, {
+      key: db.keys.marker(scope, key),
+      scope,
+      incarnation,
+      version,
+      bounds: { west: lng, south: lat, east: lng, north: lat },
+    }),
+  );
+  await index.write(
+    documents.map((document) => ({ type: 'put', document })),
+    'filled',
+  );
   const { data, errors } = await server.ask(FIRST_PAGES);
   expect(errors).toEqual([]);
   const { markers: page, within } = data.collection;
@@ -89,13 +110,21 @@ describe.each([
 ] as const)('a %s of the schema with values at the edges of its types', (operation, open, name) => {
   let server: LiveServer;
   let known: Known;
+  let index: SearchEngine;
+  const folder = mkdtempSync(join(tmpdir(), 'cellport-fuzz-'));
   const compared = newComparison();
   beforeAll(async () => {
     const db = await open();
-    server = await startServer(db, { limits: { maxNodes: 3_000 }, executor: mixing(compared) });
-    known = await fill(db, server);
+    index = await openEmbeddedEngine({ folder, table: 'fuzz', maxBytes: 2 ** 26 }, () => Date.now());
+    const search = { open: () => index, status: { state: 'following', read: 0, reason: null } } as const;
+    server = await startServer(db, { limits: { maxNodes: 3_000 }, executor: mixing(compared), search });
+    known = await fill(db, server, index);
   });
-  afterAll(() => server.close());
+  afterAll(async () => {
+    await server.close();
+    await index.close();
+    rmSync(folder, { recursive: true });
+  });
 
   test(
     'is answered, and never with an internal error',
